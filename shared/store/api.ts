@@ -1,0 +1,211 @@
+// The public surface of the store, as types. Everything a user of the library meets stands here.
+import type { Driver } from './driver.ts';
+import type { StoreError } from './errors.ts';
+import type { Runtime } from './runtime.ts';
+
+/** Bounds of one call. */
+export interface CallOptions {
+  /** The call ends after this many milliseconds (default: the store's `timeoutMs`): with `aborted` if nothing was written, with `unknown` if a write is still undecided. */
+  readonly timeoutMs?: number;
+  /** Ends the call early, with the same two codes. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StoreOptions {
+  readonly driver: Driver;
+  /** Memory for cached containers, in bytes. Default 64 MiB. */
+  readonly cacheBytesMax?: number;
+  /** Default deadline of every call. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Compression of pages written from now on; every page is readable whatever this says. Default `zstd`. */
+  readonly compression?: Compression;
+  /** Clock, timer and randomness; default the system's. */
+  readonly runtime?: Runtime;
+}
+
+export type Compression = 'zstd' | 'deflate' | 'none';
+
+/** `hash` spreads load and allows full scans; `key` keeps keys in byte order for range and prefix scans, at the price of a hot right edge. */
+export type Order = 'hash' | 'key';
+
+/** How values are written: `msgpack` (default), `json` text, raw `bytes` (Uint8Array), or `encoded`: values already encoded, with their codec's name. A record is read by the codec stored with it, whatever the table was opened with. */
+export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
+
+/** A value with its encoding, as stored: what a table opened with the codec `encoded` takes and gives. */
+export interface EncodedValue {
+  readonly codec: 'msgpack' | 'json' | 'bytes';
+  readonly bytes: Uint8Array;
+}
+
+export interface TableOptions extends CallOptions {
+  /** Default `hash`. Given and different from the existing table's: `conflict`. */
+  readonly order?: Order;
+  /** Leaves to begin with, 1 to 256 (default 1); a hint for creation only, `hash` only. */
+  readonly containers?: number;
+  /** Default `msgpack`. */
+  readonly codec?: CodecName;
+  /** Whether to create the table if it does not exist (default true); otherwise `not_found`. */
+  readonly create?: boolean;
+}
+
+export interface Store {
+  /** Opens a table, creating it if need be. Cost: 1 request for an existing table, 2 to create one, more to pre-split it. */
+  table<V = unknown>(name: string, options?: TableOptions): Promise<Table<V>>;
+  /** All tables, by name. Cost: 1 request for each page of roots listed, and the reads of the roots. */
+  tables(options?: CallOptions): Promise<TableInfo[]>;
+  /** Removes a table and all its containers; false if there was none. Cost: in proportion to its containers. */
+  drop(name: string, options?: CallOptions): Promise<boolean>;
+  /** Removes containers that interrupted splits and drops left behind. Safe at any time beside anything. */
+  vacuum(name: string, options?: CallOptions): Promise<VacuumReport>;
+  /** Waits (at most 5 s) for work under way, fails what is left, closes the driver. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface TableInfo {
+  readonly name: string;
+  readonly order: Order;
+  /** Milliseconds since 1970. */
+  readonly createdAtMs: number;
+}
+
+export interface VacuumReport {
+  /** Containers looked at. */
+  readonly listed: number;
+  /** Orphans removed. */
+  readonly removed: number;
+  /** Orphans whose removal could not be shown to be safe, or was refused, this time. */
+  readonly left: number;
+}
+
+/** A record as read. `version` is opaque, never returns for the same key, and fits an HTTP ETag. */
+export interface Entry<V> {
+  readonly key: string;
+  readonly value: V;
+  readonly version: string;
+  /** Milliseconds since 1970; undefined if it never expires. */
+  readonly expiresAtMs: number | undefined;
+}
+
+export interface GetOptions extends CallOptions {
+  /** Serve without I/O what was read at most this many milliseconds ago. Default 0: a linearizable read. */
+  readonly maxAgeMs?: number;
+}
+
+export interface PutOptions extends CallOptions {
+  /** Write only if the record is at this version; else `conflict`. */
+  readonly ifVersion?: string;
+  /** Write only if there is no record; else `conflict`. Not together with `ifVersion`. */
+  readonly ifAbsent?: boolean;
+  /** The record expires this many milliseconds from now (a positive integer); default never. */
+  readonly ttlMs?: number;
+}
+
+export interface DeleteOptions extends CallOptions {
+  /** Delete only if the record is at this version; else `conflict`. */
+  readonly ifVersion?: string;
+}
+
+export interface PutItem<V> {
+  readonly key: string;
+  readonly value: V;
+  readonly ifVersion?: string;
+  readonly ifAbsent?: boolean;
+  readonly ttlMs?: number;
+}
+
+export interface DeleteItem {
+  readonly key: string;
+  readonly ifVersion?: string;
+}
+
+export type GetOutcome<V> =
+  | ({ readonly status: 'found' } & Entry<V>)
+  | { readonly status: 'absent'; readonly key: string }
+  | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
+
+export type PutOutcome =
+  | { readonly status: 'written'; readonly key: string; readonly version: string }
+  | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
+
+export type DeleteOutcome =
+  /** `version` is that of the deletion. */
+  | { readonly status: 'deleted'; readonly key: string; readonly version: string }
+  | { readonly status: 'absent'; readonly key: string }
+  | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
+
+export interface ScanOptions extends CallOptions {
+  /** Keys that begin with this; tables of order `key` only; not together with `from` and `to`. */
+  readonly prefix?: string;
+  /** First key, inclusive; tables of order `key` only. */
+  readonly from?: string;
+  /** Last key, exclusive; tables of order `key` only. */
+  readonly to?: string;
+  /** At most this many records. Default all. */
+  readonly limit?: number;
+  /** Continues the scan that gave it; its bounds are in it, and may not be given again. */
+  readonly cursor?: string;
+}
+
+/** Records in position order, each that existed throughout exactly once. To be iterated once; leaving the loop early ends the scan. */
+export interface Scan<V> extends AsyncIterable<Entry<V>> {
+  /** Resumes, in any process, after the last record given; undefined when the scan has reached its end. */
+  readonly cursor: string | undefined;
+}
+
+/**
+ * A table. Every operation on one record is linearizable. Errors are StoreErrors; each verb says its usual cost in requests
+ * to the provider, with the branches cached.
+ */
+export interface Table<V> {
+  readonly name: string;
+  readonly order: Order;
+  /** Cost: 1 request (0 within `maxAgeMs`), 2 when the container is not cached. */
+  get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
+  /** An outcome for each key, in order; duplicates allowed. Cost: requests by containers, not by keys. */
+  getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]>;
+  /** Cost: 1 request when the container is cached; concurrent writes to a container share one. */
+  put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;
+  /** An outcome for each item, in order; equal keys take effect in order. Cost: requests by containers. */
+  putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]>;
+  /**
+   * Reads and writes in one step: `change` gets the present record and returns the new value, or undefined to change nothing. It is
+   * synchronous and may run again. An expiry time stays unless `ttlMs` is given. What it throws is thrown to the caller.
+   * Resolves to the record as it then stands. Cost: as `put`.
+   */
+  update(
+    key: string,
+    change: (current: Entry<V> | undefined) => V | undefined,
+    options?: CallOptions & { readonly ttlMs?: number },
+  ): Promise<Entry<V> | undefined>;
+  /** Cost: as `put`. Deleting what is absent is no error. */
+  delete(
+    key: string,
+    options?: DeleteOptions,
+  ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }>;
+  /** An outcome for each item, in order. Cost: requests by containers. */
+  deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
+  scan(options?: ScanOptions): Scan<V>;
+  /** Counters since the table was first opened in this store. */
+  stats(): TableStats;
+}
+
+export interface TableStats {
+  /** Requests sent to the provider: reads, writes, removals and lists. */
+  readonly requests: number;
+  readonly readRequests: number;
+  readonly writeRequests: number;
+  /** Commits that met another's. */
+  readonly conflicts: number;
+  /** Commits acknowledged. */
+  readonly commits: number;
+  /** Commits whose outcome had to be settled by reading. */
+  readonly unknownOutcomes: number;
+  /** Operations whose page was served from memory. */
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  readonly splits: number;
+  /** Steps to a right sibling because a branch did not know it yet. */
+  readonly rightWalks: number;
+  /** Changes waiting for their commit, now. */
+  readonly queueDepth: number;
+}

@@ -1,0 +1,36 @@
+// Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it is exactly commit number base + 1 of
+// its container; a read of that container tells, and nothing else does.
+import type { Id64 } from './bytes.ts';
+import type { Change, Verdict } from './change.ts';
+import type { Snapshot } from './container.ts';
+import { commitIdAt, type Header } from './header.ts';
+
+export interface Attempt {
+  readonly id: Id64;
+  readonly base: Snapshot;
+  readonly changes: readonly Change[];
+  readonly verdicts: readonly Verdict[];
+  /** The header it would have written. */
+  readonly header: Header;
+  /** The provider said that it was certainly not applied. */
+  refused: boolean;
+}
+
+/**
+ * What a read of the attempt's container says of it:
+ * `landed`: it is commit base + 1; its verdicts hold. `lost`: it never will land. `open`: it may land yet. `unknown`: it can no longer be told.
+ */
+export type Settlement = 'landed' | 'lost' | 'open' | 'unknown';
+
+/** `now` is what a read of the attempt's container showed; undefined if it is missing. */
+export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settlement {
+  const { base } = attempt;
+  if (now === undefined) return 'unknown';
+  if (now.version === base.version) return 'open';
+  const place = base.header.commitCount + 1;
+  const id = commitIdAt(now.header, place);
+  if (id === attempt.id) return 'landed';
+  if (id !== undefined) return 'lost';
+  // The place has left the list, or the count did not move although the version did: only a refusal is evidence then.
+  return attempt.refused ? 'lost' : 'unknown';
+}

@@ -1,0 +1,164 @@
+// Reading and writing the primitives of FORMAT.md: big-endian integers, varints, length-prefixed bytes.
+// A reader never runs past its end: damage surfaces as a RangeError, which the decoders turn into `corrupt`.
+
+/** Eight random bytes in hexadecimal: the form in which incarnations, container ids and attempt ids are held in memory. */
+export type Id64 = string;
+
+export const ID64_BYTES = 8;
+
+/** The container id of every root. */
+export const ROOT_CONTAINER: Id64 = '0000000000000000';
+
+export function id64(bytes: Uint8Array): Id64 {
+  return asBuffer(bytes).toString('hex', 0, ID64_BYTES);
+}
+
+/** A Buffer over the same memory. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Order of unsigned bytes; a prefix comes before what it begins. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return Buffer.compare(a, b);
+}
+
+export const EMPTY_BYTES: Uint8Array = Buffer.alloc(0);
+
+/** Bytes of a varint: unsigned LEB128, up to 2^53 - 1. */
+export function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes += 1;
+  return bytes;
+}
+
+/** Grows as needed; `finish` gives the bytes written so far, in memory of their own. */
+export class ByteWriter {
+  #buffer: Buffer;
+  #length = 0;
+
+  constructor(expectedBytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(expectedBytes);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  u8(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.#length++] = value;
+  }
+
+  u16(value: number): void {
+    this.#reserve(2);
+    this.#length = this.#buffer.writeUInt16BE(value, this.#length);
+  }
+
+  u32(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#buffer.writeUInt32BE(value, this.#length);
+  }
+
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#buffer[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#buffer[this.#length++] = rest;
+  }
+
+  id(value: Id64): void {
+    this.#reserve(ID64_BYTES);
+    this.#length += this.#buffer.write(value, this.#length, ID64_BYTES, 'hex');
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** A varint of the length, then the bytes. */
+  bytes(bytes: Uint8Array): void {
+    this.varint(bytes.length);
+    this.raw(bytes);
+  }
+
+  /** What was written so far, as a view. */
+  view(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+  }
+}
+
+/** Throws a RangeError on every attempt to read past the end, and on a varint above 2^53 - 1. */
+export class ByteReader {
+  readonly #buffer: Buffer;
+  position = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#buffer = asBuffer(bytes);
+  }
+
+  get left(): number {
+    return this.#buffer.length - this.position;
+  }
+
+  u8(): number {
+    return this.#buffer.readUInt8(this.#advance(1));
+  }
+
+  u16(): number {
+    return this.#buffer.readUInt16BE(this.#advance(2));
+  }
+
+  u32(): number {
+    return this.#buffer.readUInt32BE(this.#advance(4));
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let count = 0; count < 8; count += 1) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (value > Number.MAX_SAFE_INTEGER) break;
+        return value;
+      }
+      scale *= 0x80;
+    }
+    throw new RangeError('varint out of range');
+  }
+
+  id(): Id64 {
+    return id64(this.raw(ID64_BYTES));
+  }
+
+  /** A view, not a copy. */
+  raw(count: number): Buffer {
+    const start = this.#advance(count);
+    return this.#buffer.subarray(start, start + count);
+  }
+
+  bytes(): Buffer {
+    return this.raw(this.varint());
+  }
+
+  #advance(count: number): number {
+    const start = this.position;
+    if (start + count > this.#buffer.length) throw new RangeError('bytes end too early');
+    this.position = start + count;
+    return start;
+  }
+}

@@ -1,0 +1,87 @@
+// Values at the edge: how a record's value becomes bytes and back. The engine below never decodes a value; the codec's tag is stored
+// with the record, so any table handle reads any record.
+import { Packr } from 'msgpackr';
+import type { CodecName, EncodedValue } from './api.ts';
+import { asBuffer } from './bytes.ts';
+import { StoreError } from './errors.ts';
+
+/** Largest value, encoded, together with its key. */
+export const RECORD_BYTES_MAX = 512 * 1024;
+
+/** The tags of FORMAT.md. */
+const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;
+
+export interface TaggedBytes {
+  readonly tag: number;
+  readonly bytes: Uint8Array;
+}
+
+// No shared structures: each value must be readable alone. A Buffer in a value must not alias a cached page.
+const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true });
+
+const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
+  msgpack: (value) => {
+    assertPlain(value, []);
+    return { tag: 1, bytes: Uint8Array.prototype.slice.call(packr.pack(value)) };
+  },
+  json: (value) => {
+    assertPlain(value, []);
+    return { tag: 2, bytes: Buffer.from(JSON.stringify(value), 'utf8') };
+  },
+  bytes: (value) => {
+    if (!(value instanceof Uint8Array)) throw new TypeError('the codec "bytes" takes a Uint8Array');
+    return { tag: 0, bytes: Uint8Array.prototype.slice.call(value) };
+  },
+  encoded: (value) => {
+    const { codec, bytes } = value as EncodedValue;
+    const tag = TAG_NAMES.indexOf(codec);
+    if (tag < 0 || !(bytes instanceof Uint8Array)) throw new TypeError('the codec "encoded" takes {codec, bytes}');
+    return { tag, bytes: Uint8Array.prototype.slice.call(bytes) };
+  },
+};
+
+/** Encodes a value; throws `invalid` for what the codec cannot carry, `too_large` above 512 KiB with the key. */
+export function encodeValue(codec: CodecName, value: unknown, place: { table: string; key: string }): TaggedBytes {
+  let encoded: TaggedBytes;
+  try {
+    encoded = ENCODERS[codec](value);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : 'unknown reason';
+    throw new StoreError('invalid', `the codec "${codec}" cannot carry the value: ${detail}`, { ...place, cause });
+  }
+  const bytes = encoded.bytes.length + Buffer.byteLength(place.key);
+  if (bytes > RECORD_BYTES_MAX) {
+    throw new StoreError(
+      'too_large',
+      `the record takes ${bytes} bytes encoded, at most ${RECORD_BYTES_MAX} are allowed`,
+      place,
+    );
+  }
+  return encoded;
+}
+
+/** Decodes by the stored tag; a handle of codec `encoded` gets the bytes as they are. Throws `corrupt` if they cannot be decoded. */
+export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { table: string; key: string }): unknown {
+  const name = TAG_NAMES[stored.tag];
+  try {
+    if (name === undefined) throw new RangeError(`unknown codec tag ${stored.tag}`);
+    // A copy: what the caller does to its value must not reach a cached page, nor a small value keep a large page alive.
+    if (codec === 'encoded') return { codec: name, bytes: stored.bytes.slice() };
+    if (name === 'bytes') return stored.bytes.slice();
+    return name === 'msgpack' ? packr.unpack(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
+  } catch (cause) {
+    throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...place, cause });
+  }
+}
+
+/** Throws a TypeError for what would be lost in silence or never end: functions, symbols, cycles, undefined at the top. */
+function assertPlain(value: unknown, above: object[]): void {
+  if (typeof value === 'function' || typeof value === 'symbol')
+    throw new TypeError(`a ${typeof value} cannot be stored`);
+  if (value === undefined && above.length === 0) throw new TypeError('undefined cannot be stored');
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  if (above.includes(value)) throw new TypeError('the value contains itself');
+  above.push(value);
+  for (const member of value instanceof Map ? value.values() : Object.values(value)) assertPlain(member, above);
+  above.pop();
+}

@@ -1,0 +1,37 @@
+// Compression of pages: synchronous, so that the engine awaits nothing but the driver; bounded when it expands.
+import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Compression } from './api.ts';
+
+/** The tags of FORMAT.md. */
+export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
+
+const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+export interface Compressed {
+  readonly tag: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Compresses, or returns the bytes as they are where that is not smaller. */
+export function compress(raw: Uint8Array, compression: Compression): Compressed {
+  if (compression !== 'none') {
+    const bytes = compression === 'zstd' ? zstdCompressSync(raw, ZSTD_OPTIONS) : deflateRawSync(raw, { level: 1 });
+    if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS[compression], bytes };
+  }
+  return { tag: COMPRESSION_TAGS.none, bytes: raw };
+}
+
+/** Expands to exactly `rawBytes` bytes; throws a RangeError otherwise, having allocated no more than that. */
+export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
+  const raw = expand(bytes, tag, rawBytes);
+  if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
+  return raw;
+}
+
+function expand(bytes: Uint8Array, tag: number, maxOutputLength: number): Uint8Array {
+  if (tag === COMPRESSION_TAGS.none) return bytes;
+  if (tag === COMPRESSION_TAGS.zstd)
+    return zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
+  if (tag === COMPRESSION_TAGS.deflate) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
+  throw new RangeError(`unknown compression ${tag}`);
+}

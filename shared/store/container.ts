@@ -1,0 +1,158 @@
+// A container as memory holds it: one version of one entity, its header decoded, its pages as far as they are known. A snapshot never
+// changes, save that a page's content may become known; only what was read from, or acknowledged by, the provider becomes one.
+import { type Id64, ID64_BYTES } from './bytes.ts';
+import {
+  chunksOf,
+  type DriverLimits,
+  type Entity,
+  type EntityId,
+  type EntityVersion,
+  type PartName,
+} from './driver.ts';
+import { StoreError } from './errors.ts';
+import { decodeHeader, type Header, HEADER_BYTES_MAX, type PageRef } from './header.ts';
+import { openPage, type Page, type PagePlace } from './page.ts';
+import { nodeId } from './ids.ts';
+
+export const HEADER_PART: PartName = 'h';
+/** The id of the last commit, 8 bytes: what a reader asks for to learn whether anything changed. */
+export const COMMIT_PART: PartName = 'c';
+
+export function pagePart(slot: number): PartName {
+  return `p${slot}`;
+}
+
+export interface Snapshot {
+  readonly id: EntityId;
+  readonly version: EntityVersion;
+  readonly header: Header;
+  readonly lastCommit: Id64;
+  /** The latest moment (see clock.ts) at which a read or commit that showed this version was sent. */
+  seen: Moment;
+}
+
+/** When a request was sent: `tick` orders events within the process, the times measure age. */
+export interface Moment {
+  readonly tick: number;
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** Decodes the header in `entity` and places the pages that came with it; contents of `known` pages that are still the same are kept. */
+export function snapshotOf(entity: Entity, table: string, seen: Moment, known: Snapshot | undefined): Snapshot {
+  const stored = entity.parts.get(HEADER_PART);
+  const lastCommit = entity.parts.get(COMMIT_PART);
+  if (stored === undefined || lastCommit === undefined || lastCommit.length !== ID64_BYTES) {
+    throw new StoreError('corrupt', 'the container has no whole header', { table, container: entity.id });
+  }
+  const header = decoded(stored, table, entity.id);
+  if (nodeId(table, header.incarnation, header.container) !== entity.id) {
+    throw new StoreError('corrupt', 'the header belongs to another container', { table, container: entity.id });
+  }
+  keepContents(header, known);
+  for (const { slot, content } of header.pages) {
+    if (content.page === undefined) content.sealed ??= entity.parts.get(pagePart(slot));
+  }
+  return { id: entity.id, version: entity.version, header, lastCommit: Buffer.from(lastCommit).toString('hex'), seen };
+}
+
+function decoded(stored: Uint8Array, table: string, container: EntityId): Header {
+  try {
+    return decodeHeader(stored);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw new StoreError('corrupt', `damaged or newer header, nothing was changed: ${detail}`, {
+      table,
+      container,
+      cause,
+    });
+  }
+}
+
+function keepContents(header: Header, known: Snapshot | undefined): void {
+  if (known === undefined || known.header.incarnation !== header.incarnation) return;
+  const bySlot = new Map(known.header.pages.map((ref) => [ref.slot, ref]));
+  for (const ref of header.pages) {
+    const before = bySlot.get(ref.slot);
+    if (before === undefined || before.number !== ref.number || before.crc !== ref.crc) continue;
+    ref.content = before.content;
+  }
+}
+
+export function placeOf(header: Header, slot: number, number: number): PagePlace {
+  return { incarnation: header.incarnation, container: header.container, slot, number };
+}
+
+export function isKnown(ref: PageRef): boolean {
+  return ref.content.page !== undefined || ref.content.sealed !== undefined;
+}
+
+export function isWhole(header: Header): boolean {
+  return header.pages.every(isKnown);
+}
+
+/** The expanded page, from memory; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */
+export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
+  const { content } = ref;
+  if (content.page !== undefined) return content.page;
+  if (content.sealed === undefined) throw new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
+  try {
+    content.page = openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
+    // One form is enough: a split seals the page anew, and is rare.
+    content.sealed = undefined;
+    return content.page;
+  } catch (cause) {
+    content.sealed = undefined;
+    const detail = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, { table, container: snapshot.id, cause });
+  }
+}
+
+/** Memory a snapshot occupies, roughly: the known page bytes, and the header with its objects. */
+export function memoryBytes(snapshot: Snapshot): number {
+  let bytes = 1_024 + snapshot.header.commitIds.length;
+  for (const { content } of snapshot.header.pages) {
+    bytes += 256 + (content.sealed?.length ?? 0);
+    if (content.page !== undefined) bytes += content.page.body.length + content.page.starts.byteLength;
+  }
+  return bytes;
+}
+
+/** What an entity counts against the provider's limits. */
+export interface Size {
+  readonly entityBytes: number;
+  readonly chunks: number;
+  readonly headerBytes: number;
+}
+
+/** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */
+export function sizesOf(
+  header: Header,
+  headerBytes: number,
+  limits: DriverLimits,
+): { readonly live: Size; readonly taken: Size } {
+  const ownChunks = 1 + chunksOf(headerBytes, limits);
+  let partBytes = headerBytes + ID64_BYTES;
+  let live = ownChunks;
+  let taken = ownChunks;
+  for (const ref of header.pages) {
+    partBytes += ref.sealedBytes;
+    live += chunksOf(ref.sealedBytes, limits);
+    taken += ref.chunksMost;
+  }
+  for (const dead of header.deadSlots) taken += dead.chunksMost;
+  const bytes = limits.entityOverheadBytes + partBytes;
+  return {
+    live: { headerBytes, chunks: live, entityBytes: bytes + live * limits.chunkOverheadBytes },
+    taken: { headerBytes, chunks: taken, entityBytes: bytes + taken * limits.chunkOverheadBytes },
+  };
+}
+
+/** Whether the container takes less than this share of every budget it has. */
+export function fits(size: Size, limits: DriverLimits, share: number): boolean {
+  return (
+    size.entityBytes <= limits.entityBytesMax * share &&
+    size.chunks <= limits.chunksMax * share &&
+    size.headerBytes <= HEADER_BYTES_MAX * share
+  );
+}

@@ -1,0 +1,105 @@
+// Deadlines of calls, and the bound on what waits in the queues. One timer serves all calls: it sleeps until the earliest deadline.
+import type { CallOptions } from './api.ts';
+import { StoreError } from './errors.ts';
+import type { Runtime } from './runtime.ts';
+
+/** The end of one call, fixed when it begins. */
+export interface Deadline {
+  readonly dueMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Watched {
+  readonly dueMs: number;
+  readonly end: (cause: unknown) => void;
+}
+
+export class Deadlines {
+  readonly #runtime: Runtime;
+  readonly #defaultTimeoutMs: number;
+  readonly #watched = new Set<Watched>();
+  #wakeMs = Infinity;
+  #sleeper: AbortController | undefined;
+
+  constructor(runtime: Runtime, defaultTimeoutMs: number) {
+    this.#runtime = runtime;
+    this.#defaultTimeoutMs = defaultTimeoutMs;
+  }
+
+  /** Fixes the deadline of a call that begins now. */
+  begin(options: CallOptions | undefined): Deadline {
+    const timeoutMs = options?.timeoutMs ?? this.#defaultTimeoutMs;
+    if (!(timeoutMs > 0) || timeoutMs > 2 ** 31 - 1)
+      throw new StoreError('invalid', 'timeoutMs must be above 0 and below 2^31');
+    return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
+  }
+
+  /** Calls `end` once when the deadline passes or the signal aborts, unless the returned function was called before. */
+  watch({ dueMs, signal }: Deadline, end: (cause: unknown) => void): () => void {
+    const watched: Watched = {
+      dueMs,
+      end: (cause) => {
+        unwatch();
+        end(cause);
+      },
+    };
+    const onAbort = (): void => watched.end(signal?.reason);
+    const unwatch = (): void => {
+      this.#watched.delete(watched);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    if (signal?.aborted === true) {
+      end(signal.reason);
+      return unwatch;
+    }
+    signal?.addEventListener('abort', onAbort);
+    this.#watched.add(watched);
+    if (watched.dueMs < this.#wakeMs) this.#rearm(watched.dueMs);
+    return unwatch;
+  }
+
+  /** A read under a deadline: rejects with `aborted` when it passes. The work itself is left to end by its own bounds. */
+  bound<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const unwatch = this.watch(deadline, (cause) => reject(abortedError(cause)));
+      if (deadline.signal?.aborted === true) return;
+      work().then(resolve, reject).finally(unwatch);
+    });
+  }
+
+  /** Ends every call. */
+  endAll(cause: unknown): void {
+    for (const watched of this.#watched) watched.end(cause);
+    this.#sleeper?.abort();
+  }
+
+  get count(): number {
+    return this.#watched.size;
+  }
+
+  #rearm(dueMs: number): void {
+    this.#sleeper?.abort();
+    this.#wakeMs = dueMs;
+    const sleeper = new AbortController();
+    this.#sleeper = sleeper;
+    void this.#runtime.watch(Math.max(1, Math.ceil(dueMs - this.#runtime.monotonicMs())), sleeper.signal).then(() => {
+      if (this.#sleeper === sleeper) this.#wake();
+    });
+  }
+
+  #wake(): void {
+    const nowMs = this.#runtime.monotonicMs();
+    for (const watched of this.#watched) if (watched.dueMs <= nowMs) watched.end(undefined);
+    let next = Infinity;
+    for (const { dueMs } of this.#watched) next = Math.min(next, dueMs);
+    this.#sleeper = undefined;
+    this.#wakeMs = Infinity;
+    if (next < Infinity) this.#rearm(next);
+  }
+}
+
+/** The end of a call before anything was written. */
+export function abortedError(cause: unknown): StoreError {
+  const why = cause === undefined ? 'the deadline passed' : 'the call was aborted';
+  return new StoreError('aborted', `${why} before anything was written`, { cause });
+}

@@ -1,0 +1,154 @@
+// The contract between the engine and one provider. Six members, none optional, none derivable from the others.
+// The guarantees below are what the engine's safety rests on; tests/conformance checks them on every driver.
+//
+// A driver stores ENTITIES. An entity has an id, a version that the provider assigns, and named PARTS, each a run of bytes.
+// The engine's containers are entities; the driver knows nothing of what the bytes mean.
+
+/** ASCII letters, digits and `. _ - ! ~`, at most `limits.idBytesMax` long. */
+export type EntityId = string;
+
+/** Assigned by the provider, opaque, compared for equality only. Changes with every write that changes the entity. */
+export type EntityVersion = string;
+
+/** A part's name: one lower-case letter, then up to four digits (`h`, `c`, `p0`, `p17`). */
+export type PartName = string;
+
+/** Bounds on one call. Every call to a driver carries both. */
+export interface DriverCallOptions {
+  /** After this many milliseconds the call ends: a read or list rejects with `unavailable`, a write or removal answers `unknown`. */
+  readonly timeoutMs: number;
+}
+
+/** Values of the provider, never constants of the engine. All sizes are in bytes, all counts inclusive maxima. */
+export interface DriverLimits {
+  /** Provider's name for messages and measurements (`memory`, `datastore`, `azure-tables`). Nobody branches on it. */
+  readonly provider: string;
+  /** Largest entity by `entityOverheadBytes` + sum over its chunks (bytes + `chunkOverheadBytes`), dead chunks included. */
+  readonly entityBytesMax: number;
+  /** What an entity costs beside its chunks, longest id included. */
+  readonly entityOverheadBytes: number;
+  /** What a chunk costs beside its bytes. */
+  readonly chunkOverheadBytes: number;
+  /** A part longer than this is stored as several chunks of this size, each a property of the entity. */
+  readonly chunkBytes: number;
+  /** Chunks an entity may have, dead ones included. */
+  readonly chunksMax: number;
+  readonly idBytesMax: number;
+  /** Entities in one `read`. */
+  readonly readsMax: number;
+  /** Writes in one `write`, and removals in one `remove`. */
+  readonly writesMax: number;
+  /** Sum of the parts' bytes in one `write`. */
+  readonly writeBytesMax: number;
+  /** Ids in one `list`. */
+  readonly listMax: number;
+  /** Writes of ids with equal lanes may ride in one `write`; a pure function that never changes for stored data. */
+  lane(id: EntityId): string;
+}
+
+/** Asks for an entity with all its parts, or with the named ones only. */
+export interface ReadRequest {
+  readonly id: EntityId;
+  readonly parts: 'all' | readonly PartName[];
+}
+
+/** An entity as one reply showed it: version and parts belong together. A part that is absent, or empty, is not in the map. */
+export interface Entity {
+  readonly id: EntityId;
+  readonly version: EntityVersion;
+  readonly parts: ReadonlyMap<PartName, Uint8Array>;
+}
+
+export interface Part {
+  readonly name: PartName;
+  /** Empty bytes drop the part (meaningful in a patch only). */
+  readonly bytes: Uint8Array;
+  /**
+   * The most chunks this part has taken since the entity's last insert or replace, this write left out (0: none).
+   * A provider that cannot delete a property empties the chunks beyond the new ones in the same write.
+   */
+  readonly chunksBefore: number;
+}
+
+/** Each write is conditional; there is no unconditional one. */
+export type Write =
+  /** Creates the entity; refused (`condition`) if it exists. */
+  | { readonly kind: 'insert'; readonly id: EntityId; readonly parts: readonly Part[] }
+  /** Changes the named parts of the entity at exactly this version; its other parts stay. Refused (`condition`) at another version, or if it is gone. */
+  | { readonly kind: 'patch'; readonly id: EntityId; readonly version: EntityVersion; readonly parts: readonly Part[] }
+  /** As `patch`, but parts that are not named disappear. */
+  | {
+      readonly kind: 'replace';
+      readonly id: EntityId;
+      readonly version: EntityVersion;
+      readonly parts: readonly Part[];
+    };
+
+/** Certainly not applied, by any transmission of this request. May be said only of the single write of a one-write request, or of all writes of a request that is atomic. */
+export interface Refused {
+  readonly kind: 'refused';
+  /** `condition`: another version, present or absent against the condition. `limit`: too large. `invalid`: the provider rejects its form. */
+  readonly reason: 'condition' | 'limit' | 'invalid';
+  readonly cause?: unknown;
+}
+
+/** May have been applied, or may be applied yet. Said whenever in doubt. */
+export interface Unknown {
+  readonly kind: 'unknown';
+  readonly reason: 'throttled' | 'other';
+  readonly cause?: unknown;
+}
+
+export type WriteOutcome = { readonly kind: 'written'; readonly version: EntityVersion } | Refused | Unknown;
+
+export interface Removal {
+  readonly id: EntityId;
+  readonly version: EntityVersion;
+}
+
+export type RemoveOutcome = { readonly kind: 'removed' } | Refused | Unknown;
+
+export interface ListPage {
+  readonly ids: readonly EntityId[];
+  /** Continues the listing; undefined at its end. A page may be empty and still have one. */
+  readonly cursor: string | undefined;
+}
+
+/**
+ * One provider. Bytes are copied or handed over: neither side changes a buffer after passing it on.
+ * A driver never resends a write or removal. It may be called concurrently without bound; whoever calls it limits.
+ */
+export interface Driver {
+  readonly limits: DriverLimits;
+
+  /**
+   * Reads up to `limits.readsMax` entities with distinct ids; the answers stand in the order of the requests, undefined for an
+   * entity that certainly did not exist. Each answer is strongly consistent: it shows every write acknowledged before the call.
+   * Cost: one round trip (more only where the provider defers keys, which the driver asks for again).
+   * Rejects with a StoreError (`throttled`, `unavailable`); an error is never absence.
+   */
+  read(requests: readonly ReadRequest[], options: DriverCallOptions): Promise<readonly (Entity | undefined)[]>;
+
+  /**
+   * Sends up to `limits.writesMax` writes of one lane and of distinct ids in ONE request; an outcome for each, in order.
+   * Cost: one round trip. Never rejects, save with a TypeError for misuse (no or wildcard version, lanes mixed).
+   */
+  write(writes: readonly Write[], options: DriverCallOptions): Promise<readonly WriteOutcome[]>;
+
+  /** Removes each entity if it is at exactly this version. Outcomes, cost and misuse as in `write`; an entity that is gone is refused (`condition`). */
+  remove(removals: readonly Removal[], options: DriverCallOptions): Promise<readonly RemoveOutcome[]>;
+
+  /**
+   * Ids that begin with `prefix`, at most `count` (at most `limits.listMax`), in an order of the driver's own. An entity that exists
+   * throughout a listing, from the first page's call to the last page's reply, is returned exactly once. Cost: one round trip. Rejects as `read`.
+   */
+  list(prefix: string, cursor: string | undefined, count: number, options: DriverCallOptions): Promise<ListPage>;
+
+  /** Releases sockets. Calls under way may fail; later ones do. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Number of chunks that `bytes` bytes take; an empty part takes none. */
+export function chunksOf(bytes: number, limits: Pick<DriverLimits, 'chunkBytes'>): number {
+  return Math.ceil(bytes / limits.chunkBytes);
+}

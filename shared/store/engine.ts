@@ -1,0 +1,180 @@
+// The engine of one table in one process: its reader, its tree, its commit queues, and what they share. Queues exist while they have work.
+import type { LimitFunction } from 'p-limit';
+import type { Compression } from './api.ts';
+import type { Id64 } from './bytes.ts';
+import type { ContainerCache } from './cache.ts';
+import { Change } from './change.ts';
+import type { Clock } from './clock.ts';
+import { CommitQueue } from './commit.ts';
+import type { Snapshot } from './container.ts';
+import { type Counters, newCounters } from './counters.ts';
+import type { Driver, EntityId } from './driver.ts';
+import { StoreError } from './errors.ts';
+import type { Position } from './position.ts';
+import { Reader } from './reader.ts';
+import { rootId } from './ids.ts';
+import type { Runtime } from './runtime.ts';
+import type { SplitRules } from './split.ts';
+import { tableNotFound, Tree } from './tree.ts';
+
+/** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
+const REPAIRS_MAX = 256;
+/** A change that is sent on more often meets a damaged table. */
+const REROUTES_MAX = 50;
+/** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
+const PAGE_BYTES = 8 * 1024;
+
+export interface EngineOptions {
+  readonly table: string;
+  readonly driver: Driver;
+  readonly cache: ContainerCache;
+  readonly clock: Clock;
+  readonly runtime: Runtime;
+  readonly limitReads: LimitFunction;
+  readonly limitWrites: LimitFunction;
+  readonly compression: Compression;
+}
+
+export class Engine {
+  readonly table: string;
+  readonly driver: Driver;
+  readonly cache: ContainerCache;
+  readonly clock: Clock;
+  readonly runtime: Runtime;
+  readonly limitWrites: LimitFunction;
+  readonly counters: Counters = newCounters();
+  readonly rules: SplitRules;
+  readonly reader: Reader;
+  readonly tree: Tree;
+  readonly #queues = new Map<EntityId, CommitQueue>();
+  readonly #repairs = new Set<string>();
+
+  constructor(options: EngineOptions) {
+    const { table, driver, cache, clock, limitReads, compression } = options;
+    this.table = table;
+    this.driver = driver;
+    this.cache = cache;
+    this.clock = clock;
+    this.runtime = options.runtime;
+    this.limitWrites = options.limitWrites;
+    // A container should hold many pages, also where a provider's entities are small.
+    const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
+    this.rules = { table, limits: driver.limits, compression, pageBytes };
+    this.reader = new Reader({ table, driver, cache, clock, limitReads, counters: this.counters });
+    this.tree = new Tree({
+      table,
+      reader: this.reader,
+      cache,
+      counters: this.counters,
+      repair: this.repair.bind(this),
+    });
+  }
+
+  /** Sends each change to the queue of the container that the branches name. An error settles the changes it concerns. */
+  async route(changes: readonly Change[]): Promise<void> {
+    const routed = new Map<EntityId, Change[]>();
+    for (const change of changes) {
+      try {
+        const { id } = (await this.tree.route(change.position, change.level)) ?? noSuchLevel(change.level);
+        const queued = routed.get(id);
+        if (queued === undefined) routed.set(id, [change]);
+        else queued.push(change);
+      } catch (error) {
+        change.settle({ kind: 'failed', error });
+      }
+    }
+    for (const [id, queued] of routed) this.enqueue(id, queued);
+  }
+
+  enqueue(id: EntityId, changes: readonly Change[]): void {
+    let queue = this.#queues.get(id);
+    if (queue === undefined) {
+      queue = new CommitQueue(id, this);
+      this.#queues.set(id, queue);
+    }
+    queue.add(changes);
+  }
+
+  /** Called by a queue that ran empty. */
+  queueIsIdle(id: EntityId): void {
+    this.#queues.delete(id);
+  }
+
+  /** Routes changes anew that a node's fences turned away. */
+  routeAstray(astray: Snapshot, changes: readonly Change[]): void {
+    this.#reroute(changes, () => this.tree.restart(astray, changes[0]?.level ?? 0));
+  }
+
+  /** Routes changes anew whose container is missing. */
+  routeAfterMiss(id: EntityId, changes: readonly Change[]): void {
+    this.#reroute(changes, async () => {
+      if (id === rootId(this.table)) throw tableNotFound(this.table);
+      const missedBefore = changes.some((change) => change.misses > 0);
+      for (const change of changes) change.misses += 1;
+      await this.tree.rootAfterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
+    });
+  }
+
+  #reroute(changes: readonly Change[], prepare: () => Promise<void>): void {
+    const work = async (): Promise<void> => {
+      try {
+        await prepare();
+      } catch (error) {
+        for (const change of changes) change.settle({ kind: 'failed', error });
+        return;
+      }
+      for (const change of changes) {
+        change.reroutes += 1;
+        if (change.reroutes > REROUTES_MAX) {
+          change.settle({
+            kind: 'failed',
+            error: new StoreError('corrupt', 'no container owns the position of the key', { table: this.table }),
+          });
+        }
+      }
+      await this.route(changes.filter((change) => !change.isSettled));
+    };
+    void work();
+  }
+
+  /** Rule 11: gives the parent level a routing entry, in the background. Deduplicated; dropped at the first trouble. */
+  repair(level: number, incarnation: Id64, low: Position, child: Id64): void {
+    const name = `${incarnation}/${level}/${Buffer.from(low).toString('base64')}`;
+    if (this.#repairs.has(name) || this.#repairs.size >= REPAIRS_MAX) return;
+    this.#repairs.add(name);
+    const value = Buffer.from(child, 'hex');
+    const change = new Change({
+      position: low,
+      key: low,
+      level,
+      bytes: 0,
+      begunTick: this.clock.now().tick,
+      isHint: true,
+      decide: (current, found) => {
+        const isKnown = current !== undefined || found !== incarnation;
+        return isKnown ? { kind: 'none' } : { kind: 'write', codec: 0, value, expiresAtMs: undefined };
+      },
+      settle: () => this.#repairs.delete(name),
+    });
+    void this.route([change]);
+  }
+
+  /** The outcome of a change that was sent and could not be settled. */
+  unknown(container: EntityId, cause?: unknown): StoreError {
+    const message = 'the write was sent and its fate is not known: read the record before deciding what to do';
+    return new StoreError('unknown', message, { table: this.table, container, cause });
+  }
+
+  /** Commit queues that have work. */
+  get busyQueues(): number {
+    return this.#queues.size;
+  }
+}
+
+function noSuchLevel(level: number): never {
+  throw new RangeError(`the tree has no level ${level}`);
+}
+
+function incarnationOf(id: EntityId): Id64 {
+  return id.split('!')[2] ?? '';
+}

@@ -1,0 +1,59 @@
+// The one error class of the store. A code says what the caller must do next, so there are few of them;
+// `retryable` says whether the very same call may simply be made again.
+
+/**
+ * What the caller has to do:
+ * - `conflict`: the state is not what the call assumed (ifVersion, ifAbsent, a table of another order, a table dropped meanwhile): read again, decide again.
+ * - `not_found`: the table does not exist: create it, or mend its name.
+ * - `too_large`: the record exceeds a limit: make it smaller.
+ * - `invalid`: the call itself is wrong: change the program.
+ * - `throttled`: too much at once, for the provider or for the store's own queues; nothing was written: slow down, then try again.
+ * - `unavailable`: the provider cannot be reached, or denies access (`retryable` is false then); nothing was written.
+ * - `unknown`: the write was sent and its fate could not be learned in time: read the record before deciding anything.
+ * - `corrupt`: stored bytes are damaged or of a newer format: stop, and look at the named container.
+ * - `aborted`: the caller's signal or deadline ended the call before anything was written.
+ */
+export type StoreErrorCode =
+  'conflict' | 'not_found' | 'too_large' | 'invalid' | 'throttled' | 'unavailable' | 'unknown' | 'corrupt' | 'aborted';
+
+/** Where the error happened, and why. */
+export interface StoreErrorDetails {
+  readonly table?: string | undefined;
+  readonly key?: string | undefined;
+  /** Id of the container (the provider's entity). */
+  readonly container?: string | undefined;
+  /** Overrides the default of the code: `throttled`, `unavailable` and `aborted` are retryable. */
+  readonly retryable?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+const RETRYABLE_BY_DEFAULT: ReadonlySet<StoreErrorCode> = new Set(['throttled', 'unavailable', 'aborted']);
+
+/** Every failure the store reports, except misuse of the driver contract, which is a TypeError. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+  readonly retryable: boolean;
+  readonly table: string | undefined;
+  readonly key: string | undefined;
+  readonly container: string | undefined;
+
+  /** `message` is lower case and tells the caller what to do; the details are appended as `name=value`. */
+  constructor(code: StoreErrorCode, message: string, details: StoreErrorDetails = {}) {
+    super(message + placeOf(details), details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'StoreError';
+    this.code = code;
+    this.retryable = details.retryable ?? RETRYABLE_BY_DEFAULT.has(code);
+    this.table = details.table;
+    this.key = details.key;
+    this.container = details.container;
+  }
+}
+
+function placeOf(details: StoreErrorDetails): string {
+  const places = [
+    details.table === undefined ? '' : ` table=${details.table}`,
+    details.key === undefined ? '' : ` key=${JSON.stringify(details.key)}`,
+    details.container === undefined ? '' : ` container=${details.container}`,
+  ];
+  return places.join('');
+}

@@ -1,0 +1,95 @@
+// Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
+// read where memory has the pages, header and pages together otherwise.
+import type { ContainerCache } from './cache.ts';
+import type { Clock } from './clock.ts';
+import { isKnown, pageOf, type Snapshot } from './container.ts';
+import type { Engine } from './engine.ts';
+import type { EntityId } from './driver.ts';
+import { isExpired } from './evaluate.ts';
+import { pageIndexFor, type PageRef } from './header.ts';
+import { indexOfKey, recordAt, type StoredRecord } from './page.ts';
+import { type Position, within } from './position.ts';
+
+/** A header that keeps moving between two reads is read with all its pages in the end. */
+const READS_BEFORE_WHOLE = 3;
+
+export interface Wish {
+  readonly positions: readonly Position[];
+  /** The clock's tick when the call began: what is shown must have been read after it, unless it is young enough. */
+  readonly begunTick: number;
+  readonly maxAgeMs: number;
+}
+
+/** Containers whose last check met a foreign commit: there header and page are asked for at once. */
+const recentlyForeign = new WeakMap<ContainerCache, Set<EntityId>>();
+
+/** The leaf with all pages that the positions within it need; undefined if it is missing. */
+export async function lookForRecords(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
+  const cached = engine.cache.get(id);
+  if (cached !== undefined && unreadPages(cached, wish.positions).length === 0) {
+    if (isFresh(cached, wish, engine.clock) || (await isStillCurrent(engine, cached))) {
+      engine.counters.cacheHits += wish.positions.length;
+      return cached;
+    }
+  }
+  engine.counters.cacheMisses += wish.positions.length;
+  let slots = cached === undefined ? [] : pagesFor(cached, wish.positions).map((ref) => ref.slot);
+  for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
+    const read = await engine.reader.readPages(id, slots);
+    if (read === undefined) return undefined;
+    const unread = unreadPages(read, wish.positions);
+    if (unread.length === 0 && read.seen.tick > wish.begunTick) return read;
+    slots = pagesFor(read, wish.positions).map((ref) => ref.slot);
+  }
+  return engine.reader.readWhole(id);
+}
+
+function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
+  if (snapshot.seen.tick > wish.begunTick) return true;
+  return wish.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= wish.maxAgeMs;
+}
+
+async function isStillCurrent(engine: Engine, snapshot: Snapshot): Promise<boolean> {
+  let foreign = recentlyForeign.get(engine.cache);
+  if (foreign === undefined) recentlyForeign.set(engine.cache, (foreign = new Set()));
+  // Asked for together once; the check is tried again after that.
+  if (foreign.delete(snapshot.id)) return false;
+  const isCurrent = await engine.reader.isCurrent(snapshot);
+  if (!isCurrent) foreign.add(snapshot.id);
+  return isCurrent;
+}
+
+/** The pages of the leaf that own those of the positions that lie within it. */
+function pagesFor(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
+  const { header } = snapshot;
+  if (header.level !== 0) return [];
+  const refs = new Set<PageRef>();
+  for (const position of positions) {
+    if (!within(position, header.low, header.high)) continue;
+    const ref = header.pages[pageIndexFor(header, position)];
+    if (ref !== undefined) refs.add(ref);
+  }
+  return [...refs];
+}
+
+function unreadPages(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
+  return pagesFor(snapshot, positions).filter((ref) => !isKnown(ref));
+}
+
+/** The live record with this key in a leaf that owns its position. */
+export function recordIn(
+  engine: Engine,
+  leaf: Snapshot,
+  position: Position,
+  key: Uint8Array,
+): StoredRecord | undefined {
+  const ref = leaf.header.pages[pageIndexFor(leaf.header, position)];
+  if (ref === undefined) return undefined;
+  const wasExpanded = ref.content.page !== undefined;
+  const page = pageOf(leaf, ref, engine.table);
+  if (!wasExpanded) engine.cache.offer(leaf);
+  const index = indexOfKey(page, key);
+  if (index < 0) return undefined;
+  const record = recordAt(page, index);
+  return isExpired(record, engine.runtime.wallMs()) ? undefined : record;
+}

@@ -1,0 +1,141 @@
+// Reading containers. Reads of one container that have not been sent yet share one request, and reads of several ride together where
+// the provider takes them; a read never joins a request that has departed, because its reply may be older than the caller (rule 19).
+import type { LimitFunction } from 'p-limit';
+import { id64, ID64_BYTES, type Id64 } from './bytes.ts';
+import type { ContainerCache } from './cache.ts';
+import type { Clock } from './clock.ts';
+import { COMMIT_PART, HEADER_PART, type Moment, pagePart, type Snapshot, snapshotOf } from './container.ts';
+import type { Counters } from './counters.ts';
+import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from './driver.ts';
+
+/** Deadline of one request to the provider. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+
+/** What one reply showed of a container. */
+export interface Observation {
+  readonly version: EntityVersion;
+  readonly lastCommit: Id64 | undefined;
+  readonly seen: Moment;
+  /** Present if the header was asked for. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** A read that has not been sent yet: anyone may still join it. */
+interface Pending {
+  readonly id: EntityId;
+  readonly parts: Set<PartName>;
+  isWhole: boolean;
+  readonly reply: PromiseWithResolvers<Observation | undefined>;
+}
+
+export interface ReaderContext {
+  readonly table: string;
+  readonly driver: Driver;
+  readonly cache: ContainerCache;
+  readonly clock: Clock;
+  readonly limitReads: LimitFunction;
+  readonly counters: Counters;
+}
+
+export class Reader {
+  readonly #context: ReaderContext;
+  readonly #pending = new Map<EntityId, Pending>();
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  /** Whether the snapshot is still the present version: one tiny read. Version and commit id must both be equal. */
+  async isCurrent(snapshot: Snapshot): Promise<boolean> {
+    const observed = await this.#request(snapshot.id, [COMMIT_PART]);
+    if (observed === undefined || observed.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit)
+      return false;
+    if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
+    return true;
+  }
+
+  /** The id of the container's last commit; undefined if it is absent. One tiny read. */
+  async lastCommitOf(id: EntityId): Promise<Id64 | undefined> {
+    return (await this.#request(id, [COMMIT_PART]))?.lastCommit;
+  }
+
+  /** The container's version; undefined if it is absent. One tiny read. */
+  async versionOf(id: EntityId): Promise<EntityVersion | undefined> {
+    return (await this.#request(id, [COMMIT_PART]))?.version;
+  }
+
+  /** The header, and the pages in these slots; undefined if the container is absent. One request. */
+  async readPages(id: EntityId, slots: readonly number[]): Promise<Snapshot | undefined> {
+    const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)]);
+    return observed?.snapshot;
+  }
+
+  /** The whole container; undefined if it is absent. One request. */
+  async readWhole(id: EntityId): Promise<Snapshot | undefined> {
+    const observed = await this.#request(id, 'all');
+    return observed?.snapshot;
+  }
+
+  #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
+    let pending = this.#pending.get(id);
+    if (pending === undefined) {
+      pending = { id, parts: new Set(), isWhole: false, reply: Promise.withResolvers() };
+      this.#pending.set(id, pending);
+      void this.#context.limitReads(() => this.#depart());
+    }
+    if (parts === 'all') pending.isWhole = true;
+    else for (const part of parts) pending.parts.add(part);
+    return pending.reply.promise;
+  }
+
+  /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
+  async #depart(): Promise<void> {
+    const { driver, clock, counters } = this.#context;
+    const train: Pending[] = [];
+    for (const pending of this.#pending.values()) {
+      if (train.length === driver.limits.readsMax) break;
+      if (pending.isWhole === (train[0] ?? pending).isWhole) train.push(pending);
+    }
+    if (train.length === 0) return;
+    for (const { id } of train) this.#pending.delete(id);
+    const seen = clock.now();
+    counters.requests += 1;
+    counters.readRequests += 1;
+    const requests = train.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
+    try {
+      const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
+      for (const [index, pending] of train.entries()) this.#deliver(pending, entities[index], seen);
+    } catch (error) {
+      for (const pending of train) pending.reply.reject(error);
+    }
+  }
+
+  #deliver(pending: Pending, entity: Entity | undefined, seen: Moment): void {
+    try {
+      pending.reply.resolve(entity === undefined ? this.#missing(pending.id) : this.#observe(pending, entity, seen));
+    } catch (error) {
+      pending.reply.reject(error);
+    }
+  }
+
+  #missing(id: EntityId): undefined {
+    this.#context.cache.forget(id);
+  }
+
+  #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
+    const { cache, table } = this.#context;
+    const { version } = entity;
+    if (!pending.isWhole && !pending.parts.has(HEADER_PART)) {
+      const lastCommit = entity.parts.get(COMMIT_PART);
+      return {
+        version,
+        lastCommit: lastCommit?.length === ID64_BYTES ? id64(lastCommit) : undefined,
+        seen,
+        snapshot: undefined,
+      };
+    }
+    const read = snapshotOf(entity, table, seen, cache.get(entity.id));
+    const snapshot = cache.offer(read);
+    return { version, lastCommit: read.lastCommit, seen, snapshot };
+  }
+}

@@ -1,0 +1,31 @@
+// Time and chance, passed in: the engine knows no other clock, timer or random source. A simulation supplies its own.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What the engine may ask of the world beside its driver. */
+export interface Runtime {
+  /** Milliseconds since 1970, for expiry times. May jump. */
+  wallMs(): number;
+  /** Milliseconds since some fixed moment, never going back. May stand still while the machine sleeps. */
+  monotonicMs(): number;
+  /** Resolves after `ms`; keeps the process alive. */
+  sleep(ms: number): Promise<void>;
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. Does not keep the process alive. */
+  watch(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Fresh bytes, drawn at the time of the call. */
+  random(bytes: number): Uint8Array;
+}
+
+export const systemRuntime: Runtime = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms) => delay(ms),
+  watch: async (ms, signal) => {
+    try {
+      await delay(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
+    } catch {
+      // The abort is the wake-up call.
+    }
+  },
+  random: (bytes) => randomBytes(bytes),
+};

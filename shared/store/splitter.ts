@@ -1,0 +1,43 @@
+// Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read back before anyone links to it. What
+// a failed split leaves behind is garbage that nothing reaches; vacuum removes it.
+import pLimit from 'p-limit';
+import type { Snapshot } from './container.ts';
+import { insertOf } from './draft.ts';
+import type { Engine } from './engine.ts';
+import type { Header } from './header.ts';
+import { nodeId } from './ids.ts';
+import { REQUEST_TIMEOUT_MS } from './reader.ts';
+
+const INSERTS_IN_FLIGHT = 8;
+
+export interface InsertedNode {
+  readonly header: Header;
+  /** Undefined where the version is not known. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** All nodes in the order given, or undefined if one of them is not certainly there. */
+export async function insertNodes(
+  engine: Engine,
+  headers: readonly Header[],
+  attempt: string,
+): Promise<InsertedNode[] | undefined> {
+  const limit = pLimit(INSERTS_IN_FLIGHT);
+  const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(engine, header, attempt))));
+  return inserted.every((node) => node !== undefined) ? inserted : undefined;
+}
+
+async function insertNode(engine: Engine, header: Header, attempt: string): Promise<InsertedNode | undefined> {
+  const id = nodeId(engine.table, header.incarnation, header.container);
+  engine.counters.requests += 1;
+  engine.counters.writeRequests += 1;
+  const seen = engine.clock.now();
+  const [outcome] = await engine.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
+  if (outcome?.kind === 'written') {
+    return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
+  }
+  // Nobody else draws this id: what is there is ours, sent twice by something on the way.
+  if (outcome?.kind === 'refused') return outcome.reason === 'condition' ? { header, snapshot: undefined } : undefined;
+  const lastCommit = await engine.reader.lastCommitOf(id);
+  return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
+}

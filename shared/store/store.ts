@@ -1,0 +1,125 @@
+// The store: one driver, one cache, one set of bounds, and an engine for each table in use.
+import pLimit from 'p-limit';
+import { Admission } from './admission.ts';
+import type { CallOptions, Store, StoreOptions, Table, TableInfo, TableOptions, VacuumReport } from './api.ts';
+import { ContainerCache } from './cache.ts';
+import { Clock } from './clock.ts';
+import { Deadlines } from './deadline.ts';
+import { Engine } from './engine.ts';
+import { StoreError } from './errors.ts';
+import { checkTableName } from './ids.ts';
+import { withRetry } from './retry.ts';
+import { dropTable, listTables, openRoot } from './roots.ts';
+import { type Runtime, systemRuntime } from './runtime.ts';
+import { StoredTable } from './table.ts';
+import { vacuumTable } from './vacuum.ts';
+
+const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
+const CACHE_BYTES_LEAST = 1024 * 1024;
+const TIMEOUT_MS_DEFAULT = 30_000;
+/** Bound on what waits to be written: memory, and how long the last in line waits. */
+const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
+const QUEUED_CHANGES_MAX = 100_000;
+const READS_IN_FLIGHT = 16;
+const WRITES_IN_FLIGHT = 32;
+const CONTAINERS_MAX = 256;
+const CLOSE_MS = 5_000;
+
+/**
+ * Opens a store on a driver. No I/O. The store owns the driver from now on: `close` closes it.
+ * Throws `invalid` for options that make no sense.
+ */
+export function openStore(options: StoreOptions): Store {
+  return new ContainerStore(options);
+}
+
+class ContainerStore implements Store {
+  readonly #options: StoreOptions;
+  readonly #runtime: Runtime;
+  readonly #driver;
+  readonly #cache: ContainerCache;
+  readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
+  readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
+  readonly #limitReads = pLimit(READS_IN_FLIGHT);
+  readonly #limitWrites = pLimit(WRITES_IN_FLIGHT);
+  readonly #engines = new Map<string, Engine>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: StoreOptions) {
+    const { runtime = systemRuntime, cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
+    if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
+      throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
+    if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#driver = withRetry(options.driver, runtime);
+    this.#cache = new ContainerCache(cacheBytesMax);
+    this.#clock = new Clock(runtime);
+    this.#deadlines = new Deadlines(runtime, timeoutMs);
+  }
+
+  async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
+    checkTableName(name);
+    const { order, containers = 1, codec = 'msgpack', create = true } = options;
+    if (!Number.isInteger(containers) || containers < 1 || containers > CONTAINERS_MAX) {
+      throw new StoreError('invalid', `containers must be a whole number from 1 to ${CONTAINERS_MAX}`, { table: name });
+    }
+    if (order === 'key' && containers > 1)
+      throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
+    const fresh = this.#engine(name);
+    const root = await this.#bounded(options, () => openRoot(fresh, { order, containers, create }));
+    // Kept only for tables that exist: whoever asks for any name must not fill the memory.
+    const engine = this.#engines.get(name) ?? fresh;
+    this.#engines.set(name, engine);
+    const context = { engine, order: root.header.order, codec, deadlines: this.#deadlines, admission: this.#admission };
+    return new StoredTable<V>(context);
+  }
+
+  tables(options?: CallOptions): Promise<TableInfo[]> {
+    return this.#bounded(options, () => listTables(this.#driver, (name) => this.#engine(name)));
+  }
+
+  async drop(name: string, options?: CallOptions): Promise<boolean> {
+    checkTableName(name);
+    return this.#bounded(options, () => dropTable(this.#engine(name)));
+  }
+
+  async vacuum(name: string, options?: CallOptions): Promise<VacuumReport> {
+    checkTableName(name);
+    return this.#bounded(options, () => vacuumTable(this.#engine(name)));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const untilMs = this.#runtime.monotonicMs() + CLOSE_MS;
+    while (this.#isBusy() && this.#runtime.monotonicMs() < untilMs) await this.#runtime.sleep(10);
+    this.#deadlines.endAll(new StoreError('aborted', 'the store was closed'));
+    await this.#driver.close();
+  }
+
+  #isBusy(): boolean {
+    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.busyQueues > 0);
+  }
+
+  #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    return this.#deadlines.bound(this.#deadlines.begin(options), work);
+  }
+
+  #engine(table: string): Engine {
+    this.#assertOpen();
+    const { compression = 'zstd' } = this.#options;
+    const [driver, cache, clock, runtime] = [this.#driver, this.#cache, this.#clock, this.#runtime];
+    const limits = { limitReads: this.#limitReads, limitWrites: this.#limitWrites };
+    return this.#engines.get(table) ?? new Engine({ table, driver, cache, clock, runtime, compression, ...limits });
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new StoreError('invalid', 'the store is closed');
+  }
+}

@@ -1,0 +1,386 @@
+// The verbs of a table: validation, encoding and outcomes at the edge; beneath, changes to the engine's queues and looks at its leaves.
+import type {
+  CallOptions,
+  CodecName,
+  DeleteItem,
+  DeleteOptions,
+  DeleteOutcome,
+  Entry,
+  GetOptions,
+  GetOutcome,
+  Order,
+  PutItem,
+  PutOptions,
+  PutOutcome,
+  Scan,
+  ScanOptions,
+  Table,
+  TableStats,
+} from './api.ts';
+import type { Admission, Ticket } from './admission.ts';
+import type { Id64 } from './bytes.ts';
+import { Change, type Decide, type Decision, type Verdict } from './change.ts';
+import { decodeValue, encodeValue } from './codec.ts';
+import { abortedError, type Deadline, type Deadlines } from './deadline.ts';
+import type { Engine } from './engine.ts';
+import { StoreError } from './errors.ts';
+import { lookForRecords, recordIn, type Wish } from './lookup.ts';
+import type { StoredRecord } from './page.ts';
+import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
+import { TableScan } from './scan.ts';
+
+/** Changes handed to the queues at a time, so that a large batch takes its turns. */
+const SLICE_COUNT = 5_000;
+/** What a change counts beside its key and value. */
+const CHANGE_OVERHEAD_BYTES = 200;
+
+export interface TableContext {
+  readonly engine: Engine;
+  readonly order: Order;
+  readonly codec: CodecName;
+  readonly deadlines: Deadlines;
+  readonly admission: Admission;
+}
+
+/** What one item of a batch asks for; `decide` throws if it cannot be. */
+interface Intent {
+  readonly key: string;
+  readonly decide: () => { readonly decide: Decide; readonly bytes: number };
+}
+
+export class StoredTable<V> implements Table<V> {
+  readonly name: string;
+  readonly order: Order;
+  readonly #context: TableContext;
+  readonly #place: Placer;
+
+  constructor(context: TableContext) {
+    this.#context = context;
+    this.name = context.engine.table;
+    this.order = context.order;
+    this.#place = placerOf(context.order, 0);
+  }
+
+  async get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
+    const [outcome] = await this.getMany([key], options);
+    if (outcome?.status === 'failed') throw outcome.error;
+    return outcome?.status === 'found' ? entryOf(outcome) : undefined;
+  }
+
+  async getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]> {
+    const maxAgeMs = checkMaxAge(options?.maxAgeMs, this.name);
+    const deadline = this.#context.deadlines.begin(options);
+    const outcomes: GetOutcome<V>[] = [];
+    const begunTick = this.#context.engine.clock.now().tick;
+    const wanted: Wanted[] = [];
+    for (const [index, key] of keys.entries()) {
+      try {
+        const bytes = encodeKey(key, this.name);
+        wanted.push({ index, key, bytes, position: this.#place(bytes) });
+      } catch (error) {
+        outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
+      }
+    }
+    const { deadlines } = this.#context;
+    const groups = await deadlines
+      .bound(deadline, () => this.#groupByLeaf(wanted))
+      .catch((error: unknown) => asStoreError(error));
+    if (groups instanceof StoreError) {
+      for (const { index, key } of wanted) outcomes[index] = { status: 'failed', key, error: groups };
+      return outcomes;
+    }
+    const reading = [...groups].map(async ([id, group]) => {
+      try {
+        await deadlines.bound(deadline, () => this.#readGroup(id, group, { begunTick, maxAgeMs }, outcomes));
+      } catch (error) {
+        for (const { index, key } of group) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
+      }
+    });
+    await Promise.all(reading);
+    return outcomes;
+  }
+
+  async #groupByLeaf(wanted: readonly Wanted[]): Promise<Map<string, Wanted[]>> {
+    const groups = new Map<string, Wanted[]>();
+    for (const one of wanted) {
+      const route = await this.#context.engine.tree.route(one.position, 0);
+      const id = route?.id ?? '';
+      const group = groups.get(id);
+      if (group === undefined) groups.set(id, [one]);
+      else group.push(one);
+    }
+    return groups;
+  }
+
+  async #readGroup(
+    id: string,
+    group: readonly Wanted[],
+    since: Pick<Wish, 'begunTick' | 'maxAgeMs'>,
+    outcomes: GetOutcome<V>[],
+  ): Promise<void> {
+    const { engine } = this.#context;
+    const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
+    for (const { index, key, bytes, position } of group) {
+      const isHere = leaf !== undefined && engine.tree.step(leaf, position, 0) === 'here';
+      const owner = isHere
+        ? leaf
+        : await engine.tree.find(position, 0, (node) =>
+            lookForRecords(engine, node, { positions: [position], ...since }),
+          );
+      const record = recordIn(engine, owner, position, bytes);
+      outcomes[index] =
+        record === undefined
+          ? { status: 'absent', key }
+          : { status: 'found', ...this.#entry(key, record, owner.header.incarnation) };
+    }
+  }
+
+  async put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }> {
+    const [outcome] = await this.putMany([{ ...options, key, value }], options);
+    if (outcome?.status !== 'written') throw outcome?.error ?? new TypeError('no outcome');
+    return { version: outcome.version };
+  }
+
+  async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
+    const orders = items.map((item): Intent => ({ key: item.key, decide: () => this.#putting(item) }));
+    const verdicts = await this.#writeAll(orders, options);
+    return verdicts.map((verdict, index): PutOutcome => {
+      const { key } = items[index]!;
+      if (verdict.kind === 'applied') return { status: 'written', key, version: versionOf(verdict) };
+      return { status: 'failed', key, error: verdict.kind === 'failed' ? asStoreError(verdict.error) : noVerdict() };
+    });
+  }
+
+  #putting(item: PutItem<V>): { decide: Decide; bytes: number } {
+    const { key, value, ifVersion, ifAbsent, ttlMs } = item;
+    const place = { table: this.name, key };
+    if (ifVersion !== undefined && ifAbsent === true)
+      throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', place);
+    const expiresAtMs = this.#expiry(ttlMs, place);
+    const { tag, bytes } = encodeValue(this.#context.codec, value, place);
+    const decide: Decide = (current, incarnation) => {
+      if (ifAbsent === true && current !== undefined) return conflict('the record exists already', place);
+      if (!matches(ifVersion, current, incarnation)) return conflict('the record is not at the version given', place);
+      return { kind: 'write', codec: tag, value: bytes, expiresAtMs };
+    };
+    return { decide, bytes: bytes.length };
+  }
+
+  async update(
+    key: string,
+    change: (current: Entry<V> | undefined) => V | undefined,
+    options?: CallOptions & { readonly ttlMs?: number },
+  ): Promise<Entry<V> | undefined> {
+    const place = { table: this.name, key };
+    const expiresAtMs = this.#expiry(options?.ttlMs, place);
+    const decide: Decide = (current, incarnation) => {
+      const value: unknown = change(current === undefined ? undefined : this.#entry(key, current, incarnation));
+      if (value === undefined) return { kind: 'none' };
+      if (value instanceof Promise)
+        throw new StoreError('invalid', 'the function given to update must not be asynchronous', place);
+      const { tag, bytes } = encodeValue(this.#context.codec, value, place);
+      return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
+    };
+    const [verdict] = await this.#writeAll([{ key, decide: () => ({ decide, bytes: 0 }) }], options);
+    if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error;
+    return verdict.record === undefined ? undefined : this.#entry(key, verdict.record, verdict.incarnation);
+  }
+
+  async delete(
+    key: string,
+    options?: DeleteOptions,
+  ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
+    const [outcome] = await this.deleteMany([{ ...options, key }], options);
+    if (outcome?.status === 'failed') throw outcome.error;
+    return outcome?.status === 'deleted'
+      ? { deleted: true, version: outcome.version }
+      : { deleted: false, version: undefined };
+  }
+
+  async deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
+    const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
+    const orders = wanted.map((item): Intent => ({
+      key: item.key,
+      decide: () => ({ decide: this.#deleting(item), bytes: 0 }),
+    }));
+    const verdicts = await this.#writeAll(orders, options);
+    return verdicts.map((verdict, index): DeleteOutcome => {
+      const { key } = wanted[index]!;
+      if (verdict.kind === 'applied') return { status: 'deleted', key, version: versionOf(verdict) };
+      return verdict.kind === 'unchanged'
+        ? { status: 'absent', key }
+        : { status: 'failed', key, error: asStoreError(verdict.error) };
+    });
+  }
+
+  #deleting({ key, ifVersion }: DeleteItem): Decide {
+    return (current, incarnation) => {
+      if (!matches(ifVersion, current, incarnation))
+        return conflict('the record is not at the version given', { table: this.name, key });
+      return current === undefined ? { kind: 'none' } : { kind: 'remove' };
+    };
+  }
+
+  scan(options: ScanOptions = {}): Scan<V> {
+    const { engine, deadlines, order } = this.#context;
+    return new TableScan<V>(engine, deadlines, order, options, (key, record, incarnation) =>
+      this.#entry(key, record, incarnation),
+    );
+  }
+
+  stats(): TableStats {
+    return { ...this.#context.engine.counters };
+  }
+
+  /** Writes in waves of distinct keys, so that equal keys take effect in the order given. */
+  async #writeAll(orders: readonly Intent[], options: CallOptions | undefined): Promise<Verdict[]> {
+    const deadline = this.#context.deadlines.begin(options);
+    const verdicts: Verdict[] = [];
+    for (const wave of wavesOf(orders)) {
+      for (let first = 0; first < wave.length; first += SLICE_COUNT) {
+        await this.#writeSlice(orders, wave.slice(first, first + SLICE_COUNT), deadline, verdicts);
+      }
+    }
+    return verdicts;
+  }
+
+  async #writeSlice(
+    orders: readonly Intent[],
+    indexes: readonly number[],
+    deadline: Deadline,
+    verdicts: Verdict[],
+  ): Promise<void> {
+    const { engine, admission, deadlines } = this.#context;
+    const changes: Change[] = [];
+    const begunTick = engine.clock.now().tick;
+    const done = Promise.withResolvers<void>();
+    let left = indexes.length;
+    const finish = (index: number, verdict: Verdict): void => {
+      verdicts[index] = verdict;
+      left -= 1;
+      if (left === 0) done.resolve();
+    };
+    for (const index of indexes) {
+      try {
+        changes.push(this.#changeFor(orders[index]!, begunTick, (verdict) => finish(index, verdict)));
+      } catch (error) {
+        if (error instanceof TypeError) throw error;
+        finish(index, { kind: 'failed', error });
+      }
+    }
+    if (changes.length === 0) return;
+    const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
+    const unwatch = deadlines.watch(deadline, (cause) => {
+      for (const change of changes) {
+        change.settle({
+          kind: 'failed',
+          error: change.openAttempts > 0 ? engine.unknown(this.name, cause) : abortedError(cause),
+        });
+      }
+    });
+    engine.counters.queueDepth += changes.length;
+    let ticket: Ticket | undefined;
+    try {
+      ticket = admission.enter(bytes, changes.length);
+      // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
+      await Promise.race([ticket.entered, done.promise]);
+      if (left > 0) void engine.route(changes.filter((change) => !change.isSettled));
+      await done.promise;
+    } finally {
+      unwatch();
+      engine.counters.queueDepth -= changes.length;
+      ticket?.leave();
+    }
+  }
+
+  #changeFor(order: Intent, begunTick: number, settle: (verdict: Verdict) => void): Change {
+    const key = encodeKey(order.key, this.name);
+    const { decide, bytes } = order.decide();
+    return new Change({
+      key,
+      position: this.#place(key),
+      level: 0,
+      bytes: bytes + key.length + CHANGE_OVERHEAD_BYTES,
+      begunTick,
+      isHint: false,
+      decide,
+      settle,
+    });
+  }
+
+  #expiry(ttlMs: number | undefined, place: { table: string; key: string }): number | undefined {
+    if (ttlMs === undefined) return undefined;
+    if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0)
+      throw new StoreError('invalid', 'ttlMs must be a positive whole number', place);
+    return this.#context.engine.runtime.wallMs() + ttlMs;
+  }
+
+  #entry(key: string, record: StoredRecord, incarnation: Id64): Entry<V> {
+    const value = decodeValue(
+      this.#context.codec,
+      { tag: record.codec, bytes: record.value },
+      { table: this.name, key },
+    ) as V;
+    return {
+      key,
+      value,
+      version: versionOf({ incarnation, version: record.version }),
+      expiresAtMs: record.expiresAtMs,
+    };
+  }
+}
+
+interface Wanted {
+  readonly index: number;
+  readonly key: string;
+  readonly bytes: Uint8Array;
+  readonly position: Position;
+}
+
+/** A record's version as users see it: opaque, and never the same for the same key again. */
+function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
+  return `${incarnation}-${version.toString(36)}`;
+}
+
+function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
+  if (ifVersion === undefined) return true;
+  return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;
+}
+
+function conflict(message: string, place: { table: string; key: string }): Decision {
+  return { kind: 'none', error: new StoreError('conflict', message, place) };
+}
+
+function entryOf<V>({ key, value, version, expiresAtMs }: Entry<V>): Entry<V> {
+  return { key, value, version, expiresAtMs };
+}
+
+function noVerdict(): StoreError {
+  return new StoreError('unknown', 'the write ended without a verdict');
+}
+
+function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  if (error instanceof TypeError) throw error;
+  return new StoreError('unavailable', 'the operation failed unexpectedly', { cause: error, retryable: false });
+}
+
+function checkMaxAge(maxAgeMs: number | undefined, table: string): number {
+  if (maxAgeMs === undefined) return 0;
+  if (maxAgeMs >= 0) return maxAgeMs;
+  throw new StoreError('invalid', 'maxAgeMs must not be negative', { table });
+}
+
+/** Indexes in as few waves as hold each key at most once. */
+function wavesOf(orders: readonly Intent[]): number[][] {
+  const waves: number[][] = [];
+  const seen = new Map<string, number>();
+  for (const [index, { key }] of orders.entries()) {
+    const wave = seen.get(key) ?? 0;
+    seen.set(key, wave + 1);
+    const indexes = waves[wave];
+    if (indexes === undefined) waves.push([index]);
+    else indexes.push(index);
+  }
+  return waves;
+}

@@ -1,0 +1,197 @@
+// Finding the container that owns a position. Branches are hints: cached and used unchecked. Truth is in the node reached: its fences say
+// whether to stay, to walk right, or (too far right, or gone) to begin again from a root that is read anew (rules 12 and 15).
+import { asBuffer, compareBytes, type Id64, id64 } from './bytes.ts';
+import type { ContainerCache } from './cache.ts';
+import { isWhole, pageOf, type Snapshot } from './container.ts';
+import type { Counters } from './counters.ts';
+import type { EntityId } from './driver.ts';
+import { StoreError } from './errors.ts';
+import { pageIndexFor } from './header.ts';
+import { incarnationPrefix, nodeId, rootId } from './ids.ts';
+import { keyAt, lowerBound, recordAt, recordCount } from './page.ts';
+import { beforeBound, placerOf, type Position } from './position.ts';
+import type { Reader } from './reader.ts';
+
+/** Beyond this many restarts a structure is damaged, or changing faster than it can be read. */
+const RESTARTS_MAX = 20;
+
+export interface TreeContext {
+  readonly table: string;
+  readonly reader: Reader;
+  readonly cache: ContainerCache;
+  readonly counters: Counters;
+  /** Tells the parent level that `child`, read as linked at `low`, exists. Returns at once. */
+  repair(parentLevel: number, incarnation: Id64, low: Position, child: Id64): void;
+}
+
+/** Where a route leads: a node, and the incarnation of the root it was reached under. */
+export interface Route {
+  readonly id: EntityId;
+  readonly incarnation: Id64;
+}
+
+/** How a visit looks at a node: from memory or by a read; undefined if it is missing. */
+export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
+
+export class Tree {
+  readonly #context: TreeContext;
+  readonly #root: EntityId;
+
+  constructor(context: TreeContext) {
+    this.#context = context;
+    this.#root = rootId(context.table);
+  }
+
+  /** The root, from memory unless `anew`. Throws `not_found` if the table does not exist. */
+  async root(anew = false): Promise<Snapshot> {
+    const { cache, reader, table } = this.#context;
+    const cached = anew ? undefined : cache.get(this.#root);
+    if (cached?.header.state === 'live') return cached;
+    const root = await reader.readWhole(this.#root);
+    if (root === undefined || root.header.state !== 'live') throw tableNotFound(table);
+    return root;
+  }
+
+  /** The node of `level` that owns `position` as far as the branches know; undefined if the tree has no such level. No I/O when they are cached. */
+  async route(position: Position, level: number): Promise<Route | undefined> {
+    const root = await this.root();
+    const { incarnation, level: rootLevel } = root.header;
+    if (rootLevel < level) return undefined;
+    if (rootLevel === level) return { id: root.id, incarnation };
+    for (let branch = root; ;) {
+      // A root may have grown between two looks: what counts is the level of the one whose pages are read.
+      const whole = await this.#known(branch);
+      const below = whole.header.level - 1;
+      const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position));
+      if (below === level) return { id, incarnation: whole.header.incarnation };
+      branch = await this.visit({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
+        this.#lookAtBranch(node),
+      );
+    }
+  }
+
+  /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
+  lowsAfter(low: Position, count: number): Position[] {
+    const { cache, table } = this.#context;
+    let branch = cache.get(this.#root);
+    while (branch !== undefined && branch.header.level > 1 && isWhole(branch.header)) {
+      branch = cache.get(nodeId(table, branch.header.incarnation, this.#childOf(branch, low)));
+    }
+    if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
+    const lows = childrenOf(branch, table).map((child) => child.low);
+    return lows.filter((next) => compareBytes(next, low) > 0).slice(0, count);
+  }
+
+  /** The snapshot of the node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
+  async find(position: Position, level: number, look: Look): Promise<Snapshot> {
+    const route = await this.route(position, level);
+    if (route === undefined) throw new RangeError(`the tree has no level ${level}`);
+    return this.visit(route, position, level, look);
+  }
+
+  /** As `find`, from a node that a route or link gave. */
+  async visit(from: Route, position: Position, level: number, look: Look): Promise<Snapshot> {
+    const { table } = this.#context;
+    let at = from;
+    let missed = false;
+    for (let restarts = 0; restarts < RESTARTS_MAX;) {
+      const snapshot = await look(at.id);
+      if (snapshot === undefined) {
+        await this.rootAfterMiss(at, missed);
+        missed = true;
+      } else {
+        const step = this.step(snapshot, position, level);
+        if (step === 'here') return snapshot;
+        if (step !== 'restart') {
+          at = { id: step.id, incarnation: snapshot.header.incarnation };
+          continue;
+        }
+        await this.restart(snapshot, level);
+      }
+      restarts += 1;
+      const again = await this.route(position, level);
+      if (again === undefined) throw new RangeError(`the tree has no level ${level}`);
+      at = again;
+    }
+    throw new StoreError('corrupt', 'no container owns the position of the key', { table, container: at.id });
+  }
+
+  /** What the fences of a node say of a position: it is here, to the right (a repair is set off), or to be sought from the root. */
+  step(snapshot: Snapshot, position: Position, level: number): 'here' | 'restart' | { readonly id: EntityId } {
+    const { header } = snapshot;
+    const isLeft = compareBytes(position, header.low) < 0;
+    if (header.state !== 'live' || header.level !== level || isLeft) return 'restart';
+    if (beforeBound(position, header.high)) return 'here';
+    if (header.high === undefined || header.right === undefined) return 'restart';
+    this.#context.counters.rightWalks += 1;
+    this.#context.repair(level + 1, header.incarnation, header.high, header.right);
+    return { id: nodeId(this.#context.table, header.incarnation, header.right) };
+  }
+
+  /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */
+  async restart(astray: Snapshot, level: number): Promise<void> {
+    const { cache, table } = this.#context;
+    const hasGrown = astray.id === this.#root && astray.header.state === 'live' && astray.header.level > level;
+    if (hasGrown) return;
+    cache.forgetBranches(incarnationPrefix(table, astray.header.incarnation), this.#root);
+    await this.root(true);
+  }
+
+  /** After a node was missing: reads the root anew. Throws `corrupt` if it still has the incarnation under which a node was missed for the second time. */
+  async rootAfterMiss(missing: Route, missedBefore: boolean): Promise<void> {
+    const { cache, reader, table } = this.#context;
+    cache.forgetBranches(incarnationPrefix(table, missing.incarnation), this.#root);
+    const root = await reader.readWhole(this.#root);
+    const place = { table, container: missing.id };
+    if (root === undefined)
+      throw new StoreError('corrupt', 'the root of a table that has containers is missing', place);
+    if (root.header.state !== 'live') throw tableNotFound(table);
+    if (missedBefore && root.header.incarnation === missing.incarnation) {
+      throw new StoreError('corrupt', 'a container that the table links to does not exist', place);
+    }
+  }
+
+  async #lookAtBranch(id: EntityId): Promise<Snapshot | undefined> {
+    const cached = this.#context.cache.get(id);
+    return cached !== undefined && isWhole(cached.header) ? cached : this.#context.reader.readWhole(id);
+  }
+
+  /** The same branch with all its pages. A root that grew may be known by its header alone. */
+  async #known(branch: Snapshot): Promise<Snapshot> {
+    if (isWhole(branch.header)) return branch;
+    const whole = await this.#context.reader.readWhole(branch.id);
+    if (whole === undefined || whole.header.state !== 'live') throw tableNotFound(this.#context.table);
+    return whole.header.level > 0
+      ? whole
+      : Promise.reject(new StoreError('corrupt', 'a branch became a leaf', { container: branch.id }));
+  }
+
+  /** The child whose separator is the last one not above `position`. */
+  #childOf(branch: Snapshot, position: Position): Id64 {
+    const { table } = this.#context;
+    const place = placerOf(branch.header.order, branch.header.level);
+    for (let row = pageIndexFor(branch.header, position); row >= 0; row -= 1) {
+      const page = pageOf(branch, branch.header.pages[row]!, table);
+      const at = lowerBound(page, position, place);
+      const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;
+      const index = isExact ? at : at - 1;
+      if (index >= 0) return id64(asBuffer(recordAt(page, index).value));
+    }
+    throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
+  }
+}
+
+export function tableNotFound(table: string): StoreError {
+  return new StoreError('not_found', 'the table does not exist: create it first', { table });
+}
+
+/** All children of a branch with their separators, in order. */
+export function childrenOf(branch: Snapshot, table: string): { readonly low: Position; readonly child: Id64 }[] {
+  return branch.header.pages.flatMap((ref) => {
+    const page = pageOf(branch, ref, table);
+    return Array.from({ length: recordCount(page) }, (_, index) => {
+      const { key, value } = recordAt(page, index);
+      return { low: key, child: id64(asBuffer(value)) };
+    });
+  });
+}
