@@ -66,8 +66,8 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { tabl
   try {
     if (name === undefined) throw new RangeError(`unknown codec tag ${stored.tag}`);
     // A copy: what the caller does to its value must not reach a cached page, nor a small value keep a large page alive.
-    if (codec === 'encoded') return { codec: name, bytes: stored.bytes.slice() };
-    if (name === 'bytes') return stored.bytes.slice();
+    if (codec === 'encoded') return { codec: name, bytes: new Uint8Array(stored.bytes) };
+    if (name === 'bytes') return new Uint8Array(stored.bytes);
     return name === 'msgpack' ? packr.unpack(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
   } catch (cause) {
     throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...place, cause });

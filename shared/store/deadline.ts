@@ -20,14 +20,16 @@ export class Deadlines {
   readonly #watched = new Set<Watched>();
   #wakeMs = Infinity;
   #sleeper: AbortController | undefined;
+  #isClosed = false;
 
   constructor(runtime: Runtime, defaultTimeoutMs: number) {
     this.#runtime = runtime;
     this.#defaultTimeoutMs = defaultTimeoutMs;
   }
 
-  /** Fixes the deadline of a call that begins now. */
+  /** Fixes the deadline of a call that begins now. Throws `invalid` once the store is closed. */
   begin(options: CallOptions | undefined): Deadline {
+    if (this.#isClosed) throw new StoreError('invalid', 'the store is closed');
     const timeoutMs = options?.timeoutMs ?? this.#defaultTimeoutMs;
     if (!(timeoutMs > 0) || timeoutMs > 2 ** 31 - 1)
       throw new StoreError('invalid', 'timeoutMs must be above 0 and below 2^31');
@@ -67,8 +69,9 @@ export class Deadlines {
     });
   }
 
-  /** Ends every call. */
-  endAll(cause: unknown): void {
+  /** Ends every call, and lets no further one begin. */
+  close(cause: unknown): void {
+    this.#isClosed = true;
     for (const watched of this.#watched) watched.end(cause);
     this.#sleeper?.abort();
   }

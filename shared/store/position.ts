@@ -67,7 +67,7 @@ export function beforeBound(position: Position, high: UpperBound): boolean {
 export function separatorBetween(left: Position, right: Position): Position {
   let common = 0;
   while (common < left.length && left[common] === right[common]) common += 1;
-  return right.slice(0, common + 1);
+  return Buffer.from(right.subarray(0, common + 1));
 }
 
 /** The first position after `position`. */

@@ -98,7 +98,7 @@ class ContainerStore implements Store {
   async #close(): Promise<void> {
     const untilMs = this.#runtime.monotonicMs() + CLOSE_MS;
     while (this.#isBusy() && this.#runtime.monotonicMs() < untilMs) await this.#runtime.sleep(10);
-    this.#deadlines.endAll(new StoreError('aborted', 'the store was closed'));
+    this.#deadlines.close(new StoreError('aborted', 'the store was closed'));
     await this.#driver.close();
   }
 

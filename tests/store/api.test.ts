@@ -1,0 +1,339 @@
+// The library as its users meet it, on the memory driver: verbs, outcomes, codecs, bounds and bad input.
+import { afterEach, expect, test } from 'vitest';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { openStore, type Store, StoreError, type Table, type TableOptions } from '../../shared/store/index.ts';
+
+const stores: Store[] = [];
+
+function newStore(): Store {
+  const store = openStore({ driver: memoryDriver() });
+  stores.push(store);
+  return store;
+}
+
+function newTable<V = unknown>(options?: TableOptions): Promise<Table<V>> {
+  return newStore().table<V>('things', options);
+}
+
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+});
+
+const ROUND_TRIPS: [string, unknown][] = [
+  ['an object', { a: 1, b: [true, null, 'text'], c: { d: 1.5 } }],
+  ['a large number', 2 ** 53 - 1],
+  ['a negative fraction', -0.25],
+  ['null', null],
+  ['a date', new Date(1_700_000_000_000)],
+  ['bytes', Uint8Array.of(1, 2, 3)],
+  ['an empty string', ''],
+  ['Unicode', '名前 🚀'],
+];
+
+test.each(ROUND_TRIPS)('%s comes back as it was put', async (_, value) => {
+  const table = await newTable();
+  await table.put('k', value);
+  const read = (await table.get('k'))?.value;
+  if (value instanceof Uint8Array) expect(Buffer.compare(read as Uint8Array, value)).toBe(0);
+  else expect(read).toEqual(value);
+});
+
+test('what a reader does to its value does not reach the next reader', async () => {
+  const table = await newTable<Uint8Array>({ codec: 'bytes' });
+  await table.put('k', Uint8Array.of(1, 2, 3));
+  const first = await table.get('k');
+  first!.value[0] = 9;
+  expect((await table.get('k'))?.value[0]).toBe(1);
+});
+
+test('what a writer does to its bytes after the call does not reach the record', async () => {
+  const table = await newTable<Uint8Array>({ codec: 'bytes' });
+  const bytes = Uint8Array.of(1, 2, 3);
+  const writing = table.put('k', bytes);
+  bytes[0] = 9;
+  await writing;
+  expect((await table.get('k'))?.value[0]).toBe(1);
+});
+
+test('put returns the version that get shows, and each put another', async () => {
+  const table = await newTable<number>();
+  const first = await table.put('k', 1);
+  expect((await table.get('k'))?.version).toBe(first.version);
+  const second = await table.put('k', 1);
+  expect(second.version).not.toBe(first.version);
+});
+
+test('ifVersion and ifAbsent write only where they hold', async () => {
+  const table = await newTable<number>();
+  const { version } = await table.put('k', 1, { ifAbsent: true });
+  await expect(table.put('k', 2, { ifAbsent: true })).rejects.toMatchObject({
+    code: 'conflict',
+    key: 'k',
+    table: 'things',
+  });
+  await table.put('k', 2, { ifVersion: version });
+  await expect(table.put('k', 3, { ifVersion: version })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(table.delete('k', { ifVersion: version })).rejects.toMatchObject({ code: 'conflict' });
+  expect((await table.get('k'))?.value).toBe(2);
+});
+
+test('a version does not come back when a record is deleted and put again', async () => {
+  const table = await newTable<number>();
+  const first = await table.put('k', 1);
+  await table.delete('k');
+  await table.put('k', 1);
+  await expect(table.put('k', 2, { ifVersion: first.version })).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('update gets the present record, returns the new one, and may change nothing', async () => {
+  const table = await newTable<number>();
+  expect((await table.update('k', (current) => (current?.value ?? 0) + 1))?.value).toBe(1);
+  const after = await table.update('k', (current) => (current?.value ?? 0) + 1);
+  expect(after?.value).toBe(2);
+  expect((await table.update('k', () => undefined))?.version).toBe(after?.version);
+  expect(await table.update('absent', () => undefined)).toBeUndefined();
+});
+
+test('what an update function throws reaches its caller, and nothing is written', async () => {
+  const table = await newTable<number>();
+  await table.put('k', 1);
+  const failure = new Error('mine');
+  const updating = table.update('k', () => {
+    throw failure;
+  });
+  await expect(updating).rejects.toBe(failure);
+  expect((await table.get('k'))?.value).toBe(1);
+});
+
+test('a hundred concurrent updates of one record all count', async () => {
+  const table = await newTable<number>();
+  await Promise.all(Array.from({ length: 100 }, () => table.update('k', (current) => (current?.value ?? 0) + 1)));
+  expect((await table.get('k'))?.value).toBe(100);
+  expect(table.stats().commits).toBeLessThan(100);
+});
+
+test('a batch reports an outcome for each item, good and bad, in order', async () => {
+  const table = await newTable<unknown>();
+  const outcomes = await table.putMany([
+    { key: 'a', value: 1 },
+    { key: '', value: 2 },
+    { key: 'b', value: () => 3 },
+    { key: 'a', value: 4, ifAbsent: true },
+    { key: 'c', value: 5 },
+  ]);
+  expect(outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.error.code : outcome.status))).toEqual([
+    'written',
+    'invalid',
+    'invalid',
+    'conflict',
+    'written',
+  ]);
+  const read = await table.getMany(['c', 'x', 'a', 'c', '\ud800']);
+  expect(read.map((outcome) => outcome.status)).toEqual(['found', 'absent', 'found', 'found', 'failed']);
+  const deleted = await table.deleteMany(['a', 'x', { key: 'c', ifVersion: 'other' }]);
+  expect(deleted.map((outcome) => outcome.status)).toEqual(['deleted', 'absent', 'failed']);
+});
+
+test('equal keys in one batch take effect in order', async () => {
+  const table = await newTable<number>();
+  await table.putMany([1, 2, 3].map((value) => ({ key: 'k', value })));
+  expect((await table.get('k'))?.value).toBe(3);
+});
+
+test('empty batches do nothing', async () => {
+  const table = await newTable();
+  expect(await table.putMany([])).toEqual([]);
+  expect(await table.getMany([])).toEqual([]);
+  expect(await table.deleteMany([])).toEqual([]);
+});
+
+test.each(['msgpack', 'json', 'encoded'] as const)(
+  'a record is read by the codec it was written with, through a handle of codec "%s"',
+  async (codec) => {
+    const store = newStore();
+    await (await store.table<unknown>('things', { codec: 'json' })).put('k', { a: 1 });
+    const read = (await (await store.table<unknown>('things', { codec })).get('k'))?.value;
+    if (codec === 'encoded') expect(read).toEqual({ codec: 'json', bytes: new Uint8Array(Buffer.from('{"a":1}')) });
+    else expect(read).toEqual({ a: 1 });
+  },
+);
+
+const cycle: Record<string, unknown> = {};
+cycle['self'] = cycle;
+
+const BAD_VALUES: [string, TableOptions, unknown][] = [
+  ['a function', {}, () => 1],
+  ['a nested function', {}, { a: [() => 1] }],
+  ['a cycle', {}, cycle],
+  ['a cycle as JSON', { codec: 'json' }, cycle],
+  ['undefined', {}, undefined],
+  ['undefined as JSON', { codec: 'json' }, undefined],
+  ['a symbol', {}, Symbol('s')],
+  ['a string as bytes', { codec: 'bytes' }, 'text'],
+];
+
+test.each(BAD_VALUES)('%s cannot be stored, and says so', async (_, options, value) => {
+  const table = await newTable(options);
+  await expect(table.put('k', value)).rejects.toMatchObject({ code: 'invalid', key: 'k' });
+  expect(await table.get('k')).toBeUndefined();
+});
+
+const BAD_KEYS: [string, string][] = [
+  ['an empty key', ''],
+  ['a key over 1,024 bytes', 'k'.repeat(1_025)],
+  ['a key over 1,024 bytes of UTF-8', '名'.repeat(342)],
+  ['a lone surrogate', 'a\ud83d'],
+];
+
+test.each(BAD_KEYS)('%s is refused by every verb', async (_, key) => {
+  const table = await newTable<number>();
+  const calls = [
+    () => table.get(key),
+    () => table.put(key, 1),
+    () => table.delete(key),
+    () => table.update(key, () => 1),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('a key of exactly 1,024 bytes and a record of nearly 512 KiB are stored', async () => {
+  const table = await newTable<Uint8Array>({ codec: 'bytes' });
+  const key = 'k'.repeat(1_024);
+  const value = new Uint8Array(512 * 1024 - 1_024).fill(7);
+  await table.put(key, value);
+  expect(Buffer.compare((await table.get(key))!.value, value)).toBe(0);
+  await expect(table.put(key, new Uint8Array(512 * 1024))).rejects.toMatchObject({ code: 'too_large' });
+});
+
+const BAD_NAMES = ['', 'a b', 'ä', 'a!b', 'a/b', '.hidden', 'x'.repeat(64)];
+
+test.each(BAD_NAMES)('the table name %j is refused', async (name) => {
+  await expect(newStore().table(name)).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test.each([0, -1, 1.5, Number.NaN])('ttlMs %d is refused', async (ttlMs) => {
+  const table = await newTable<number>();
+  await expect(table.put('k', 1, { ttlMs })).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('ifVersion together with ifAbsent is refused', async () => {
+  const table = await newTable<number>();
+  await expect(table.put('k', 1, { ifVersion: 'v', ifAbsent: true })).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('a range, a prefix or a foreign cursor on a hash table is refused with the reason', async () => {
+  const table = await newTable<number>();
+  for (const options of [{ prefix: 'a' }, { from: 'a' }, { to: 'a' }, { limit: 0 }, { cursor: 'nonsense' }]) {
+    expect(() => table.scan(options)).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  }
+});
+
+async function keysOf(scan: AsyncIterable<{ key: string }>): Promise<string[]> {
+  const keys = [];
+  for await (const { key } of scan) keys.push(key);
+  return keys;
+}
+
+test('a key table scans ranges and prefixes in byte order', async () => {
+  const table = await newTable<number>({ order: 'key' });
+  const keys = ['a', 'aa', 'ab', 'b', 'ba', 'z', 'Ω', '\ufffd', '\u{10000}'];
+  await table.putMany(keys.toReversed().map((key, value) => ({ key, value })));
+  expect(await keysOf(table.scan())).toEqual(keys);
+  expect(await keysOf(table.scan({ prefix: 'a' }))).toEqual(['a', 'aa', 'ab']);
+  expect(await keysOf(table.scan({ from: 'aa', to: 'ba' }))).toEqual(['aa', 'ab', 'b']);
+  expect(await keysOf(table.scan({ from: 'z' }))).toEqual(['z', 'Ω', '\ufffd', '\u{10000}']);
+});
+
+test('a cursor resumes after the last record given, also in another store, until there is none', async () => {
+  const table = await newTable<number>({ order: 'key' });
+  const keys = Array.from({ length: 25 }, (_, i) => `k${String(i).padStart(2, '0')}`);
+  await table.putMany(keys.map((key, value) => ({ key, value })));
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const scan = table.scan(cursor === undefined ? { prefix: 'k', limit: 10 } : { cursor, limit: 10 });
+    found.push(...(await keysOf(scan)));
+    cursor = scan.cursor;
+  } while (cursor !== undefined);
+  expect(found).toEqual(keys);
+});
+
+test('a table that exists with another order is a conflict; one that must not be created is not found', async () => {
+  const store = newStore();
+  await store.table('t', { order: 'key' });
+  await expect(store.table('t', { order: 'hash' })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(store.table('other', { create: false })).rejects.toMatchObject({ code: 'not_found' });
+  expect((await store.table('t')).order).toBe('key');
+});
+
+test('tables are listed by name until they are dropped', async () => {
+  const store = newStore();
+  await store.table('b');
+  await store.table('a', { order: 'key' });
+  expect((await store.tables()).map(({ name, order }) => `${name}:${order}`)).toEqual(['a:key', 'b:hash']);
+  expect(await store.drop('b')).toBe(true);
+  expect(await store.drop('b')).toBe(false);
+  expect((await store.tables()).map(({ name }) => name)).toEqual(['a']);
+});
+
+test('an aborted signal ends the call before anything is written', async () => {
+  const table = await newTable<number>();
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(table.put('k', 1, { signal })).rejects.toMatchObject({ code: 'aborted', retryable: true });
+  await expect(table.get('k', { signal })).rejects.toMatchObject({ code: 'aborted' });
+  expect(await table.get('k')).toBeUndefined();
+});
+
+test.each([0, -5, Number.NaN])('timeoutMs %d is refused', async (timeoutMs) => {
+  const table = await newTable<number>();
+  await expect(table.get('k', { timeoutMs })).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('a warm strong get costs one request, one within the allowed staleness none', async () => {
+  const table = await newTable<number>();
+  await table.put('k', 1);
+  const before = table.stats().requests;
+  await table.get('k');
+  expect(table.stats().requests - before).toBe(1);
+  await table.get('k', { maxAgeMs: 60_000 });
+  expect(table.stats().requests - before).toBe(1);
+});
+
+test('a warm put costs one request, and concurrent puts to one container share theirs', async () => {
+  const table = await newTable<number>();
+  await table.put('k', 1);
+  const before = table.stats().requests;
+  await table.put('k', 2);
+  expect(table.stats().requests - before).toBe(1);
+  await Promise.all(Array.from({ length: 50 }, (_, i) => table.put(`k${i}`, i)));
+  expect(table.stats().requests - before).toBeLessThan(6);
+});
+
+test('many records split the table many ways, and all of them are found again', async () => {
+  const table = await newTable<string>();
+  const items = Array.from({ length: 5_000 }, (_, i) => ({ key: `k${i}`, value: `${Math.sqrt(i)}`.repeat(30) }));
+  const outcomes = await table.putMany(items);
+  expect(outcomes.every((outcome) => outcome.status === 'written')).toBe(true);
+  expect(table.stats().splits).toBeGreaterThan(0);
+  const read = await table.getMany(items.map(({ key }) => key));
+  expect(read.every((outcome, i) => outcome.status === 'found' && outcome.value === items[i]!.value)).toBe(true);
+  expect((await keysOf(table.scan())).toSorted()).toEqual(items.map(({ key }) => key).toSorted());
+});
+
+test('a pre-split table begins with its containers and works', async () => {
+  const store = newStore();
+  const table = await store.table<number>('wide', { containers: 16 });
+  await table.putMany(Array.from({ length: 100 }, (_, i) => ({ key: `k${i}`, value: i })));
+  expect(table.stats().commits).toBeGreaterThan(8);
+  expect((await keysOf(table.scan())).length).toBe(100);
+});
+
+test('a closed store refuses further work', async () => {
+  const store = newStore();
+  const table = await store.table<number>('t');
+  await store.close();
+  await store.close();
+  await expect(store.table('t')).rejects.toBeInstanceOf(StoreError);
+  await expect(table.put('k', 1)).rejects.toMatchObject({ code: 'invalid' });
+  await expect(table.get('k')).rejects.toMatchObject({ code: 'invalid' });
+});
