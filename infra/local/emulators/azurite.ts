@@ -1,0 +1,84 @@
+// Starts Azurite's table service, in memory, in this process or in one of its own. Only the table part is loaded, by paths inside
+// the package: its main entry would start three services and write to the working directory.
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Emulator } from './emulator.ts';
+import { startSupervised, untilReady } from './supervised.ts';
+
+/** Azurite's built-in account. Name and key are public: they are the same in every installation and open nothing else. */
+export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
+export const AZURITE_ACCOUNT_KEY =
+  'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+
+export interface AzuriteOptions {
+  /** True shares this process and its thread (tests); false gives it a process of its own (measurements). */
+  readonly inProcess: boolean;
+}
+
+interface TableServer {
+  start(): Promise<void>;
+  close(): Promise<void>;
+  getHttpServerAddress(): string;
+}
+
+const NAME = 'Azurite';
+const READY_TIMEOUT_MS = 60_000;
+const ENTRY = fileURLToPath(new URL('azurite-process.ts', import.meta.url));
+const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m;
+
+/** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
+export async function startAzurite({ inProcess }: AzuriteOptions): Promise<Emulator> {
+  return inProcess ? startHere() : startApart();
+}
+
+/** The service in this process: its address, without the account's path, and its end. */
+export async function startTableServer(): Promise<{ readonly address: string; close(): Promise<void> }> {
+  const require = createRequire(import.meta.url);
+  const { default: Server } = require('azurite/dist/src/table/TableServer') as {
+    default: new (configuration: object) => TableServer;
+  };
+  const { default: Configuration } = require('azurite/dist/src/table/TableConfiguration') as {
+    default: new (...options: unknown[]) => object;
+  };
+  // Port 0 lets the system choose. The API version check would refuse SDKs newer than Azurite; the last argument keeps data in memory.
+  const logs = { debug: false, access: false };
+  const server = new Server(
+    new Configuration(
+      '127.0.0.1',
+      0,
+      undefined,
+      undefined,
+      logs.debug,
+      logs.access,
+      undefined,
+      undefined,
+      false,
+      true,
+      '',
+      '',
+      '',
+      undefined,
+      true,
+      true,
+    ),
+  );
+  await server.start();
+  let closing: Promise<void> | undefined;
+  return { address: server.getHttpServerAddress(), close: () => (closing ??= server.close()) };
+}
+
+async function startHere(): Promise<Emulator> {
+  const server = await startTableServer();
+  return {
+    name: `${NAME} in process`,
+    endpoint: `${server.address}/${AZURITE_ACCOUNT_NAME}`,
+    close: () => server.close(),
+  };
+}
+
+async function startApart(): Promise<Emulator> {
+  const child = startSupervised(process.execPath, [ENTRY]);
+  await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
+  const address = ADDRESS.exec(child.output())?.[1];
+  return { name: NAME, endpoint: `${address}/${AZURITE_ACCOUNT_NAME}`, close: () => child.close() };
+}

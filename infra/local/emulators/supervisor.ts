@@ -1,0 +1,27 @@
+// Runs one command and outlives whoever asked for it by a moment: when its standard input closes, for whatever reason (an orderly
+// close, Ctrl-C, SIGKILL of the parent), the command's whole process group is killed. Started by supervised.ts, never imported.
+import { spawn } from 'node:child_process';
+
+const [command = '', ...args] = process.argv.slice(2);
+const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+
+function killGroup(): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}
+
+child.once('error', (error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(127);
+});
+child.once('exit', (code) => {
+  killGroup();
+  process.exit(code ?? 1);
+});
+process.stdin.once('close', killGroup);
+process.stdin.resume();
+// A terminal's Ctrl-C or a stop meant for the parent ends the child too; the exit above then ends this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, killGroup);

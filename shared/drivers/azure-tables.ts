@@ -1,0 +1,205 @@
+// The driver contract on Azure Table Storage. An entity is one row; writes of one partition ride in a transaction, which is atomic.
+// Every update and every removal carries its etag. Removals are requests of their own, side by side: inside a transaction the SDK
+// sends a delete without any condition.
+import type { TransactionAction } from '@azure/data-tables';
+import type {
+  Driver,
+  Entity,
+  EntityVersion,
+  ListPage,
+  ReadRequest,
+  Refused,
+  Removal,
+  RemoveOutcome,
+  Unknown,
+  Write,
+  WriteOutcome,
+} from '../store/driver.ts';
+import { StoreError } from '../store/errors.ts';
+import { tableCalls } from './azure-tables/client.ts';
+import type { ClientOptions, TableCalls } from './azure-tables/client.ts';
+import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-tables/errors.ts';
+import {
+  endOfPrefix,
+  entityOf,
+  LIMITS,
+  PARTITION_COUNT,
+  partitionAt,
+  partitionOf,
+  partsOf,
+  selectOf,
+} from './azure-tables/mapping.ts';
+import { probe } from './azure-tables/probe.ts';
+import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
+import { fitsAlone, refused, unknown, withDeadline } from './outcomes.ts';
+
+export type AzureTablesOptions = ClientOptions;
+
+/** Hosts of the service itself, in all of its clouds; others are probed. */
+const SERVICE_HOST = /\.table\.(core\.windows\.net|core\.chinacloudapi\.cn|core\.usgovcloudapi\.net)$/;
+
+export function azureTablesDriver(options: AzureTablesOptions): Driver {
+  return driverOn(tableCalls(options), !SERVICE_HOST.test(new URL(options.endpoint).hostname));
+}
+
+/** The driver over given calls; with `doubtful` it probes them before it trusts them with a condition. */
+export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
+  const mistrust = doubtful ? probeOnce(calls) : async () => undefined;
+  let closed = false;
+
+  return {
+    limits: LIMITS,
+
+    async read(requests, { timeoutMs }) {
+      checkReads(requests, LIMITS);
+      if (closed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
+      return Promise.all(requests.map((request) => readOne(calls, request, timeoutMs)));
+    },
+
+    async write(writes, { timeoutMs }) {
+      checkWrites(writes, LIMITS);
+      const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, LIMITS));
+      if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
+      const conditional = writes.some(({ kind }) => kind !== 'insert');
+      const stop = closed ? unknown('other') : conditional ? await obstacle(mistrust, timeoutMs) : undefined;
+      if (stop !== undefined) return writes.map(() => stop);
+      const [only] = writes;
+      if (writes.length === 1 && only !== undefined) return [await writeOne(calls, only, timeoutMs)];
+      return writeTogether(calls, writes, timeoutMs);
+    },
+
+    async remove(removals, { timeoutMs }) {
+      checkRemovals(removals, LIMITS);
+      const stop = closed ? unknown('other') : await obstacle(mistrust, timeoutMs);
+      if (stop !== undefined) return removals.map(() => stop);
+      return Promise.all(removals.map((removal) => removeOne(calls, removal, timeoutMs)));
+    },
+
+    async list(prefix, cursor, count, { timeoutMs }) {
+      checkList(prefix, count, LIMITS);
+      if (closed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
+      return listPage(calls, { prefix, cursor, count, timeoutMs });
+    },
+
+    async close() {
+      closed = true;
+      calls.close();
+    },
+  };
+}
+
+/** A probe under way is shared, one that failed is forgotten, one that succeeded holds for the driver's life. */
+function probeOnce(calls: TableCalls): (timeoutMs: number) => Promise<string | undefined> {
+  let known: Promise<string | undefined> | undefined;
+  return (timeoutMs) => {
+    known ??= probe(calls, timeoutMs).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
+
+/** The outcome of a write that may not be sent, and was not. */
+async function obstacle(
+  mistrust: (timeoutMs: number) => Promise<string | undefined>,
+  timeoutMs: number,
+): Promise<Refused | Unknown | undefined> {
+  try {
+    const why = await withDeadline(mistrust(timeoutMs), timeoutMs);
+    if (why === undefined) return undefined;
+    return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${why}`));
+  } catch (error) {
+    return unknown('other', error);
+  }
+}
+
+async function readOne(calls: TableCalls, { id, parts }: ReadRequest, timeoutMs: number): Promise<Entity | undefined> {
+  try {
+    const { etag, properties } = await calls.get(partitionOf(id), id, selectOf(parts), timeoutMs);
+    if (etag === undefined) throw new StoreError('unavailable', 'azure told no version', { container: id });
+    return { id, version: etag, parts: partsOf(id, properties, parts) };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw readError(error);
+  }
+}
+
+async function writeOne(calls: TableCalls, write: Write, timeoutMs: number): Promise<WriteOutcome> {
+  const entity = entityOf(write);
+  try {
+    return written(
+      write.kind === 'insert'
+        ? await calls.insert(entity, timeoutMs)
+        : await calls.update(entity, modeOf(write.kind), write.version, timeoutMs),
+    );
+  } catch (error) {
+    return outcomeOfOne(error);
+  }
+}
+
+async function writeTogether(
+  calls: TableCalls,
+  writes: readonly Write[],
+  timeoutMs: number,
+): Promise<readonly WriteOutcome[]> {
+  const actions = writes.map((write): TransactionAction => {
+    const entity = entityOf(write);
+    return write.kind === 'insert'
+      ? ['create', entity]
+      : ['update', entity, modeOf(write.kind), { etag: write.version }];
+  });
+  try {
+    const etags = await calls.submit(actions, timeoutMs);
+    return writes.map((_, place) => written(etags?.[place]));
+  } catch (error) {
+    return writes.map(() => outcomeOfTransaction(error));
+  }
+}
+
+async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs: number): Promise<RemoveOutcome> {
+  try {
+    await calls.delete(partitionOf(id), id, version, timeoutMs);
+    return { kind: 'removed' };
+  } catch (error) {
+    return outcomeOfOne(error);
+  }
+}
+
+/** Partition after partition, since a query across partitions would scan the table; the cursor is a partition and a place in it. */
+async function listPage(
+  calls: TableCalls,
+  page: { prefix: string; cursor: string | undefined; count: number; timeoutMs: number },
+): Promise<ListPage> {
+  const { prefix, cursor, count, timeoutMs } = page;
+  const [place = '0', continuation = ''] = (cursor ?? '0').split('.', 2);
+  const partition = Number(place);
+  const end = endOfPrefix(prefix);
+  const bounds = [
+    `PartitionKey eq '${partitionAt(partition)}'`,
+    ...(prefix === '' ? [] : [`RowKey ge '${prefix}'`]),
+    ...(end === undefined ? [] : [`RowKey lt '${end}'`]),
+  ];
+  try {
+    const found = await calls.listPage(
+      bounds.join(' and '),
+      count,
+      continuation === '' ? undefined : continuation,
+      timeoutMs,
+    );
+    const ids = found.rowKeys.filter((id) => id.startsWith(prefix));
+    if (found.continuation !== undefined) return { ids, cursor: `${partition}.${found.continuation}` };
+    return { ids, cursor: partition + 1 < PARTITION_COUNT ? String(partition + 1) : undefined };
+  } catch (error) {
+    throw readError(error);
+  }
+}
+
+function modeOf(kind: 'patch' | 'replace') {
+  return kind === 'patch' ? 'Merge' : 'Replace';
+}
+
+/** A success without an etag cannot be built upon. */
+function written(version: EntityVersion | undefined): WriteOutcome {
+  return version === undefined || version === '' ? unknown('other') : { kind: 'written', version };
+}

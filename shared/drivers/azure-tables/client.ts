@@ -1,0 +1,166 @@
+// The calls of Azure's table service that the driver needs, each sent exactly once: the SDK's retries are off, and an etag is always
+// given in the OPTIONS, because the SDK takes a missing one for `*`. The physical table is created when a call finds it missing.
+import http from 'node:http';
+import https from 'node:https';
+import { TableClient } from '@azure/data-tables';
+import type { AzureSASCredential, NamedKeyCredential, TableEntity, TransactionAction } from '@azure/data-tables';
+import { withDeadline } from '../outcomes.ts';
+import { isTableNotFound } from './errors.ts';
+
+/** The service's load balancer drops idle sockets silently after 60 s. */
+const IDLE_SOCKET_MS = 55_000;
+
+/** A token credential, such as those of `@azure/identity`. */
+export interface TokenSource {
+  getToken(
+    scopes: string | string[],
+    options?: object,
+  ): Promise<{ readonly token: string; readonly expiresOnTimestamp: number } | null>;
+}
+
+/** A shared key, a SAS, or a token credential. */
+export type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
+
+/** Where the service is, and with whose rights; the environment is never read. */
+export interface ClientOptions {
+  /** `https://account.table.core.windows.net`, or an emulator's address with the account's path. A SAS may be part of it. */
+  readonly endpoint: string;
+  /** The physical table: 3 to 63 letters and digits. Created when first needed. */
+  readonly tableName: string;
+  /** None if a SAS stands in the endpoint. */
+  readonly credential?: Credential;
+  /** Allows `http:` endpoints, for emulators. Default false. */
+  readonly allowInsecureConnection?: boolean;
+}
+
+export interface StoredRow {
+  readonly etag: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface RowPage {
+  readonly rowKeys: readonly string[];
+  readonly continuation: string | undefined;
+}
+
+export type UpdateMode = 'Merge' | 'Replace';
+
+export interface TableCalls {
+  /** Rejects with the service's error if there is none. */
+  get(partition: string, row: string, select: string[] | undefined, timeoutMs: number): Promise<StoredRow>;
+  /** The new etag; undefined if the service does not tell. */
+  insert(entity: TableEntity, timeoutMs: number): Promise<string | undefined>;
+  update(entity: TableEntity, mode: UpdateMode, etag: string, timeoutMs: number): Promise<string | undefined>;
+  delete(partition: string, row: string, etag: string, timeoutMs: number): Promise<void>;
+  /** The new etags in order; undefined if the reply is not that of a transaction that succeeded. */
+  submit(actions: TransactionAction[], timeoutMs: number): Promise<readonly string[] | undefined>;
+  listPage(filter: string, count: number, continuation: string | undefined, timeoutMs: number): Promise<RowPage>;
+  close(): void;
+}
+
+export function tableCalls({
+  endpoint,
+  tableName,
+  credential,
+  allowInsecureConnection = false,
+}: ClientOptions): TableCalls {
+  const agent = newAgent(endpoint);
+  const options = {
+    allowInsecureConnection,
+    retryOptions: { maxRetries: 0 },
+    redirectOptions: { maxRetries: 0 },
+    additionalPolicies: [{ position: 'perCall' as const, policy: agentPolicy(agent) }],
+  };
+  const client =
+    credential === undefined
+      ? new TableClient(endpoint, tableName, options)
+      : // The SDK tells the kinds apart itself, but no overload takes their union.
+        new TableClient(endpoint, tableName, credential as NamedKeyCredential, options);
+  const send = sender(client);
+
+  return {
+    get: (partition, row, select, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => {
+        const queryOptions = select === undefined ? {} : { queryOptions: { select } };
+        const { etag, ...properties } = await client.getEntity(partition, row, { abortSignal, ...queryOptions });
+        return { etag, properties };
+      }),
+    insert: (entity, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => (await client.createEntity(entity, { abortSignal })).etag),
+    update: (entity, mode, etag, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => (await client.updateEntity(entity, mode, { etag, abortSignal })).etag),
+    delete: (partition, row, etag, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => {
+        await client.deleteEntity(partition, row, { etag, abortSignal });
+      }),
+    submit: (actions, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => {
+        const { subResponses } = await client.submitTransaction(actions, { abortSignal });
+        const succeeded = subResponses.every(({ status, etag }) => status < 300 && etag !== undefined);
+        if (!succeeded || subResponses.length !== actions.length) return undefined;
+        return subResponses.map(({ etag }) => etag ?? '');
+      }),
+    listPage: (filter, count, continuation, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => {
+        const rows = client.listEntities({ abortSignal, queryOptions: { filter, select: ['RowKey'] } });
+        const settings = {
+          maxPageSize: count,
+          ...(continuation === undefined ? {} : { continuationToken: continuation }),
+        };
+        const page = (await rows.byPage(settings).next()).value ?? [];
+        return {
+          rowKeys: page.map((row: { rowKey?: string }) => row.rowKey ?? ''),
+          continuation: page.continuationToken,
+        };
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Sends a request, and once more after creating the table if there was none; a request that found no table had no effect. */
+function sender(client: TableClient) {
+  let creating: Promise<void> | undefined;
+  const create = (timeoutMs: number) => {
+    creating ??= bounded(timeoutMs, (abortSignal) => client.createTable({ abortSignal })).finally(() => {
+      creating = undefined;
+    });
+    return creating;
+  };
+  return async <T>(timeoutMs: number, request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
+    const until = performance.now() + timeoutMs;
+    const leftMs = () => Math.max(1, until - performance.now());
+    try {
+      return await bounded(timeoutMs, request);
+    } catch (error) {
+      if (!isTableNotFound(error)) throw error;
+    }
+    await withDeadline(create(leftMs()), leftMs());
+    return bounded(leftMs(), request);
+  };
+}
+
+async function bounded<T>(timeoutMs: number, request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  try {
+    return await withDeadline(request(abort.signal), timeoutMs);
+  } finally {
+    // Frees the socket of a request that nobody waits for; after a reply it does nothing.
+    abort.abort();
+  }
+}
+
+function newAgent(endpoint: string): http.Agent {
+  const options = { keepAlive: true, timeout: IDLE_SOCKET_MS };
+  return new URL(endpoint).protocol === 'http:' ? new http.Agent(options) : new https.Agent(options);
+}
+
+/** A request with an agent of its own also keeps the SDK from looking for a proxy in the environment. */
+function agentPolicy(agent: http.Agent) {
+  return {
+    name: 'stowageAgentPolicy',
+    sendRequest<Request extends { agent?: unknown }, Response>(request: Request, next: (request: Request) => Response) {
+      request.agent = agent;
+      return next(request);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// Between the contract's parts and Datastore's properties. A part is one unindexed blob property. A part numbered among many (`p17`)
+// carries a tag made of the entity's id in its property name: a lookup has ONE mask for all its keys, and names shared by all
+// entities would fetch page 17 of every one of them. Parts without a number (`h`) are wanted of every entity and carry none.
+import type { EntityId, Part, PartName, ReadRequest } from '../../store/driver.ts';
+import { hashOfId } from '../outcomes.ts';
+import type { Key, StoredEntity } from './client.ts';
+
+const TAG_CHARS = 4;
+const NUMBERED = /^[a-z][0-9]+$/;
+
+/** Which keys stand for ids: one kind in one namespace. */
+export interface KeySpace {
+  readonly projectId: string;
+  readonly databaseId: string;
+  readonly namespace: string;
+  readonly kind: string;
+}
+
+export function keyOf({ projectId, databaseId, namespace, kind }: KeySpace, id: EntityId): Key {
+  return { partitionId: { projectId, databaseId, namespaceId: namespace }, path: [{ kind, name: id }] };
+}
+
+export function idOf(key: Key | null | undefined): EntityId {
+  return key?.path?.at(-1)?.name ?? '';
+}
+
+/** Stored data depends on it; it never changes. */
+export function propertyOf(id: EntityId, part: PartName): string {
+  return NUMBERED.test(part) ? `${part}_${tagOf(id)}` : part;
+}
+
+export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]): StoredEntity {
+  const properties: NonNullable<StoredEntity['properties']> = {};
+  for (const { name, bytes } of parts) {
+    if (bytes.byteLength > 0) properties[propertyOf(id, name)] = { blobValue: bytes, excludeFromIndexes: true };
+  }
+  return { key: keyOf(space, id), properties };
+}
+
+/** The parts among an entity's properties that were asked for; emulators and tags that coincide bring others. */
+export function partsOf(id: EntityId, stored: StoredEntity, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
+  const parts = new Map<PartName, Uint8Array>();
+  for (const [property, value] of Object.entries(stored.properties ?? {})) {
+    const name = property.split('_', 1)[0] ?? '';
+    const asked = wanted === 'all' || wanted.includes(name);
+    if (asked && property === propertyOf(id, name) && isBytes(value.blobValue) && value.blobValue.byteLength > 0) {
+      parts.set(name, value.blobValue);
+    }
+  }
+  return parts;
+}
+
+/** The mask that covers these requests. A mask of nothing would mean everything, so a request for no part asks for the key. */
+export function maskOf(requests: readonly ReadRequest[]): readonly string[] {
+  const paths = new Set<string>();
+  for (const { id, parts } of requests) {
+    if (parts !== 'all') for (const part of parts) paths.add(propertyOf(id, part));
+  }
+  return paths.size === 0 ? ['__key__'] : [...paths];
+}
+
+function tagOf(id: EntityId): string {
+  return hashOfId(id).toString(36).padStart(TAG_CHARS, '0').slice(-TAG_CHARS);
+}
+
+function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array;
+}

@@ -1,0 +1,58 @@
+// Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition. One emulator
+// ignores masks and so would lose parts; a server that ignored base versions would lose writes.
+import { randomBytes } from 'node:crypto';
+import type { EntityId } from '../../store/driver.ts';
+import type { DatastoreCalls, Mutation } from './client.ts';
+import { isConditionFailure } from './errors.ts';
+import type { KeySpace } from './mapping.ts';
+import { keyOf } from './mapping.ts';
+
+export interface Abilities {
+  /** A write or a delete at an old version is refused. */
+  readonly refusesStale: boolean;
+  /** A masked update keeps the properties outside the mask. */
+  readonly honoursMasks: boolean;
+}
+
+/** The service itself needs no probe. */
+export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
+
+/** Ids of probes begin with this; whatever is found under it may be removed. */
+const PROBE_PREFIX = 'p~';
+
+/** Cost: six requests in turn. Rejects with the client's error if one of them fails otherwise than by refusing. */
+export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {
+  const id: EntityId = `${PROBE_PREFIX}${randomBytes(12).toString('hex')}`;
+  const key = keyOf(space, id);
+  const send = async (mutation: Mutation) => versionOf(await calls.commit([mutation], timeoutMs));
+  const refuses = async (mutation: Mutation) => {
+    try {
+      await send(mutation);
+      return false;
+    } catch (error) {
+      if (isConditionFailure(error)) return true;
+      throw error;
+    }
+  };
+
+  const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
+  const patch = { update: { key, properties: { set: value('2') } }, propertyMask: { paths: ['set'] } };
+  const second = await send({ ...patch, ...at(first) });
+  const { found } = await calls.lookup([key], undefined, timeoutMs);
+  const honoursMasks = found?.[0]?.entity?.properties?.['kept'] !== undefined;
+  const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
+  if (refusesStale) await send({ delete: key, ...at(second) });
+  return { refusesStale, honoursMasks };
+}
+
+function value(text: string) {
+  return { stringValue: text, excludeFromIndexes: true };
+}
+
+function at(baseVersion: string) {
+  return { baseVersion, conflictResolutionStrategy: 'FAIL' as const };
+}
+
+function versionOf(response: Awaited<ReturnType<DatastoreCalls['commit']>>): string {
+  return String(response.mutationResults?.[0]?.version);
+}

@@ -1,0 +1,52 @@
+// The outcomes drivers answer with, and the bound on waiting for them.
+import { chunksOf } from '../store/driver.ts';
+import type { DriverLimits, Part, Refused, Unknown } from '../store/driver.ts';
+
+export function refused(reason: Refused['reason'], cause?: unknown): Refused {
+  return cause === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, cause };
+}
+
+export function unknown(reason: Unknown['reason'], cause?: unknown): Unknown {
+  return cause === undefined ? { kind: 'unknown', reason } : { kind: 'unknown', reason, cause };
+}
+
+/** A call's time is over; whatever it had sent may still take effect. */
+export class DeadlineError extends Error {
+  constructor(timeoutMs: number) {
+    super(`no reply in time: timeoutMs=${timeoutMs}`);
+    this.name = 'DeadlineError';
+  }
+}
+
+/** The result of `work`, or a DeadlineError after `timeoutMs`; what `work` does later is nobody's concern. */
+export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DeadlineError(timeoutMs)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => {});
+  }
+}
+
+/** Whether an entity that consists of just these parts is within the limits. */
+export function fitsAlone(parts: readonly Part[], limits: DriverLimits): boolean {
+  const chunks = parts.reduce((sum, part) => sum + chunksOf(part.bytes.byteLength, limits), 0);
+  const bytes = limits.entityOverheadBytes + partBytes(parts) + chunks * limits.chunkOverheadBytes;
+  return chunks <= limits.chunksMax && bytes <= limits.entityBytesMax;
+}
+
+/** Sum of the parts' bytes. */
+export function partBytes(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.bytes.byteLength, 0);
+}
+
+/** FNV-1a, 32 bits: a cheap fixed function of an id. Stored data depends on it; it never changes. */
+export function hashOfId(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let place = 0; place < id.length; place += 1) hash = Math.imul(hash ^ id.charCodeAt(place), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,60 @@
+// Listing: prefixes, pages, and changes while it runs.
+import { expect } from 'vitest';
+import type { Driver } from '../../../shared/store/driver.ts';
+import { declarer } from '../declare.ts';
+import type { Harness } from '../harness.ts';
+import { insert, listAll, part, removeOne, written } from '../harness.ts';
+
+export function listCases(harness: Harness, opened: () => Driver): void {
+  const test = declarer(harness, opened);
+
+  test('a listing of a prefix that nobody used is empty', async (driver, prefix) => {
+    expect(await listAll(driver, prefix, 10)).toEqual([]);
+  });
+
+  test('a listing gives each id once, however small its pages are', async (driver, prefix) => {
+    const ids = await insertMany(driver, prefix, 40);
+    for (const count of [1, 7, driver.limits.listMax]) {
+      expect((await listAll(driver, prefix, count)).sort()).toEqual(ids);
+    }
+  });
+
+  test('a listing of `user` with its end mark does not give `user2`', async (driver, prefix) => {
+    for (const name of ['user~', 'user~1', 'user2~', 'use~', 'user!', 'user']) {
+      await written(driver, insert(prefix + name, [part('h', 'x')]));
+    }
+    expect((await listAll(driver, `${prefix}user~`, 2)).sort()).toEqual([`${prefix}user~`, `${prefix}user~1`]);
+  });
+
+  test('ids inserted and removed meanwhile do not disturb the others', async (driver, prefix) => {
+    const staying = await insertMany(driver, `${prefix}s`, 24);
+    const leaving = await insertMany(driver, `${prefix}r`, 24);
+    let turn = 0;
+    const disturb = async () => {
+      await written(driver, insert(`${prefix}s${turn}-new`, [part('h', 'x')]));
+      const id = leaving[turn];
+      if (id !== undefined) await remove(driver, id);
+      turn += 1;
+    };
+    const listed = await listAll(driver, prefix, 4, disturb);
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.filter((id) => staying.includes(id)).sort()).toEqual(staying);
+  });
+
+  test('an id that was removed before is not listed', async (driver, prefix) => {
+    const ids = await insertMany(driver, prefix, 3);
+    await remove(driver, ids[1]!);
+    expect((await listAll(driver, prefix, 10)).sort()).toEqual([ids[0], ids[2]]);
+  });
+}
+
+async function insertMany(driver: Driver, prefix: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+  await Promise.all(ids.map((id) => written(driver, insert(id, [part('h', 'x')]))));
+  return ids.sort();
+}
+
+async function remove(driver: Driver, id: string): Promise<void> {
+  const [entity] = await driver.read([{ id, parts: [] }], { timeoutMs: 10_000 });
+  await removeOne(driver, { id, version: entity!.version });
+}

@@ -1,0 +1,126 @@
+// Parts: subsets, dropping, sizes, chunks, and the limits of an entity.
+import { expect } from 'vitest';
+import type { Driver, DriverLimits, Entity } from '../../../shared/store/driver.ts';
+import { chunksOf } from '../../../shared/store/driver.ts';
+import { declarer } from '../declare.ts';
+import type { Harness } from '../harness.ts';
+import { insert, noise, part, patch, readOne, replace, textOf, writeOne, written } from '../harness.ts';
+
+export function partCases(harness: Harness, opened: () => Driver): void {
+  const test = declarer(harness, opened);
+
+  test('a read brings the parts it names and no others', async (driver, id) => {
+    await written(driver, insert(id, [part('h', 'head'), part('p1', 'one'), part('p10', 'ten')]));
+    expect(textOf(await readOne(driver, id, ['h', 'p1']))).toEqual({ h: 'head', p1: 'one' });
+  });
+
+  test('a read of a part that is absent brings the entity without it', async (driver, id) => {
+    const version = await written(driver, insert(id, [part('h', 'head')]));
+    expect(await readOne(driver, id, ['p5'])).toEqual({ id, version, parts: new Map() });
+  });
+
+  test('a read of no part brings the version', async (driver, id) => {
+    const version = await written(driver, insert(id, [part('h', 'head')]));
+    expect(await readOne(driver, id, [])).toEqual({ id, version, parts: new Map() });
+  });
+
+  test('an empty part in a patch drops the part', async (driver, id) => {
+    const version = await written(driver, insert(id, [part('h', 'head'), part('p1', 'one')]));
+    await written(driver, patch(id, version, [part('p1', '', 1)]));
+    expect(textOf(await readOne(driver, id))).toEqual({ h: 'head' });
+    expect(textOf(await readOne(driver, id, ['p1']))).toEqual({});
+  });
+
+  test('a dropped part can come back', async (driver, id) => {
+    const first = await written(driver, insert(id, [part('h', 'head'), part('p1', 'one')]));
+    const second = await written(driver, patch(id, first, [part('p1', '', 1)]));
+    await written(driver, patch(id, second, [part('p1', 'again', 1)]));
+    expect(textOf(await readOne(driver, id))).toEqual({ h: 'head', p1: 'again' });
+  });
+
+  test('an insert or replace ignores empty parts', async (driver, id) => {
+    const version = await written(driver, insert(id, [part('h', 'head'), part('p1', '')]));
+    await written(driver, replace(id, version, [part('h', 'new', 1), part('p2', '')]));
+    expect(textOf(await readOne(driver, id))).toEqual({ h: 'new' });
+  });
+
+  test('all byte values come back, also from a view of a larger buffer', async (driver, id) => {
+    const large = Uint8Array.from({ length: 1_024 }, (_, n) => n % 256);
+    const view = large.subarray(100, 612);
+    await written(driver, insert(id, [part('p0', view)]));
+    expectBytes(await readOne(driver, id), 'p0', view);
+  });
+
+  test('rule 23: a part of 300 KB shrinks, grows and goes, and never shows old chunks', async (driver, id) => {
+    const peak = chunksOf(300_000, driver.limits);
+    let version = await written(driver, insert(id, [part('h', 'head'), part('p1', noise(300_000))]));
+    for (const size of [100, 65_532, 65_533, 200_000, 65_536, 1, 131_064, 299_999]) {
+      const bytes = noise(size);
+      version = await written(driver, patch(id, version, [part('p1', bytes, peak)]));
+      expectBytes(await readOne(driver, id), 'p1', bytes);
+      expectBytes(await readOne(driver, id, ['p1']), 'p1', bytes);
+    }
+    await written(driver, patch(id, version, [part('p1', '', peak)]));
+    expect(textOf(await readOne(driver, id))).toEqual({ h: 'head' });
+  });
+
+  test('a small part grows to many chunks in a patch', async (driver, id) => {
+    const version = await written(driver, insert(id, [part('p1', 'small')]));
+    const bytes = noise(300_000);
+    await written(driver, patch(id, version, [part('p1', bytes, 1)]));
+    expectBytes(await readOne(driver, id, ['p1']), 'p1', bytes);
+  });
+
+  test('an entity of exactly the largest size is written and read', async (driver, id) => {
+    const bytes = noise(largestPart(driver.limits));
+    const version = await written(driver, insert(id, [part('p0', bytes)]));
+    expectBytes(await readOne(driver, id), 'p0', bytes);
+    await written(driver, replace(id, version, [part('p1', bytes)]));
+  });
+
+  test('an entity of the most chunks is written, patched and read', async (driver, id) => {
+    const count = Math.min(driver.limits.chunksMax, 250);
+    const parts = Array.from({ length: count }, (_, n) => part(`p${n}`, noise(200)));
+    const version = await written(driver, insert(id, parts));
+    await written(driver, patch(id, version, [part('p7', 'seven', 1)]));
+    const entity = await readOne(driver, id);
+    expect(entity?.parts.size).toBe(count);
+    expect(Buffer.from(entity!.parts.get('p7')!).toString()).toBe('seven');
+  });
+
+  test('an insert that is too large is refused for its limit and leaves nothing', async (driver, id) => {
+    const parts = [part('p0', noise(largestPart(driver.limits) + 1))];
+    expect(await writeOne(driver, insert(id, parts))).toMatchObject({ kind: 'refused', reason: 'limit' });
+    expect(await readOne(driver, id)).toBeUndefined();
+  });
+
+  test('a replace that is too large is refused for its limit and changes nothing', async (driver, id) => {
+    const version = await written(driver, insert(id, [part('h', 'kept')]));
+    const parts = [part('p0', noise(largestPart(driver.limits) + 1))];
+    expect(await writeOne(driver, replace(id, version, parts))).toMatchObject({ kind: 'refused', reason: 'limit' });
+    expect(textOf(await readOne(driver, id))).toEqual({ h: 'kept' });
+  });
+
+  test('a patch whose result would be far too large is refused for its limit and changes nothing', async (driver, id) => {
+    const half = Math.floor(driver.limits.entityBytesMax * 0.9);
+    const version = await written(driver, insert(id, [part('p0', noise(half))]));
+    const outcome = await writeOne(driver, patch(id, version, [part('p1', noise(half))]));
+    expect(outcome).toMatchObject({ kind: 'refused', reason: 'limit' });
+    expect((await readOne(driver, id, []))?.version).toBe(version);
+  });
+}
+
+/** Bytes of the largest part that an entity of a single part can hold. */
+function largestPart(limits: DriverLimits): number {
+  const room = limits.entityBytesMax - limits.entityOverheadBytes;
+  let size = room - limits.chunkOverheadBytes;
+  while (size + chunksOf(size, limits) * limits.chunkOverheadBytes > room) size -= 1;
+  return size;
+}
+
+/** Compared as buffers: a matcher would walk and print hundreds of thousands of numbers. */
+function expectBytes(entity: Entity | undefined, name: string, bytes: Uint8Array): void {
+  const found = entity?.parts.get(name);
+  expect(found?.byteLength).toBe(bytes.byteLength);
+  expect(Buffer.compare(found!, bytes)).toBe(0);
+}

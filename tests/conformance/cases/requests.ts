@@ -1,0 +1,112 @@
+// Several entities in one request: order, outcomes, budgets, and what a failure may mean.
+import { expect } from 'vitest';
+import type { Driver, WriteOutcome } from '../../../shared/store/driver.ts';
+import { declarer } from '../declare.ts';
+import type { Harness } from '../harness.ts';
+import { CALL, idsOfOneLane, insert, noise, part, patch, readOne, replace, textOf, written } from '../harness.ts';
+
+export function requestCases(harness: Harness, opened: () => Driver): void {
+  const test = declarer(harness, opened);
+
+  test('a read answers in the order of its requests, undefined for what is missing', async (driver, prefix) => {
+    const ids = Array.from({ length: Math.min(driver.limits.readsMax, 9) }, (_, n) => `${prefix}${n}`);
+    for (const id of ids.slice(1)) await written(driver, insert(id, [part('h', id)]));
+    const answers = await driver.read(
+      [...ids].reverse().map((id) => ({ id, parts: ['h'] })),
+      CALL,
+    );
+    expect(answers.map((answer) => answer?.id)).toEqual([...ids.slice(1).reverse(), undefined]);
+  });
+
+  test('a read may want all of one entity and different parts of others', async (driver, prefix) => {
+    if (driver.limits.readsMax < 3) return;
+    const ids = ['a', 'b', 'c'].map((suffix) => prefix + suffix);
+    for (const id of ids) await written(driver, insert(id, [part('h', 'h'), part('p1', 'one'), part('p2', 'two')]));
+    const wanted = ['all', ['h'], ['p2']] as const;
+    const answers = await driver.read(
+      ids.map((id, n) => ({ id, parts: wanted[n]! })),
+      CALL,
+    );
+    expect(answers.map(textOf)).toEqual([{ h: 'h', p1: 'one', p2: 'two' }, { h: 'h' }, { p2: 'two' }]);
+  });
+
+  test('several writes of one lane ride in one request, with a version for each', async (driver, prefix) => {
+    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [string, string, string];
+    const versionB = await written(driver, insert(b, [part('h', 'old'), part('p1', 'kept')]));
+    const versionC = await written(driver, insert(c, [part('h', 'old'), part('p1', 'gone')]));
+    const writes = [
+      insert(a, [part('h', 'new a')]),
+      patch(b, versionB, [part('h', 'new b', 1)]),
+      replace(c, versionC, [part('h', 'new c', 1)]),
+    ];
+    const outcomes = await driver.write(writes, CALL);
+    const entities = [await readOne(driver, a), await readOne(driver, b), await readOne(driver, c)];
+    expect(entities.map(textOf)).toEqual([{ h: 'new a' }, { h: 'new b', p1: 'kept' }, { h: 'new c' }]);
+    expect(outcomes).toEqual(entities.map((entity) => ({ kind: 'written', version: entity?.version })));
+  });
+
+  test('rule 1: no member of a request that failed is called written, and refused only if none was applied', async (driver, prefix) => {
+    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [string, string, string];
+    await written(driver, insert(b, [part('h', 'there')]));
+    const outcomes = await driver.write(
+      [a, b, c].map((id) => insert(id, [part('h', 'new')])),
+      CALL,
+    );
+    expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => (harness.atomic ? 'refused' : 'unknown')));
+    const applied = [await readOne(driver, a), await readOne(driver, c)].filter((entity) => entity !== undefined);
+    if (harness.atomic) expect(applied).toEqual([]);
+    expect(textOf(await readOne(driver, b))).toEqual({ h: 'there' });
+  });
+
+  test('rule 1: a stale patch among others changes nothing of its own entity', async (driver, prefix) => {
+    const [a, b] = idsOfOneLane(driver, prefix, 2) as [string, string];
+    const first = await written(driver, insert(a, [part('h', '1')]));
+    await written(driver, patch(a, first, [part('h', '2', 1)]));
+    const outcomes = await driver.write([insert(b, [part('h', 'x')]), patch(a, first, [part('h', '3', 1)])], CALL);
+    expect(outcomes.some(({ kind }: WriteOutcome) => kind === 'written')).toBe(false);
+    expect(textOf(await readOne(driver, a))).toEqual({ h: '2' });
+  });
+
+  test('a request takes as many writes as the limit says', async (driver, prefix) => {
+    const ids = idsOfOneLane(driver, prefix, driver.limits.writesMax);
+    const outcomes = await driver.write(
+      ids.map((id) => insert(id, [part('h', 'x')])),
+      CALL,
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(ids.length);
+  });
+
+  test('a request takes as many bytes as the limit says', async (driver, prefix) => {
+    const { writeBytesMax, entityBytesMax, writesMax } = driver.limits;
+    const size = Math.floor(entityBytesMax * 0.8);
+    const count = Math.min(Math.floor(writeBytesMax / size), writesMax - 1);
+    const [last, ...ids] = idsOfOneLane(driver, prefix, count + 1) as [string, ...string[]];
+    const rest = insert(last, [part('p0', noise(Math.min(writeBytesMax - count * size, size)))]);
+    const outcomes = await driver.write([...ids.map((id) => insert(id, [part('p0', noise(size))])), rest], CALL);
+    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(count + 1);
+  });
+
+  test('rule 18: several removals have an outcome each', async (driver, prefix) => {
+    const ids = idsOfOneLane(driver, prefix, 3);
+    const removals = [];
+    for (const id of ids) removals.push({ id, version: await written(driver, insert(id, [part('h', 'x')])) });
+    expect(await driver.remove(removals, CALL)).toEqual(ids.map(() => ({ kind: 'removed' })));
+    for (const id of ids) expect(await readOne(driver, id)).toBeUndefined();
+  });
+
+  test('rule 18: a stale removal among others removes nothing of its own entity', async (driver, prefix) => {
+    const [a, b] = idsOfOneLane(driver, prefix, 2) as [string, string];
+    const versionA = await written(driver, insert(a, [part('h', 'x')]));
+    const stale = await written(driver, insert(b, [part('h', '1')]));
+    await written(driver, patch(b, stale, [part('h', '2', 1)]));
+    const [, outcome] = await driver.remove(
+      [
+        { id: a, version: versionA },
+        { id: b, version: stale },
+      ],
+      CALL,
+    );
+    expect(outcome!.kind).not.toBe('removed');
+    expect(textOf(await readOne(driver, b))).toEqual({ h: '2' });
+  });
+}

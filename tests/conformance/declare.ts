@@ -1,0 +1,17 @@
+// Declares one case of the suite, or, where the back end deviates, skips it with the reason in its title.
+import { test } from 'vitest';
+import type { Driver } from '../../shared/store/driver.ts';
+import type { Harness } from './harness.ts';
+import { freshPrefix } from './harness.ts';
+
+/** Names a case and says what must hold; `driver` is open and shared, `prefix` is the case's own. */
+export type Declare = (title: string, body: (driver: Driver, prefix: string) => Promise<void>) => void;
+
+export function declarer(harness: Harness, driver: () => Driver): Declare {
+  return (title, body) => {
+    const deviation = harness.deviations.find((entry) => entry.case === title);
+    const shown = deviation === undefined ? title : `${title} (declared deviation: ${deviation.reason})`;
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases hold both
+    test.skipIf(deviation !== undefined)(shown, () => body(driver(), freshPrefix()));
+  };
+}

@@ -1,0 +1,106 @@
+// What the conformance suite is given for a driver, and the small language its cases are written in. Every case works on ids of its
+// own (a random prefix), so cases may run in any order, alone, beside each other, and on a service that is not empty.
+import { randomBytes } from 'node:crypto';
+import type { Driver, Entity, EntityId, EntityVersion, Part, Removal, Write } from '../../shared/store/driver.ts';
+
+export const CALL = { timeoutMs: 20_000 };
+
+/** A promise of the contract that a back end does not keep; the named case is skipped, and says so. */
+export interface Deviation {
+  readonly case: string;
+  readonly reason: string;
+}
+
+export interface Harness {
+  /** Opens a driver on the shared back end; the suite closes it. */
+  open(): Driver | Promise<Driver>;
+  /** Ends what `open` started. */
+  end?(): Promise<void>;
+  /** Whether a failed request of several writes is all or nothing. */
+  readonly atomic: boolean;
+  readonly deviations: readonly Deviation[];
+}
+
+/** A fresh prefix of ids. */
+export function freshPrefix(): string {
+  return `t${randomBytes(8).toString('hex')}-`;
+}
+
+export function part(name: string, content: string | Uint8Array, chunksBefore = 0): Part {
+  return { name, bytes: typeof content === 'string' ? Buffer.from(content) : content, chunksBefore };
+}
+
+/** Incompressible, so that no transport makes it small. */
+export function noise(bytes: number): Uint8Array {
+  return randomBytes(bytes);
+}
+
+export function textOf(entity: Entity | undefined): Record<string, string> | undefined {
+  if (entity === undefined) return undefined;
+  return Object.fromEntries([...entity.parts].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));
+}
+
+/** Sends one write; its outcome. */
+export async function writeOne(driver: Driver, write: Write) {
+  const [outcome] = await driver.write([write], CALL);
+  return outcome!;
+}
+
+/** Sends one write that must succeed; the new version. */
+export async function written(driver: Driver, write: Write): Promise<EntityVersion> {
+  const outcome = await writeOne(driver, write);
+  if (outcome.kind !== 'written')
+    throw new Error(`not written: ${outcome.kind} ${outcome.reason}`, { cause: outcome.cause });
+  return outcome.version;
+}
+
+export function insert(id: EntityId, parts: readonly Part[]): Write {
+  return { kind: 'insert', id, parts };
+}
+
+export function patch(id: EntityId, version: EntityVersion, parts: readonly Part[]): Write {
+  return { kind: 'patch', id, version, parts };
+}
+
+export function replace(id: EntityId, version: EntityVersion, parts: readonly Part[]): Write {
+  return { kind: 'replace', id, version, parts };
+}
+
+export async function removeOne(driver: Driver, removal: Removal) {
+  const [outcome] = await driver.remove([removal], CALL);
+  return outcome!;
+}
+
+export async function readOne(driver: Driver, id: EntityId, parts: 'all' | readonly string[] = 'all') {
+  const [entity] = await driver.read([{ id, parts }], CALL);
+  return entity;
+}
+
+/** Ids that may ride in one request. */
+export function idsOfOneLane(driver: Driver, prefix: string, count: number): EntityId[] {
+  const ids: EntityId[] = [];
+  for (let number = 0; ids.length < count; number += 1) {
+    const id = `${prefix}${number}`;
+    if (driver.limits.lane(id) === driver.limits.lane(`${prefix}0`)) ids.push(id);
+  }
+  return ids;
+}
+
+/** All ids under a prefix, by pages; `between` runs after each page. */
+export async function listAll(
+  driver: Driver,
+  prefix: string,
+  count: number,
+  between: () => Promise<void> = async () => {},
+): Promise<EntityId[]> {
+  const ids: EntityId[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await driver.list(prefix, cursor, count, CALL);
+    if (page.ids.length > count) throw new Error(`a page of ${page.ids.length} ids, asked for ${count}`);
+    ids.push(...page.ids);
+    cursor = page.cursor;
+    await between();
+  } while (cursor !== undefined);
+  return ids;
+}

@@ -1,0 +1,140 @@
+// The Datastore driver over scripted calls: what the emulators cannot be made to do.
+import { expect, test } from 'vitest';
+import { driverOn } from '../../shared/drivers/datastore.ts';
+import type { DatastoreCalls, EntityResult, Mutation } from '../../shared/drivers/datastore/client.ts';
+import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { CALL, insert, part, patch, replace } from '../conformance/harness.ts';
+
+const SPACE = { projectId: 'p', databaseId: '', namespace: '', kind: 'Container' };
+const LIMITS = memoryDriver().limits;
+
+async function never(): Promise<never> {
+  throw new Error('not expected');
+}
+
+/** As if each key had been found, without properties. */
+function found(key: NonNullable<EntityResult['entity']>['key']): EntityResult {
+  return { version: '1', entity: { key: key ?? null, properties: {} } };
+}
+
+function scripted(calls: Partial<DatastoreCalls>, doubtful = false) {
+  const all = { lookup: never, commit: never, runQuery: never, close: async () => {}, ...calls };
+  return driverOn(all, { space: SPACE, limits: LIMITS, doubtful });
+}
+
+function failing(code: number): Partial<DatastoreCalls> {
+  const fail = async () => {
+    throw Object.assign(new Error('said by a test'), { code });
+  };
+  return { commit: fail, lookup: fail, runQuery: fail };
+}
+
+const PATCH = patch('a', '1', [part('h', 'x')]);
+const INSERT = insert('b', [part('h', 'x')]);
+
+test.each([
+  [9, 'condition'],
+  [5, 'condition'],
+  [3, 'limit'],
+  [7, 'invalid'],
+])('rule 1: a single patch that fails with code %i is refused (%s)', async (code, reason) => {
+  expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason }]);
+});
+
+test.each([9, 5, 6, 3, 7, 10])('rule 1: several writes that fail with code %i are all unknown', async (code) => {
+  const outcomes = await scripted(failing(code)).write([PATCH, INSERT], CALL);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+});
+
+test.each([
+  [10, 'other'],
+  [14, 'other'],
+  [4, 'other'],
+  [13, 'other'],
+  [2, 'other'],
+  [8, 'throttled'],
+])('rule 1: a single write that fails with code %i is unknown (%s)', async (code, reason) => {
+  expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason }]);
+});
+
+test('an insert that exists already is refused for its condition', async () => {
+  expect(await scripted(failing(6)).write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
+});
+
+test.each([
+  [5, 'unavailable'],
+  [14, 'unavailable'],
+  [8, 'throttled'],
+])('a read that fails with code %i rejects (%s) and is not absence', async (code, expected) => {
+  await expect(scripted(failing(code)).read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({
+    code: expected,
+  });
+});
+
+test('every mutation of an existing entity carries its base version and FAIL', async () => {
+  const sent: Mutation[] = [];
+  const driver = scripted({
+    commit: async (mutations) => {
+      sent.push(...mutations);
+      return { mutationResults: mutations.map(() => ({ version: '2' })) };
+    },
+  });
+  await driver.write([PATCH], CALL);
+  await driver.write([replace('a', '1', [part('h', 'x')])], CALL);
+  await driver.remove([{ id: 'a', version: '1' }], CALL);
+  expect(sent).toHaveLength(3);
+  for (const mutation of sent) expect(mutation).toMatchObject({ baseVersion: '1', conflictResolutionStrategy: 'FAIL' });
+});
+
+test('deferred keys are asked for again', async () => {
+  const driver = scripted({
+    lookup: async (keys) => ({ found: keys.slice(0, 1).map(found), deferred: keys.slice(1) }),
+  });
+  const answers = await driver.read(
+    ['a', 'b', 'c'].map((id) => ({ id, parts: 'all' })),
+    CALL,
+  );
+  expect(answers.map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
+});
+
+test('a server that defers every key is unavailable, not absence', async () => {
+  const driver = scripted({ lookup: async (keys) => ({ deferred: [...keys] }) });
+  await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a numbered part has a property of its own for each entity, other parts share theirs', () => {
+  expect(propertyOf('a', 'p17')).not.toBe(propertyOf('b', 'p17'));
+  expect(propertyOf('a', 'h')).toBe(propertyOf('b', 'h'));
+});
+
+test('rule 25: an endpoint that accepts stale versions gets no conditional write', async () => {
+  let commits = 0;
+  const driver = scripted(
+    {
+      commit: async () => {
+        commits += 1;
+        return { mutationResults: [{ version: `${commits}` }] };
+      },
+      lookup: async () => ({ found: [{ entity: { properties: { kept: {} } } }] }),
+    },
+    true,
+  );
+  const asked = [PATCH];
+  expect(await driver.write(asked, CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'refused' }]);
+  // The probe's insert, its patch, and the stale patch that went through.
+  expect(commits).toBe(3);
+});
+
+test('rule 25: the service itself is not probed', async () => {
+  const sent: Mutation[] = [];
+  const driver = scripted({
+    commit: async (mutations) => {
+      sent.push(...mutations);
+      return { mutationResults: [{ version: '2' }] };
+    },
+  });
+  await driver.write([PATCH], CALL);
+  expect(sent).toHaveLength(1);
+});

@@ -1,0 +1,167 @@
+// The real drivers against servers that are not there, never answer, or fail: what is an error may not become absence, what may have
+// been applied may not become a refusal, and nothing is sent twice.
+import { createServer as createHttpServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { once } from 'node:events';
+import { AzureNamedKeyCredential } from '@azure/data-tables';
+import { afterEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../infra/local/emulators/supervised.ts';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import type { Driver } from '../../shared/store/driver.ts';
+import { insert, part, patch } from '../conformance/harness.ts';
+
+const QUICK = { timeoutMs: 300 };
+const PATIENT = { timeoutMs: 10_000 };
+const WRITE = insert('a', [part('h', 'x')]);
+
+const open = new Set<{ close(): unknown }>();
+
+afterEach(async () => {
+  for (const thing of open) await thing.close();
+  open.clear();
+});
+
+function drivers(port: number): { readonly name: string; readonly driver: Driver }[] {
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credential = new AzureNamedKeyCredential('account', 'a2V5');
+  const azure = { endpoint, tableName: 'table', credential, allowInsecureConnection: true };
+  const both = [
+    { name: 'azure-tables', driver: azureTablesDriver(azure) },
+    { name: 'datastore', driver: datastoreDriver({ projectId: 'p', endpoint }) },
+  ];
+  for (const { driver } of both) open.add(driver);
+  return both;
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Takes connections and never says a word. */
+async function silentServer(): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+  });
+  open.add({
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return listen(server);
+}
+
+async function httpServer(answer: RequestListener): Promise<number> {
+  const server = createHttpServer((request, response) => {
+    request.resume().once('end', () => answer(request, response));
+  });
+  open.add({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return listen(server);
+}
+
+/** A driver whose service gives every request this answer. */
+async function azureAnswering(status: number, code: string) {
+  let requests = 0;
+  const port = await httpServer((_request, response) => {
+    requests += 1;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ 'odata.error': { code, message: { lang: 'en', value: 'said by a test' } } }));
+  });
+  return { driver: drivers(port)[0]!.driver, requests: () => requests };
+}
+
+describe('a server that never answers', () => {
+  test('makes reads and lists unavailable, writes unknown, in the time given', async () => {
+    for (const { driver } of drivers(await silentServer())) {
+      const begun = performance.now();
+      await expect(driver.read([{ id: 'a', parts: 'all' }], QUICK)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(driver.list('a', undefined, 1, QUICK)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await driver.write([WRITE], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+      expect(await driver.write([patch('a', 'v', [part('h', 'x')])], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+      expect(await driver.remove([{ id: 'a', version: 'v' }], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+      expect(performance.now() - begun).toBeLessThan(5 * QUICK.timeoutMs + 2_000);
+    }
+  });
+});
+
+describe('a server that is not there', () => {
+  test('is unavailable, never absence', async () => {
+    for (const { driver } of drivers(await freePort())) {
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({
+        code: 'unavailable',
+        retryable: true,
+      });
+      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    }
+  });
+});
+
+describe('Azure, by status and code', () => {
+  test.each([
+    [500, 'InternalError', { kind: 'unknown', reason: 'other' }],
+    [503, 'ServerBusy', { kind: 'unknown', reason: 'throttled' }],
+    [408, 'OperationTimedOut', { kind: 'unknown', reason: 'other' }],
+  ])('rule 2: a write answered %i is unknown and not sent again', async (status, code, outcome) => {
+    const { driver, requests } = await azureAnswering(status, code);
+    expect(await driver.write([WRITE], PATIENT)).toMatchObject([outcome]);
+    expect(requests()).toBe(1);
+  });
+
+  test.each([
+    [409, 'EntityAlreadyExists', 'condition'],
+    [413, 'RequestBodyTooLarge', 'limit'],
+    [400, 'EntityTooLarge', 'limit'],
+    [400, 'InvalidInput', 'invalid'],
+    [403, 'AuthenticationFailed', 'invalid'],
+  ])('a write answered %i %s is refused (%s)', async (status, code, reason) => {
+    const { driver } = await azureAnswering(status, code);
+    expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'refused', reason }]);
+  });
+
+  test.each([
+    [404, 'ContainerNotFound', 'unavailable'],
+    [500, 'InternalError', 'unavailable'],
+    [503, 'ServerBusy', 'throttled'],
+    [403, 'AuthorizationFailure', 'unavailable'],
+  ])('a read answered %i %s rejects (%s) and is not absence', async (status, code, expected) => {
+    const { driver } = await azureAnswering(status, code);
+    await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: expected });
+  });
+
+  test('a read answered 404 ResourceNotFound is absence', async () => {
+    const { driver } = await azureAnswering(404, 'ResourceNotFound');
+    expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  });
+
+  test('a table that stays missing is an error, after one attempt to create it', async () => {
+    const { driver, requests } = await azureAnswering(404, 'TableNotFound');
+    await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(requests()).toBe(2);
+  });
+
+  test('rule 25: an endpoint that accepts stale versions gets no conditional write', async () => {
+    const seen: string[] = [];
+    const port = await httpServer((request, response) => {
+      seen.push(request.method ?? '');
+      const row = JSON.stringify({ kept: '1', set: '2', 'odata.etag': 'v' });
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'application/json' }).end(row);
+      else response.writeHead(204, { etag: 'v' }).end();
+    });
+    const { driver } = drivers(port)[0]!;
+    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
+    expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH']);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { measured } from '../../shared/drivers/measured.ts';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import type { MemoryFaults } from '../../shared/drivers/memory.ts';
+import { conformance } from '../conformance/conformance.ts';
+import { CALL, insert, part, patch } from '../conformance/harness.ts';
+
+conformance('measured', { open: () => measured(memoryDriver()).driver, atomic: false, deviations: [] });
+
+test('calls, entities and bytes are counted both ways', async () => {
+  const { driver, counters } = measured(memoryDriver());
+  await driver.write([insert('a', [part('h', 'four')]), insert('b', [part('h', 'three')])], CALL);
+  await driver.read(
+    ['a', 'b', 'c'].map((id) => ({ id, parts: 'all' })),
+    CALL,
+  );
+  await driver.list('', undefined, 10, CALL);
+  expect(counters).toMatchObject({ writeCalls: 1, inserts: 2, entitiesWritten: 2, bytesWritten: 9 });
+  expect(counters).toMatchObject({ readCalls: 1, entitiesAsked: 3, entitiesFound: 2, bytesRead: 9 });
+  expect(counters).toMatchObject({ listCalls: 1, idsListed: 2 });
+});
+
+test('refusals, unknowns and throttles are told apart', async () => {
+  let throttle = false;
+  const faults: MemoryFaults = () => (throttle ? { fail: 'throttled' } : undefined);
+  const { driver, counters } = measured(memoryDriver({ faults }));
+  await driver.write([patch('missing', 'v1', [part('h', 'x')])], CALL);
+  throttle = true;
+  await driver.write([insert('a', [part('h', 'x')])], CALL);
+  await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
+  expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 2, failedReads: 1 });
+});

@@ -1,0 +1,37 @@
+// Starts Google's emulators once for all test files, where this machine has them, and ends them afterwards. What cannot be started
+// is said in one visible line; where the Google Cloud SDK is installed, continuous integration must not skip.
+import type { TestProject } from 'vitest/node';
+import type { Emulator } from '../../infra/local/emulators/emulator.ts';
+import type { GoogleEmulatorKind } from '../../infra/local/emulators/google.ts';
+import { findGoogleEmulator, onPath, startGoogleEmulator } from '../../infra/local/emulators/google.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Endpoint of the Firestore emulator in Datastore mode; empty if it is skipped. */
+    firestoreEndpoint: string;
+    /** Endpoint of the legacy Datastore emulator; empty if it is skipped. */
+    legacyDatastoreEndpoint: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const [firestore, datastore] = await Promise.all([start('firestore'), start('datastore')]);
+  project.provide('firestoreEndpoint', firestore?.endpoint ?? '');
+  project.provide('legacyDatastoreEndpoint', datastore?.endpoint ?? '');
+  return async () => {
+    await Promise.all([firestore?.close(), datastore?.close()]);
+  };
+}
+
+async function start(kind: GoogleEmulatorKind): Promise<Emulator | undefined> {
+  if (process.env['STOWAGE_TEST_EMULATORS'] === 'none') return skip(kind, 'STOWAGE_TEST_EMULATORS is none', 'unset it');
+  const found = await findGoogleEmulator(kind);
+  return found.found ? startGoogleEmulator(found) : skip(kind, found.why, found.howTo);
+}
+
+async function skip(kind: GoogleEmulatorKind, why: string, howTo: string): Promise<undefined> {
+  if (process.env['CI'] !== undefined && (await onPath('gcloud')) !== undefined) {
+    throw new Error(`the tests on the ${kind} emulator may not be skipped here: ${why}; ${howTo}`);
+  }
+  console.warn(`SKIPPED: the tests on the ${kind} emulator: ${why}; to run them: ${howTo}`);
+}
