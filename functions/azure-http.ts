@@ -1,0 +1,42 @@
+// An app as a handler of @azure/functions (v4), whose requests and responses are almost, but not quite, the web's.
+import type { HttpHandler, HttpMethod, HttpResponseBodyInit } from '@azure/functions';
+import type { App } from './app.ts';
+import { logToStdout } from './log.ts';
+import { lazyBody } from './node-http.ts';
+
+/** All that the platform can route: which of them a path takes is the app's to say. */
+export const METHODS: HttpMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS'];
+
+/** Logs go through the invocation's context, so that the platform ties them to it; it takes none once the handler has returned. */
+export function handlerOf(app: App): HttpHandler {
+  return async (request, context) => {
+    const { method, url, headers } = request;
+    const chunks = (request.body as ReadableStream<Uint8Array> | null)?.values({ preventCancel: true });
+    const body = chunks === undefined ? {} : { body: lazyBody(chunks), duplex: 'half' as const };
+    let returned = false;
+    const response = await app.fetch(new Request(url, { method, headers, ...body }), {
+      requestId: context.invocationId,
+      log: (line) => {
+        const text = JSON.stringify(line);
+        if (returned) logToStdout(line);
+        else if (line.severity === 'ERROR') context.error(text);
+        else context.log(text);
+      },
+    });
+    returned = true;
+    if (chunks !== undefined) void drain(chunks);
+    return { status: response.status, headers: response.headers, body: response.body as HttpResponseBodyInit };
+  };
+}
+
+/**
+ * Takes off the connection what is left of a body that was refused. The host keeps its connections to this process: on one with an unread
+ * body its next request would wait for ever. How much may come is bounded by the platform.
+ */
+async function drain(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    // The connection is gone, and the body with it.
+  }
+}

@@ -1,0 +1,30 @@
+// The headers of our own, and what we make of Cache-Control.
+import { Problem } from './problem.ts';
+
+/** What every answer about data says to caches: keep it for this one caller, and ask before each use. */
+export const CACHING = { 'Cache-Control': 'private, no-cache', Vary: 'Accept, Authorization' } as const;
+
+/** A whole number from 1 to `max` (at most 2^53 - 1), or undefined if the header is not there. */
+export function wholeNumberHeader(request: Request, name: string, max: number): number | undefined {
+  const given = request.headers.get(name);
+  if (given === null) return undefined;
+  const value = /^[1-9]\d{0,15}$/.test(given) ? Number(given) : 0;
+  if (value < 1 || value > max) throw new Problem('invalid', `${name} must be a whole number from 1 to ${max}`);
+  return value;
+}
+
+/** A hundred years: an expiry time stays a date that every calendar can write. */
+export const TTL_MS_MAX = 100 * 365 * 24 * 3_600_000;
+
+/** `Stowage-Ttl-Ms`: the record expires that many milliseconds after the write. */
+export function ttlMsOf(request: Request): number | undefined {
+  return wholeNumberHeader(request, 'Stowage-Ttl-Ms', TTL_MS_MAX);
+}
+
+/** `Cache-Control: max-age=N` lets a read be N seconds old; anything else, and `no-cache` beside it, asks for the present. */
+export function maxAgeMsOf(request: Request): number {
+  const directives = (request.headers.get('Cache-Control') ?? '').toLowerCase().split(',');
+  if (directives.some((directive) => directive.trim() === 'no-cache')) return 0;
+  const ages = directives.flatMap((directive) => /^\s*max-age="?(\d{1,9})"?\s*$/.exec(directive)?.[1] ?? []);
+  return ages.length === 1 ? Number(ages[0]) * 1_000 : 0;
+}

@@ -1,0 +1,47 @@
+// One structured line a request. It says who asked for what and how it ended; never a value, a record's key or an access key.
+import type { Problem } from './problem.ts';
+
+export interface LogLine {
+  readonly severity: 'INFO' | 'WARNING' | 'ERROR';
+  readonly message: string;
+  readonly requestId: string;
+  /** W3C trace context of the request, as received. */
+  readonly traceparent?: string;
+  readonly method: string;
+  /** The route's pattern, never the path: a path holds keys. */
+  readonly route: string;
+  readonly table?: string;
+  readonly status: number;
+  /** The problem's code; absent on success. */
+  readonly code?: string;
+  readonly durationMs: number;
+  /** What lies under a 5xx: name and code of each cause, outermost first. Messages may quote data, so they stay out. */
+  readonly causes?: readonly string[];
+}
+
+export type Log = (line: LogLine) => void;
+
+/** Writes a line as JSON to standard output, where the platforms collect it; `extra` holds members that only one of them knows. */
+export function logToStdout(line: LogLine, extra: Readonly<Record<string, string>> = {}): void {
+  process.stdout.write(`${JSON.stringify({ ...line, ...extra })}
+`);
+}
+
+/** How a request ended: by status, and by the problem if there was one. */
+export function severityOf(status: number): LogLine['severity'] {
+  if (status >= 500) return 'ERROR';
+  return status === 429 ? 'WARNING' : 'INFO';
+}
+
+const CAUSES_MAX = 8;
+
+/** The chain of causes under a problem, for the log of a 5xx. */
+export function causesOf(problem: Problem): string[] {
+  const causes: string[] = [];
+  for (let at: unknown = problem.cause; at instanceof Error && causes.length < CAUSES_MAX; at = at.cause) {
+    const code = 'code' in at ? ` ${String(at.code)}` : '';
+    const place = /\n\s+at ([^\n]+)/.exec(at.stack ?? '')?.[1] ?? '';
+    causes.push(`${at.name}${code}${place === '' ? '' : ` at ${place}`}`);
+  }
+  return causes;
+}

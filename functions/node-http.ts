@@ -1,0 +1,73 @@
+// Node's requests and responses as the web's, both ways, streaming both ways. A caller that hangs up aborts the request's signal.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** A request as it arrived, where a framework in between has bent `incoming.url` or `incoming.headers`. */
+export interface Arrival {
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Answers one request through `handle`, which never rejects. A caller that has gone is no error. */
+export async function serveNode(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  arrival: Arrival,
+  handle: (request: Request) => Promise<Response>,
+): Promise<void> {
+  const gone = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort();
+  });
+  const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
+  const response = await handle(requestOf(incoming, arrival, chunks, gone.signal));
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  try {
+    if (response.body === null) outgoing.end();
+    else await pipeline(Readable.fromWeb(response.body), outgoing);
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  }
+  // What is left of a body that was refused must be taken off the connection, or the caller's next request on it waits for ever.
+  await chunks.return?.();
+  incoming.resume();
+}
+
+/** A Request cannot have these methods. No route has them either, nor the one they become. */
+const UNKNOWN_TO_REQUEST: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
+function requestOf(
+  incoming: IncomingMessage,
+  { url, headers }: Arrival,
+  chunks: AsyncIterator<Uint8Array>,
+  signal: AbortSignal,
+): Request {
+  const method = UNKNOWN_TO_REQUEST.has(incoming.method ?? '') ? 'OPTIONS' : (incoming.method ?? 'GET');
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  );
+  const bodiless = method === 'GET' || method === 'HEAD';
+  // The host is for routing only, and what callers write there may not even be a host name.
+  return new Request(`http://localhost${url.startsWith('/') ? url : '/'}`, {
+    method,
+    headers: pairs,
+    signal,
+    ...(bodiless ? {} : { body: lazyBody(chunks), duplex: 'half' as const }),
+  });
+}
+
+/** A body as a stream that touches its source only when it is read, and never ends it early. */
+export function lazyBody(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,47 @@
+// Reads paths and queries from the raw URL, strictly: two different URLs never mean one key by way of a lenient decoder.
+// A bad escape, or escapes that are not UTF-8, are `malformed`.
+import { Problem } from './problem.ts';
+
+/** The path as sent, without query; what `new Request` folded away (`.` and `..` segments) is gone already. */
+export function rawPath(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  if (start === -1) return '/';
+  const end = url.slice(start).search(/[?#]/);
+  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+}
+
+/** The segment of the path at this index (`/v1/tables/a`: 0 is `v1`), decoded. */
+export function pathSegment(request: Request, index: number): string {
+  return decode(rawPath(request.url).split('/')[index + 1] ?? '', 'path');
+}
+
+/** The query's parameters; a name that is not allowed, or stands twice, is `invalid`. */
+export function queryOf<Name extends string>(
+  request: Request,
+  allowed: readonly Name[],
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  const query = /\?([^#]*)/.exec(request.url)?.[1] ?? '';
+  for (const pair of query.split('&').filter((part) => part !== '')) {
+    const equals = pair.indexOf('=');
+    // Forms and URLSearchParams write a space as a plus sign.
+    const [rawName, rawValue] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+    const name = decode(rawName.replaceAll('+', ' '), 'query');
+    const known = allowed.find((candidate) => candidate === name);
+    if (known === undefined) {
+      const list = allowed.length === 0 ? 'this route takes none' : `known: ${allowed.join(', ')}`;
+      throw new Problem('invalid', `unknown query parameter ${JSON.stringify(name)}; ${list}`);
+    }
+    if (found[known] !== undefined) throw new Problem('invalid', `query parameter ${known} stands twice`);
+    found[known] = decode(rawValue.replaceAll('+', ' '), 'query');
+  }
+  return found;
+}
+
+function decode(text: string, where: 'path' | 'query'): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Problem('malformed', `the ${where} holds an escape that is not UTF-8: write % as %25`);
+  }
+}

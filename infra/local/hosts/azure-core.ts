@@ -1,0 +1,81 @@
+// `@azure/functions-core` for bundles on this machine: the module that the real Functions worker supplies under that name. It keeps what
+// an app registers and hands it to the local host.
+import { registerHooks } from 'node:module';
+
+/** What `app.http` registers: the parts of the library's metadata that an HTTP host needs. */
+export interface FunctionMetadata {
+  readonly name: string;
+  readonly bindings: Readonly<Record<string, Binding>>;
+}
+
+export interface Binding {
+  readonly type: string;
+  readonly direction: 'in' | 'out';
+  readonly name?: string;
+  readonly route?: string;
+  readonly methods?: readonly string[];
+  readonly authLevel?: 'anonymous' | 'function' | 'admin';
+}
+
+export type FunctionCallback = (...args: unknown[]) => unknown;
+
+/** The library's own way from an invocation to its answer. */
+export interface InvocationModel {
+  getArguments(): Promise<{ context: unknown; inputs: unknown[] }>;
+  invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>;
+  getResponse(context: unknown, result: unknown): Promise<unknown>;
+}
+
+export interface ProgrammingModel {
+  getInvocationModel(coreContext: unknown): InvocationModel;
+  getCapabilities(capabilities: Record<string, string>): Promise<Record<string, string>>;
+}
+
+export interface Registered {
+  readonly functions: Map<string, { metadata: FunctionMetadata; callback: FunctionCallback }>;
+  model: ProgrammingModel | undefined;
+}
+
+const MODULE_NAME = '@azure/functions-core';
+const MODULE_URL = 'stowage:functions-core';
+/** How the synthetic module finds what it exports. */
+const EXPORTS = '__stowageFunctionsCore';
+
+/** Makes the module available to everything loaded from now on, and gives what will be registered through it. */
+export function supplyFunctionsCore(): Registered {
+  const registered: Registered = { functions: new Map(), model: undefined };
+  Object.defineProperty(globalThis, EXPORTS, { value: coreOf(registered) });
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === MODULE_NAME
+        ? { url: MODULE_URL, format: 'commonjs', shortCircuit: true }
+        : next(specifier, context),
+    load: (url, context, next) =>
+      url === MODULE_URL
+        ? { format: 'commonjs', source: `module.exports = globalThis.${EXPORTS};`, shortCircuit: true }
+        : next(url, context),
+  });
+  return registered;
+}
+
+function coreOf(registered: Registered) {
+  return {
+    version: '4.0.0',
+    hostVersion: '4.1000.0',
+    registerFunction(metadata: FunctionMetadata, callback: FunctionCallback) {
+      registered.functions.set(metadata.name, { metadata, callback });
+      return { dispose: () => void registered.functions.delete(metadata.name) };
+    },
+    setProgrammingModel(model: ProgrammingModel) {
+      registered.model = model;
+    },
+    registerHook: () => ({ dispose: () => {} }),
+    log: writeLog,
+  };
+}
+
+/** Prints what functions and library log, except the library's chatter. */
+export function writeLog(level: string, _category: string, message: string): void {
+  if (level === 'trace' || level === 'debug') return;
+  process.stdout.write(`${message}\n`);
+}

@@ -1,0 +1,63 @@
+// The function `compare`, in this process, with a cell that does as it is told.
+import { expect, it } from 'vitest';
+import { createCompareApp } from '../../functions/compare.ts';
+import { ROLES } from '../../functions/auth.ts';
+import type { CellRequest, CellResult } from '../../shared/compare/cell.ts';
+import { CellError } from '../../shared/compare/run.ts';
+
+const cell = { layout: 'record', workload: 'read', concurrency: 1, dataset: 'abc' };
+
+type RunCell = (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
+
+const untilAborted: RunCell = (_request, signal) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+
+function post(runCell: RunCell, given: Record<string, string> = {}, body: unknown = cell): Promise<Response> {
+  const app = createCompareApp({
+    auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'] } },
+    timeoutMs: 1_000,
+    timeoutMaxMs: 1_000,
+    log: () => {},
+    page: '<style>p{}</style><script>1</script>',
+    runCell,
+  });
+  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer a', ...given };
+  const sent = { method: 'POST', body: JSON.stringify(body), headers };
+  return app.fetch(new Request('http://localhost/v1/compare/cells', sent));
+}
+
+it('fills in the defaults of a cell, and gives its result back', async () => {
+  let seen: CellRequest | undefined;
+  const response = await post(async (request) => {
+    seen = request;
+    return { records: 7 } as CellResult;
+  });
+  expect(await response.json()).toEqual({ records: 7 });
+  expect(seen).toMatchObject({ ...cell, durationMs: 1_000, recordBytes: 500 });
+});
+
+it('a cell in which nothing succeeded is unavailable, with the reason', async () => {
+  const response = await post(() =>
+    Promise.reject(new CellError('no operation succeeded: throttled=3', { throttled: 3 })),
+  );
+  expect(await response.json()).toMatchObject({
+    status: 503,
+    code: 'unavailable',
+    detail: expect.stringContaining('throttled=3'),
+  });
+});
+
+it('a cell ends with its deadline', async () => {
+  const response = await post(untilAborted, { 'Stowage-Timeout-Ms': '5' });
+  expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
+});
+
+it.each(ROLES)('the role %s runs cells only if it is admin', async (role) => {
+  const response = await post(async () => ({}) as CellResult, { Authorization: `Bearer ${role[0]}` });
+  expect(response.status).toBe(role === 'admin' ? 200 : 403);
+});
+
+it.each([{ ...cell, concurrency: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
+  const response = await post(() => Promise.reject(new Error('not reached')), {}, body);
+  expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
+});

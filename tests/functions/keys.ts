@@ -1,0 +1,16 @@
+// App keys for tests.
+import type { Keys } from './suite/client.ts';
+
+export const KEYS: Keys = {
+  read: 'reader-key-0000000000',
+  write: 'writer-key-0000000000',
+  admin: 'admin-key-00000000000',
+  adminNext: 'admin-key-11111111111',
+};
+
+/** The keys as an entry's environment. */
+export const KEYS_ENV = {
+  STOWAGE_READ_KEYS: KEYS.read,
+  STOWAGE_WRITE_KEYS: KEYS.write,
+  STOWAGE_ADMIN_KEYS: `${KEYS.admin},${KEYS.adminNext}`,
+};

@@ -1,0 +1,34 @@
+// serverless.yml, as the Serverless Framework understands it, without network or account.
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+async function printed(...args: string[]): Promise<string> {
+  const command = [CLI, 'print', '--format', 'json', ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, timeout: 25_000 });
+  return stdout;
+}
+
+it('shows the two functions of both clouds, with their own limits', async () => {
+  const { provider, functions } = JSON.parse(await printed()) as Record<string, Record<string, unknown>>;
+  expect(provider).toMatchObject({
+    name: 'stowage',
+    stage: 'dev',
+    gcp: { region: 'us-central1' },
+    azure: { region: 'eastus' },
+  });
+  expect(functions).toMatchObject({
+    records: { clouds: ['gcp', 'azure'], timeoutSeconds: 60, instancesMax: 4 },
+    compare: { clouds: ['gcp', 'azure'], timeoutSeconds: 230, instancesMax: 1 },
+  });
+});
+
+it('takes a stage’s own parameters', async () => {
+  const { functions } = JSON.parse(await printed('--stage', 'prod')) as Record<string, Record<string, unknown>>;
+  expect(functions).toMatchObject({ records: { instancesMax: 50 } });
+});

@@ -1,0 +1,94 @@
+// How the HTTP suite speaks: it knows a way to send requests and the app keys, nothing of what answers.
+import { randomUUID } from 'node:crypto';
+import { Packr } from 'msgpackr';
+import { expect } from 'vitest';
+import type { ProblemBody } from '../../../functions/problem.ts';
+
+/** Sends a request to `path` (raw, from the slash on) with what the platform's own gate asks for, and no app key. */
+export type Send = (path: string, init?: RequestInit) => Promise<Response>;
+
+export interface Keys {
+  readonly read: string;
+  readonly write: string;
+  readonly admin: string;
+  /** The admin's other key, valid at the same time. */
+  readonly adminNext: string;
+}
+
+export const packr = new Packr({ useRecords: false });
+export const JSON_TYPE = 'application/json';
+export const MSGPACK = 'application/msgpack';
+export const BYTES = 'application/octet-stream';
+
+/** What runs against one host. */
+export interface Client {
+  /** For people, and the names of tests. */
+  readonly name: string;
+  readonly keys: Keys;
+  readonly send: Send;
+  readonly as: (key: string) => Send;
+  readonly admin: Send;
+  readonly put: (
+    path: string,
+    contentType: string,
+    body: Uint8Array | string,
+    headers?: Record<string, string>,
+  ) => Promise<Response>;
+  /** The path of a new table. */
+  readonly freshTable: (order?: 'hash' | 'key') => Promise<string>;
+  /** The outcomes of a JSON batch. */
+  readonly batch: (table: string, operations: unknown[]) => Promise<Record<string, unknown>[]>;
+}
+
+export function clientOf(name: string, send: Send, keys: Keys): Client {
+  const as =
+    (key: string): Send =>
+    (path, init = {}) => {
+      const headers = new Headers(init.headers);
+      headers.set('Authorization', `Bearer ${key}`);
+      return send(path, { ...init, headers });
+    };
+  const admin = as(keys.admin);
+  const put: Client['put'] = (path, contentType, body, headers = {}) =>
+    admin(path, {
+      method: 'PUT',
+      headers: { 'Content-Type': contentType, ...headers },
+      body: body as string | Uint8Array<ArrayBuffer>,
+    });
+  return {
+    name,
+    keys,
+    send,
+    as,
+    admin,
+    put,
+    async freshTable(order = 'hash') {
+      const path = `/v1/tables/t${randomUUID().replaceAll('-', '')}`;
+      const made = await put(path, JSON_TYPE, JSON.stringify({ order }));
+      expect(made.status).toBe(200);
+      return path;
+    },
+    async batch(table, operations) {
+      const response = await admin(`${table}/batch`, {
+        method: 'POST',
+        headers: { 'Content-Type': JSON_TYPE },
+        body: JSON.stringify({ operations }),
+      });
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { outcomes: Record<string, unknown>[] }).outcomes;
+    },
+  };
+}
+
+/** Expects a problem of this status and code, and gives it. */
+export async function expectProblem(response: Response, status: number, code: string): Promise<ProblemBody> {
+  expect(response.headers.get('Content-Type')).toBe('application/problem+json');
+  const body = (await response.json()) as ProblemBody;
+  expect({ status: response.status, code: body.code }).toEqual({ status, code });
+  expect(body).toMatchObject({ status, type: `urn:stowage:${code}`, instance: response.headers.get('X-Request-Id') });
+  return body;
+}
+
+export async function bytesOf(response: Response): Promise<Buffer> {
+  return Buffer.from(await response.arrayBuffer());
+}

@@ -1,0 +1,19 @@
+// The HTTP suite, written once: everything that holds for the function `records`, whatever answers.
+import type { Client } from './client.ts';
+import { describeBatches } from './batches.ts';
+import { describeConditions } from './conditions.ts';
+import { describePaths } from './paths.ts';
+import { describeRoles } from './roles.ts';
+import { describeScans } from './scans.ts';
+import { describeTables } from './tables.ts';
+import { describeValues } from './values.ts';
+
+export function describeRecords(client: Client): void {
+  describeValues(client);
+  describePaths(client);
+  describeConditions(client);
+  describeBatches(client);
+  describeScans(client);
+  describeTables(client);
+  describeRoles(client);
+}

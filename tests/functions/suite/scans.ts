@@ -1,0 +1,105 @@
+// Pages and streams.
+import { describe, expect, it } from 'vitest';
+import type { Client } from './client.ts';
+import { BYTES, JSON_TYPE, expectProblem } from './client.ts';
+
+/** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
+async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {
+  const table = await freshTable(order);
+  const operations = Array.from({ length: count }, (_, i) => ({
+    op: 'put',
+    key: `k${String(i).padStart(4, '0')}`,
+    value: i,
+  }));
+  await batch(table, operations);
+  return table;
+}
+
+export function describeScans(client: Client): void {
+  const { name, admin, put, freshTable, batch } = client;
+  describe(`${name}: scans`, () => {
+    it('pages through a table, each record once', async () => {
+      const table = await filled(client, 'hash', 25);
+      const seen: unknown[] = [];
+      let cursor: string | undefined;
+      do {
+        const suffix = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const page = (await (await admin(`${table}/records?limit=10${suffix}`)).json()) as {
+          records: { value: number; version: string }[];
+          cursor?: string;
+        };
+        expect(page.records.length).toBeLessThanOrEqual(10);
+        expect(page.records.every((record) => typeof record.version === 'string')).toBe(true);
+        seen.push(...page.records.map((record) => record.value));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(seen.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 25 }, (_, i) => i));
+    });
+
+    it('bounds a table of order key by prefix and by range', async () => {
+      const table = await filled(client, 'key', 25);
+      const values = async (query: string) => {
+        const page = (await (await admin(`${table}/records?${query}`)).json()) as { records: { value: number }[] };
+        return page.records.map((record) => record.value);
+      };
+      expect(await values('prefix=k002')).toEqual([20, 21, 22, 23, 24]);
+      expect(await values('from=k0003&to=k0006')).toEqual([3, 4, 5]);
+    });
+
+    it('streams NDJSON, one record a line, and says how it ended', async () => {
+      const table = await filled(client, 'key', 25);
+      await put(`${table}/records/pretty`, JSON_TYPE, '{\n  "a": 1\r\n}');
+      await put(`${table}/records/raw`, BYTES, Buffer.from([1, 2, 3]));
+      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson' } });
+      expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
+      const lines = (await response.text())
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(lines).toHaveLength(28);
+      expect(lines[0]).toMatchObject({ key: 'k0000', value: 0, contentType: JSON_TYPE });
+      expect(lines[25]).toMatchObject({ key: 'pretty', value: { a: 1 } });
+      expect(lines[26]).toMatchObject({ key: 'raw', data: 'AQID', contentType: BYTES });
+      expect(lines[27]).toEqual({ end: true });
+    });
+
+    it('a large table comes whole: in pages bounded by bytes, and in one stream of many chunks', async () => {
+      const table = await freshTable();
+      const value = Buffer.alloc(400_000, 'stowage ').toString('base64');
+      const puts = Array.from({ length: 12 }, (_, i) => ({ op: 'put', key: `k${i}`, data: value, contentType: BYTES }));
+      const outcomes = await batch(table, puts);
+      expect(new Set(outcomes.map((outcome) => outcome['status']))).toEqual(new Set(['written']));
+      const page = (await (await admin(`${table}/records`)).json()) as { records: unknown[]; cursor: string };
+      expect(page.records.length).toBeGreaterThan(0);
+      expect(page.records.length).toBeLessThan(12);
+      const next = (await (
+        await admin(`${table}/records?cursor=${encodeURIComponent(page.cursor)}`)
+      ).json()) as typeof page;
+      expect(page.records.length + next.records.length).toBe(12);
+      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson' } });
+      expect((await response.text()).trimEnd().split('\n')).toHaveLength(13);
+    });
+
+    it('a stream with a limit ends with a cursor', async () => {
+      const table = await filled(client, 'hash', 5);
+      const response = await admin(`${table}/records?limit=2`, { headers: { Accept: 'application/x-ndjson' } });
+      const lines = (await response.text())
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(lines).toHaveLength(3);
+      expect(lines[2]).toEqual({ end: true, cursor: expect.any(String) });
+    });
+
+    it.each(['limit=0', 'limit=1001', 'limit=x', 'lmit=1', 'limit=1&limit=2', 'prefix=a', 'cursor=nonsense'])(
+      'the query %s on a table of order hash is invalid',
+      async (query) => {
+        await expectProblem(await admin(`${await filled(client, 'hash', 1)}/records?${query}`), 400, 'invalid');
+      },
+    );
+
+    it('a bad escape in the query is malformed', async () => {
+      await expectProblem(await admin(`${await freshTable('key')}/records?prefix=%zz`), 400, 'malformed');
+    });
+  });
+}

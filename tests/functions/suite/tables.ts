@@ -1,0 +1,48 @@
+// Tables.
+import { describe, expect, it } from 'vitest';
+import type { Client } from './client.ts';
+import { JSON_TYPE, expectProblem } from './client.ts';
+
+export function describeTables({ name, admin, put, freshTable }: Client): void {
+  describe(`${name}: tables`, () => {
+    it('shows order, time of creation and counters, and lists it', async () => {
+      const table = await freshTable('key');
+      const name = table.split('/').at(-1);
+      const info = (await (await admin(table)).json()) as Record<string, unknown>;
+      expect(info).toMatchObject({ name, order: 'key', createdAt: expect.any(String), stats: expect.any(Object) });
+      const { tables } = (await (await admin('/v1/tables')).json()) as { tables: { name: string }[] };
+      expect(tables.find((candidate) => candidate.name === name)).toMatchObject({ order: 'key' });
+    });
+
+    it('a missing table is a 404 that says how to create it, also for a write', async () => {
+      const problem = await expectProblem(
+        await put('/v1/tables/nowhere/records/k', JSON_TYPE, '1'),
+        404,
+        'table_not_found',
+      );
+      expect(problem.detail).toContain('PUT /v1/tables/');
+      await expectProblem(await admin('/v1/tables/nowhere'), 404, 'table_not_found');
+      await expectProblem(await admin('/v1/tables/nowhere', { method: 'DELETE' }), 404, 'table_not_found');
+    });
+
+    it('creating it again adopts it; with another order it is a conflict', async () => {
+      const table = await freshTable('key');
+      expect((await admin(table, { method: 'PUT' })).status).toBe(200);
+      await expectProblem(await put(table, JSON_TYPE, '{"order":"hash"}'), 409, 'conflict');
+    });
+
+    it('a dropped and recreated table shows none of its old records', async () => {
+      const table = await freshTable();
+      await put(`${table}/records/k`, JSON_TYPE, '1');
+      expect((await admin(table, { method: 'DELETE' })).status).toBe(204);
+      await expectProblem(await admin(`${table}/records/k`), 404, 'table_not_found');
+      expect((await admin(table, { method: 'PUT' })).status).toBe(200);
+      await expectProblem(await admin(`${table}/records/k`), 404, 'record_not_found');
+      expect((await put(`${table}/records/k`, JSON_TYPE, '2')).status).toBe(204);
+    });
+
+    it.each(['{"order":"random"}', '{"containers":0}', '{"shards":2}'])('the options %s are invalid', async (body) => {
+      await expectProblem(await put('/v1/tables/options', JSON_TYPE, body), 400, 'invalid');
+    });
+  });
+}
