@@ -1,0 +1,106 @@
+// Azure Table Storage through @azure/data-tables, as its users write it: one entity a record, five string properties.
+// The partition key is the record's tenant, the row key the rest of its key: 500 records handed over together share a partition, as group
+// transactions demand, and no tenant is everybody's hot partition. There is no batched get.
+import type { TableClient } from '@azure/data-tables';
+import { RestError } from '@azure/data-tables';
+import { tenantOf } from '../keys.ts';
+import type { RecordFields, SampleRecord } from '../records.ts';
+import { fieldBytes, sizeOf } from '../records.ts';
+import type { Baseline, BaselineTable, MutableUsage } from './baseline.ts';
+import { emptyUsage } from './baseline.ts';
+
+/** Operations in one group transaction: the service's limit. */
+const TRANSACTION_MAX = 100;
+
+export interface AzureTablesBaselineOptions {
+  /** Makes a client for a table of this name; endpoint and credentials are the entry's business. */
+  readonly tableClient: (tableName: string) => TableClient;
+}
+
+/** A baseline on one storage account. The client's retries are at their default, and seen: each attempt passes the pipeline. */
+export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions): Baseline {
+  const usage = emptyUsage(0);
+  return {
+    provider: 'azure-tables',
+    putManyMax: TRANSACTION_MAX,
+    getManyMax: 1,
+    lane: tenantOf,
+    open: async (dataset) => {
+      const client = tableClient(`records${dataset}`);
+      // Creating a table that is there already is no error to this SDK. Not counted: it is no part of the workload.
+      await client.createTable();
+      countRequests(client, usage);
+      return table(client, usage);
+    },
+    usage: () => usage,
+    close: async () => {},
+  };
+}
+
+function table(client: TableClient, usage: MutableUsage): BaselineTable {
+  const get = async (key: string): Promise<boolean> => {
+    try {
+      const fields = await client.getEntity<RecordFields>(tenantOf(key), rowKeyOf(key));
+      usage.bytesRead += fieldBytes(fields);
+      return true;
+    } catch (error) {
+      if (error instanceof RestError && error.statusCode === 404) return false;
+      throw error;
+    }
+  };
+  return {
+    insert: async (record) => {
+      usage.bytesWritten += sizeOf(record);
+      await client.createEntity(entityOf(record));
+    },
+    replace: async (record) => {
+      usage.bytesWritten += sizeOf(record);
+      await client.updateEntity(entityOf(record), 'Replace');
+    },
+    get,
+    putMany: async (records) => {
+      for (const record of records) usage.bytesWritten += sizeOf(record);
+      await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
+    },
+    getMany: async (keys) => (await Promise.all(keys.map(get))).filter(Boolean).length,
+  };
+}
+
+/** Two policies, one outside the SDK's retry policy and one inside: calls, and attempts. A request is billed whole, a group transaction too. */
+function countRequests(client: TableClient, usage: MutableUsage): void {
+  const seeCall = (): void => addRetries(usage, -1);
+  const seeAttempt = (isRead: boolean): void => {
+    addRetries(usage, 1);
+    usage.requests++;
+    if (isRead) usage.billable.reads++;
+    else usage.billable.writes++;
+  };
+  client.pipeline.addPolicy(observer('stowageCalls', seeCall), { beforePolicies: ['defaultRetryPolicy'] });
+  client.pipeline.addPolicy(observer('stowageAttempts', seeAttempt), { afterPhase: 'Retry' });
+}
+
+/** Retries = attempts - calls. */
+function addRetries(usage: MutableUsage, change: 1 | -1): void {
+  usage.retries = (usage.retries ?? 0) + change;
+}
+
+function observer(name: string, see: (isRead: boolean) => void) {
+  return {
+    name,
+    sendRequest: <Request extends { method: string }, Response>(
+      request: Request,
+      next: (request: Request) => Promise<Response>,
+    ): Promise<Response> => {
+      see(request.method === 'GET');
+      return next(request);
+    },
+  };
+}
+
+function entityOf({ key, fields }: SampleRecord) {
+  return { partitionKey: tenantOf(key), rowKey: rowKeyOf(key), ...fields };
+}
+
+function rowKeyOf(key: string): string {
+  return key.slice(tenantOf(key).length + 1);
+}

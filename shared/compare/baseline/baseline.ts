@@ -1,0 +1,40 @@
+// What the comparison asks of a provider's own SDK, used as its users use it: one entity a record. One file a provider implements it.
+// Nothing here is tuned against the SDK: its retries, connections and timeouts stay at their defaults.
+import type { Provider, Usage } from '../cell.ts';
+import type { SampleRecord } from '../records.ts';
+
+export interface Baseline {
+  readonly provider: Provider;
+  /** Most records in one `putMany`. */
+  readonly putManyMax: number;
+  /** Most keys in one `getMany`; 1 where the provider has no batched get. */
+  readonly getManyMax: number;
+  /** Records of equal lanes may ride in one `putMany`. */
+  lane(key: string): string;
+  /** Opens, or creates, the place that a dataset's records live in. */
+  open(dataset: string): Promise<BaselineTable>;
+  /** Running totals since the baseline was made. */
+  usage(): Usage;
+  close(): Promise<void>;
+}
+
+/** Every verb is one request and rejects with the SDK's own error. */
+export interface BaselineTable {
+  /** Creates the record; rejects if it exists. */
+  insert(record: SampleRecord): Promise<void>;
+  /** Replaces the whole record without reading it first. */
+  replace(record: SampleRecord): Promise<void>;
+  /** Whether the record was there; its fields were received and decoded. */
+  get(key: string): Promise<boolean>;
+  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. */
+  putMany(records: readonly SampleRecord[]): Promise<void>;
+  /** How many of at most `getManyMax` distinct keys were there. */
+  getMany(keys: readonly string[]): Promise<number>;
+}
+
+/** Counters that a baseline keeps. */
+export type MutableUsage = { -readonly [K in keyof Usage]: Usage[K] };
+
+export function emptyUsage(retries: number | null): MutableUsage {
+  return { requests: 0, retries, billable: { reads: 0, writes: 0, deletes: 0 }, bytesWritten: 0, bytesRead: 0 };
+}

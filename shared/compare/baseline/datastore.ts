@@ -1,0 +1,73 @@
+// Datastore through its high-level client, as its users write it: one entity a record, five properties.
+// The long text is kept out of the indexes, as a sensible user does; the four short fields stay indexed, as is the client's default.
+// In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
+import type { DatastoreOptions } from '@google-cloud/datastore';
+import { Datastore } from '@google-cloud/datastore';
+import type { RecordFields, SampleRecord } from '../records.ts';
+import { fieldBytes, sizeOf } from '../records.ts';
+import type { Baseline, BaselineTable, MutableUsage } from './baseline.ts';
+import { emptyUsage } from './baseline.ts';
+
+/** The customary size of a commit: the limit of old, and still that of older emulators. */
+const COMMIT_MAX = 500;
+
+/** Keys in one lookup, kept equal to the commit's size; the service allows 1,000. */
+const LOOKUP_MAX = 500;
+
+/** Notes may exceed the 1,500 bytes of an indexed value. */
+const UNINDEXED = ['notes'];
+
+/** A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is null. */
+export function datastoreBaseline(options: DatastoreOptions): Baseline {
+  const datastore = new Datastore(options);
+  const usage = emptyUsage(null);
+  return {
+    provider: 'datastore',
+    putManyMax: COMMIT_MAX,
+    getManyMax: LOOKUP_MAX,
+    lane: () => '',
+    open: async (dataset) => kind(datastore, dataset, usage),
+    usage: () => usage,
+    close: async () => {
+      // The client has no close of its own; these are the gRPC clients under it, each an object with `close`.
+      const clients = [...datastore['clients_'].values()] as unknown as { close(): Promise<void> }[];
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}
+
+function kind(datastore: Datastore, name: string, usage: MutableUsage): BaselineTable {
+  const entityOf = ({ key, fields }: SampleRecord) => ({
+    key: datastore.key([name, key]),
+    data: fields,
+    excludeFromIndexes: UNINDEXED,
+  });
+  const countWrites = (records: readonly SampleRecord[]): void => {
+    usage.requests++;
+    usage.billable.writes += records.length;
+    for (const record of records) usage.bytesWritten += sizeOf(record);
+  };
+  const lookup = async (keys: readonly string[]): Promise<number> => {
+    usage.requests++;
+    usage.billable.reads += keys.length;
+    const [entities] = (await datastore.get(keys.map((key) => datastore.key([name, key])))) as [RecordFields[]];
+    for (const fields of entities) usage.bytesRead += fieldBytes(fields);
+    return entities.length;
+  };
+  return {
+    insert: async (record) => {
+      countWrites([record]);
+      await datastore.insert(entityOf(record));
+    },
+    replace: async (record) => {
+      countWrites([record]);
+      await datastore.upsert(entityOf(record));
+    },
+    get: async (key) => (await lookup([key])) === 1,
+    putMany: async (records) => {
+      countWrites(records);
+      await datastore.upsert(records.map(entityOf));
+    },
+    getMany: lookup,
+  };
+}

@@ -1,0 +1,54 @@
+// The comparison in a few ratios: each layout's best rung against the others' best rungs.
+import type { Layout } from './cell.ts';
+import { PROVIDERS, WORKLOADS } from './cell.ts';
+import type { ReportCell, SummaryRow } from './report.ts';
+
+/** A row for each provider and workload that has cells. A ratio is null where one side has none. */
+export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
+  const rows: SummaryRow[] = [];
+  for (const provider of PROVIDERS) {
+    for (const workload of WORKLOADS) {
+      const some = cells.filter((cell) => cell.provider === provider && cell.workload === workload);
+      if (some.length === 0) continue;
+      const best = {
+        record: bestOf(some, 'record'),
+        batch: bestOf(some, 'batch'),
+        container: bestOf(some, 'container'),
+      };
+      rows.push({
+        provider,
+        workload,
+        best,
+        containerToBatch: ratio(best.container, best.batch),
+        containerToRecord: ratio(best.container, best.record),
+      });
+    }
+  }
+  return rows;
+}
+
+type Best = SummaryRow['best'][Layout];
+
+/**
+ * The layout's best rung. Where one was repeated because it was the best at first sight, that one stands: its median may lie under
+ * another rung's single run, and taking the greater would pick luck.
+ */
+function bestOf(cells: readonly ReportCell[], layout: Layout): Best {
+  const own = cells.filter((cell) => cell.layout === layout);
+  const repeated = own.filter((cell) => cell.repetitions.length > 1);
+  const candidates = repeated.length > 0 ? repeated : own;
+  const best = candidates.toSorted((one, other) => other.recordsPerSecond - one.recordsPerSecond)[0];
+  if (best === undefined) return null;
+  const { recordsPerCall, recordsPerSecond, concurrency, repetitions } = best;
+  return { recordsPerCall, recordsPerSecond, concurrency, repetitions };
+}
+
+/** Whether a ratio compares like with like: calls that hand over equally many records. */
+export function sameCallSize(one: Best, other: Best): boolean {
+  return one?.recordsPerCall === other?.recordsPerCall;
+}
+
+function ratio(numerator: Best, denominator: Best): number | null {
+  if (numerator === null || denominator === null || denominator.recordsPerSecond === 0) return null;
+  return Math.round((numerator.recordsPerSecond / denominator.recordsPerSecond) * 100) / 100;
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { CellRequestInput } from '../../shared/compare/cell.ts';
+import type { Endpoint } from '../../shared/compare/coordinator.ts';
+import { runPlan } from '../../shared/compare/coordinator.ts';
+import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan.ts';
+import { result } from './fakes.ts';
+
+const PLAN = { ...DEFAULT_PLAN, rungs: [1, 8] };
+const endpoints: Endpoint[] = [
+  { provider: 'datastore', url: 'http://one', headers: { Authorization: 'Bearer k1' } },
+  { provider: 'azure-tables', url: 'http://two', headers: { 'x-functions-key': 'k2' } },
+];
+
+type Answer = (request: CellRequestInput, provider: Endpoint['provider']) => Response | Promise<Response>;
+
+function options(answer: Answer, signal = new AbortController().signal) {
+  const calls: { url: string; headers: Headers; request: CellRequestInput }[] = [];
+  const fake: typeof fetch = async (input, init) => {
+    const { url, headers } = new Request(input, init);
+    const request = JSON.parse(init?.body as string) as CellRequestInput;
+    calls.push({ url, headers, request });
+    return await answer(request, url.startsWith('http://one') ? 'datastore' : 'azure-tables');
+  };
+  return { calls, endpoints, signal, fetch: fake };
+}
+
+const succeed: Answer = ({ layout, workload, concurrency }, provider) =>
+  Response.json(result({ provider, layout, workload, concurrency, records: 1_000 * concurrency }));
+
+describe('the coordinator', () => {
+  it('runs every combination once, and the best rung of each load three times', async () => {
+    const run = options(succeed);
+    const { cells, failures } = await runPlan(PLAN, 'run1', run);
+    expect(failures).toEqual([]);
+    expect(cells).toHaveLength(2 * 3 * 3 * 2);
+    const repeated = cells.filter(({ runs }) => runs.length > 1);
+    expect(repeated.map(({ workload, concurrency, runs }) => [workload, concurrency, runs.length])).toEqual(
+      Array.from({ length: 6 }, () => ['load', 8, 3]),
+    );
+  });
+
+  it('takes turns between providers, and sends each its own keys', async () => {
+    const run = options(succeed);
+    await runPlan(PLAN, 'run1', run);
+    expect(run.calls.slice(0, 2).map(({ url }) => url)).toEqual([
+      'http://one/v1/compare/cells',
+      'http://two/v1/compare/cells',
+    ]);
+    expect(run.calls[0]?.headers.get('authorization')).toBe('Bearer k1');
+    expect(run.calls[1]?.headers.get('x-functions-key')).toBe('k2');
+  });
+
+  it('gives every load a table of its own, also when it is repeated', async () => {
+    const run = options(succeed);
+    await runPlan(PLAN, 'run1', run);
+    const loads = run.calls
+      .filter(({ request }) => request.workload === 'load')
+      .map(({ url, request }) => url + request.dataset);
+    expect(new Set(loads).size).toBe(loads.length);
+  });
+
+  it('keeps a failed cell with its error, and goes on', async () => {
+    const problem = { title: 'Unavailable', detail: 'no operation succeeded' };
+    const run = options((request, provider) =>
+      request.layout === 'container' && provider === 'datastore' && request.workload === 'read'
+        ? Response.json(problem, { status: 503 })
+        : succeed(request, provider),
+    );
+    const { cells, failures } = await runPlan(PLAN, 'run1', run);
+    expect(cells).toHaveLength(34);
+    expect(failures).toHaveLength(2);
+    expect(failures[0]).toEqual({
+      provider: 'datastore',
+      layout: 'container',
+      workload: 'read',
+      concurrency: 1,
+      error: 'HTTP 503: no operation succeeded',
+    });
+  });
+
+  it('refuses an answer from another provider than the one it asked', async () => {
+    const run = options((request) => succeed(request, 'datastore'));
+    const { failures } = await runPlan({ ...PLAN, rungs: [1], loadRepetitions: 1 }, 'run1', run);
+    expect(failures).toHaveLength(9);
+    expect(failures[0]?.error).toMatch(/is on datastore, not on azure-tables/);
+  });
+
+  it('says why a function could not be reached', async () => {
+    const run = options(() => {
+      throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+    });
+    const { failures } = await runPlan({ ...PLAN, rungs: [1] }, 'run1', { ...run, endpoints: endpoints.slice(0, 1) });
+    expect(failures[0]?.error).toBe('fetch failed: connect ECONNREFUSED');
+  });
+
+  it('ends when its signal aborts', async () => {
+    const ending = new AbortController();
+    const run = options((request, provider) => {
+      ending.abort(new Error('Ctrl-C'));
+      return succeed(request, provider);
+    }, ending.signal);
+    await expect(
+      runPlan(PLAN, 'run1', {
+        ...run,
+        fetch: (input, init) => (init?.signal?.aborted ? Promise.reject(ending.signal.reason) : run.fetch(input, init)),
+      }),
+    ).rejects.toThrow('Ctrl-C');
+    expect(run.calls).toHaveLength(1);
+  });
+});
+
+describe('the plans', () => {
+  it('measure each cell for a second at least, the full one up to 128 callers', () => {
+    expect(DEFAULT_PLAN.durationMs).toBeGreaterThanOrEqual(1_000);
+    expect(DEFAULT_PLAN.rungs).toEqual([1, 8, 32]);
+    expect(FULL_PLAN.rungs).toEqual([1, 2, 4, 8, 16, 32, 64, 128]);
+  });
+
+  it('hold each combination once', () => {
+    const cells = cellsOf(DEFAULT_PLAN, ['datastore', 'azure-tables'], 'run1');
+    const names = cells.map(({ provider, request }) =>
+      [provider, request.layout, request.workload, request.concurrency].join(),
+    );
+    expect(names).toHaveLength(54);
+    expect(new Set(names).size).toBe(54);
+  });
+});

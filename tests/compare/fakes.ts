@@ -1,0 +1,125 @@
+// A baseline without a provider, on a clock that the test moves.
+import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
+import { emptyUsage } from '../../shared/compare/baseline/baseline.ts';
+import type { CellRequest, CellRequestInput, CellResult } from '../../shared/compare/cell.ts';
+import { cellRequestSchema } from '../../shared/compare/cell.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/measure.ts';
+import { tenantOf } from '../../shared/compare/keys.ts';
+import type { CellTargets } from '../../shared/compare/run.ts';
+import type { Runtime, Store, Table } from '../../shared/store/index.ts';
+import { systemRuntime } from '../../shared/store/index.ts';
+
+/** A clock of which every reply takes its part; `watch` never fires. */
+export class FakeClock {
+  nowMs = 1_000;
+  readonly runtime: Runtime = {
+    ...systemRuntime,
+    monotonicMs: () => this.nowMs,
+    watch: () => new Promise<void>(() => {}),
+  };
+}
+
+export interface FakeOptions {
+  readonly clock: FakeClock;
+  /** Each request moves the clock on by so much, then is answered. */
+  readonly latencyMs: number;
+  /** May throw instead of answering; `sent` counts from 1. */
+  readonly fail?: (sent: number) => void;
+  readonly getManyMax?: number;
+  /** Records are reported as absent. */
+  readonly empty?: boolean;
+}
+
+export function fakeTargets({
+  clock,
+  latencyMs,
+  fail = () => {},
+  getManyMax = 500,
+  empty = false,
+}: FakeOptions): CellTargets & { readonly log: string[] } {
+  const usage = emptyUsage(null);
+  const log: string[] = [];
+  const answer = async (what: string, records: number): Promise<void> => {
+    log.push(`${what} ${records}`);
+    usage.requests++;
+    usage.billable.writes += records;
+    clock.nowMs += latencyMs;
+    fail(usage.requests);
+  };
+  const baseline: Baseline = {
+    provider: 'datastore',
+    putManyMax: 100,
+    getManyMax,
+    lane: tenantOf,
+    open: async () => ({
+      insert: () => answer('insert', 1),
+      replace: () => answer('replace', 1),
+      get: async () => {
+        await answer('get', 1);
+        return !empty;
+      },
+      putMany: (records) => answer('putMany', records.length),
+      getMany: async (keys) => {
+        await answer('getMany', keys.length);
+        return empty ? 0 : keys.length;
+      },
+    }),
+    usage: () => usage,
+    close: async () => {},
+  };
+  const table = {
+    putMany: async (items: readonly { key: string }[]) => {
+      await answer('container putMany', items.length);
+      return items.map(({ key }, at) =>
+        at === 0 ? { status: 'failed', key, error: new Error('no') } : { status: 'written', key, version: '1' },
+      );
+    },
+  } as unknown as Table<never>;
+  const store = { table: async () => table } as unknown as Store;
+  return { provider: 'datastore', baseline, store, storeUsage: () => usage, log };
+}
+
+export function cell(input: Partial<CellRequestInput>): CellRequest {
+  return cellRequestSchema.parse({
+    layout: 'record',
+    workload: 'load',
+    concurrency: 1,
+    durationMs: 100,
+    warmupMs: 20,
+    dataset: 'test1',
+    records: 500,
+    ...input,
+  });
+}
+
+/** A result as a function would answer it. */
+export function result(change: Partial<CellResult> = {}): CellResult {
+  const histogram = newHistogram();
+  recordLatency(histogram, 2);
+  return {
+    provider: 'datastore',
+    layout: 'record',
+    workload: 'load',
+    concurrency: 1,
+    recordsPerCall: 500,
+    durationMs: 1_000,
+    records: 1_000,
+    recordsTotal: 2_000,
+    usage: {
+      requests: 200,
+      retries: null,
+      billable: { reads: 100, writes: 200, deletes: 100 },
+      bytesWritten: 8,
+      bytesRead: 4,
+    },
+    errors: {},
+    warmupErrors: 0,
+    unfinished: 0,
+    histogram: encodeHistogram(histogram),
+    p50Ms: 2,
+    p95Ms: 2,
+    p99Ms: 2,
+    maxMs: 2,
+    ...change,
+  };
+}

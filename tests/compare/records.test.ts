@@ -1,0 +1,87 @@
+import { zstdCompressSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { keyOf, tenantOf, uniformIndexes, zipfianIndexes } from '../../shared/compare/keys.ts';
+import { seededRandom } from '../../shared/compare/random.ts';
+import { fieldBytes, recordSource } from '../../shared/compare/records.ts';
+
+const COUNT = 2_000;
+
+describe('sample records', () => {
+  it('hold exactly as many bytes of text as asked for', () => {
+    for (const recordBytes of [200, 500, 5_000]) {
+      const source = recordSource(7, recordBytes);
+      const sizes = Array.from({ length: 500 }, (_, index) =>
+        Buffer.byteLength(Object.values(source(index, 0).fields).join('')),
+      );
+      expect(new Set(sizes)).toEqual(new Set([recordBytes]));
+      expect(fieldBytes(source(0, 0).fields)).toBe(recordBytes);
+    }
+  });
+
+  it('follow from the seed', () => {
+    const one = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(7, 500)(index, 0)));
+    const other = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(8, 500)(index, 0)));
+    const again = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(7, 500)(index, 0)));
+    expect(again).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
+  it('compress like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
+    const source = recordSource(1, 500);
+    const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
+    const ratio = zstdCompressSync(page).length / page.length;
+    expect(ratio).toBeGreaterThan(0.4);
+    expect(ratio).toBeLessThan(0.65);
+  });
+});
+
+describe('keys', () => {
+  it('are unique', () => {
+    expect(new Set(Array.from({ length: 100_000 }, (_, index) => keyOf(index))).size).toBe(100_000);
+  });
+
+  it('give records that are handed over together one tenant, and use sixteen', () => {
+    const tenants = Array.from({ length: 8_000 }, (_, index) => tenantOf(keyOf(index)));
+    expect(new Set(tenants.slice(500, 1_000)).size).toBe(1);
+    expect(new Set(tenants).size).toBe(16);
+  });
+
+  it('do not come in order', () => {
+    const keys = Array.from({ length: 500 }, (_, index) => keyOf(index));
+    expect(keys.toSorted()).not.toEqual(keys);
+  });
+
+  it('are drawn in proportion to 1/rank^0.99 by the zipfian distribution', () => {
+    const counts = frequencies(zipfianIndexes(COUNT, seededRandom(3)), 200_000);
+    const zeta = Array.from({ length: COUNT }, (_, rank) => (rank + 1) ** -0.99).reduce((sum, each) => sum + each, 0);
+    expect(counts[0]! / 200_000).toBeCloseTo(1 / zeta, 2);
+    expect(counts[1]! / 200_000).toBeCloseTo(2 ** -0.99 / zeta, 2);
+    expect(top(counts, 0.1)).toBeGreaterThan(0.6);
+  });
+
+  it('are drawn evenly by the uniform distribution', () => {
+    const counts = frequencies(uniformIndexes(COUNT, seededRandom(3)), 200_000);
+    expect(counts.length).toBe(COUNT);
+    expect(top(counts, 0.1)).toBeLessThan(0.13);
+  });
+});
+
+/** How often each index was drawn, most frequent first. */
+function frequencies(draw: () => number, draws: number): number[] {
+  const counts = new Map<number, number>();
+  for (let drawn = 0; drawn < draws; drawn++) {
+    const index = draw();
+    counts.set(index, (counts.get(index) ?? 0) + 1);
+  }
+  expect([...counts.keys()].filter((index) => !Number.isInteger(index) || index < 0 || index >= COUNT)).toEqual([]);
+  return [...counts.values()].sort((one, other) => other - one);
+}
+
+/** Share of all draws that fell on the most frequent `part` of the indexes. */
+function top(counts: readonly number[], part: number): number {
+  return sum(counts.slice(0, COUNT * part)) / sum(counts);
+}
+
+function sum(some: readonly number[]): number {
+  return some.reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { CellResult } from '../../shared/compare/cell.ts';
+import type { MeasuredCell } from '../../shared/compare/coordinator.ts';
+import {
+  decodeHistogram,
+  encodeHistogram,
+  mergeHistograms,
+  newHistogram,
+  percentilesOf,
+  recordLatency,
+} from '../../shared/compare/measure.ts';
+import { DEFAULT_PLAN } from '../../shared/compare/plan.ts';
+import { PRICES_2026_11 } from '../../shared/compare/prices-2026-11.ts';
+import { dollarsPerMillionRecords } from '../../shared/compare/prices.ts';
+import type { Circumstances } from '../../shared/compare/report.ts';
+import { reportOf, reportSchema } from '../../shared/compare/report.ts';
+import { reportHtml } from '../../shared/compare/report-html.ts';
+import { reportText } from '../../shared/compare/report-text.ts';
+import { result } from './fakes.ts';
+
+const CIRCUMSTANCES: Circumstances = {
+  startedAt: '2026-11-21T10:00:00.000Z',
+  durationMs: 120_000,
+  machine: { cpu: 'A <fast> CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.0.0' },
+  versions: { stowage: '0.1.0' },
+  providers: [
+    { provider: 'datastore', ran: true, backend: 'an emulator', isEmulator: true },
+    { provider: 'azure-tables', ran: false, backend: 'not there', isEmulator: true },
+  ],
+};
+
+const measured = (runs: CellResult[]): MeasuredCell => {
+  const { provider, layout, workload, concurrency } = runs[0]!;
+  return { provider, layout, workload, concurrency, runs };
+};
+
+const FAILURE = {
+  provider: 'datastore',
+  layout: 'record',
+  workload: 'read',
+  concurrency: 8,
+  error: '<b>no</b>',
+} as const;
+
+const report = reportOf(
+  {
+    cells: [
+      measured([1_000, 4_000, 3_000].map((records) => result({ layout: 'batch', concurrency: 8, records }))),
+      measured([result({ layout: 'batch', concurrency: 32, records: 3_500 })]),
+      measured([9_000, 6_000, 12_000].map((records) => result({ layout: 'container', concurrency: 8, records }))),
+    ],
+    failures: [FAILURE],
+  },
+  { ...DEFAULT_PLAN, rungs: [8, 32] },
+  PRICES_2026_11,
+  CIRCUMSTANCES,
+);
+
+describe('prices', () => {
+  it('make dollars per million records of billable operations', () => {
+    // Each record of these 2,000 took 2 reads at 0.03, 1 write at 0.09 and 0.5 deletes at 0.01 dollars per 100,000: 0.000001550 dollars.
+    const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
+    expect(dollarsPerMillionRecords(billable, 2_000, PRICES_2026_11.providers.datastore)).toBeCloseTo(1.55, 10);
+    // 1,000 requests for 100,000 records: 10,000 requests a million, at 0.00036 dollars per 10,000.
+    const azure = { reads: 0, writes: 1_000, deletes: 0 };
+    expect(dollarsPerMillionRecords(azure, 100_000, PRICES_2026_11.providers['azure-tables'])).toBeCloseTo(0.00036, 10);
+  });
+
+  it('carry a date and sources', () => {
+    expect(PRICES_2026_11.date).toMatch(/^\d{4}-\d{2}$/);
+    for (const { source } of Object.values(PRICES_2026_11.providers)) expect(source).toMatch(/^https:\/\//);
+  });
+});
+
+function encoded(latenciesMs: readonly number[]): string {
+  const histogram = newHistogram();
+  for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
+  return encodeHistogram(histogram);
+}
+
+describe('histograms', () => {
+  it('merge into one of all samples', () => {
+    const merged = mergeHistograms([encoded(Array<number>(98).fill(1)), encoded([50, 100])]);
+    expect(merged.totalCount).toBe(100);
+    const { p50Ms, p95Ms, p99Ms, maxMs } = percentilesOf(merged);
+    expect([p50Ms, p95Ms]).toEqual([1, 1]);
+    expect(p99Ms).toBeCloseTo(50, 0);
+    expect(maxMs).toBeCloseTo(100, 0);
+  });
+
+  it('survive encoding to three digits', () => {
+    expect(percentilesOf(decodeHistogram(encoded([1.234]))).p50Ms).toBeCloseTo(1.234, 2);
+  });
+
+  it('keep what is longer than a minute as a minute', () => {
+    expect(decodeHistogram(encoded([500_000])).totalCount).toBe(1);
+  });
+});
+
+describe('the report', () => {
+  it('keeps its schema', () => {
+    expect(reportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
+  });
+
+  it('shows the median run of a repeated cell, with the rates of all', () => {
+    const cell = report.cells[0]!;
+    expect(cell.recordsPerSecond).toBe(3_000);
+    expect(cell.repetitions).toEqual([1_000, 4_000, 3_000]);
+  });
+
+  it('compares the best rungs, a repeated one by its median though a single run was faster', () => {
+    const [row] = report.summary;
+    expect(row?.best.batch).toMatchObject({ recordsPerSecond: 3_000, concurrency: 8 });
+    expect(row?.best.container?.recordsPerSecond).toBe(9_000);
+    expect(row?.containerToBatch).toBe(3);
+    expect(row?.containerToRecord).toBeNull();
+  });
+
+  it('spreads what the whole cell spent over its records', () => {
+    const [cell] = reportOf(
+      { cells: [measured([result()])], failures: [] },
+      DEFAULT_PLAN,
+      PRICES_2026_11,
+      CIRCUMSTANCES,
+    ).cells;
+    expect(cell).toMatchObject({
+      requests: 100,
+      billableOperations: 200,
+      requestsPer1000Records: 100,
+      billableOperationsPer1000Records: 200,
+    });
+  });
+
+  it('is readable in a terminal of 120 columns, failures included', () => {
+    const text = reportText(report);
+    expect(
+      Math.max(
+        ...text
+          .split('\n')
+          .slice(1)
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(120);
+    expect(text).toContain('datastore record read x8: <b>no</b>');
+    expect(text).toMatch(/container\s+8\s+9,000\*/);
+  });
+
+  it('is a page that loads nothing and runs nothing', () => {
+    const html = reportHtml(report);
+    expect(html).not.toMatch(/<script|<link|<img|@import|url\((?!#)/i);
+    expect(html.match(/<svg/g)?.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('escapes whatever comes from outside', () => {
+    const html = reportHtml(report);
+    expect(html).toContain('A &lt;fast&gt; CPU');
+    expect(html).toContain('&lt;b&gt;no&lt;/b&gt;');
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { decodeHistogram } from '../../shared/compare/measure.ts';
+import { CellError, runCell } from '../../shared/compare/run.ts';
+import { cell, FakeClock, fakeTargets } from './fakes.ts';
+
+const signal = new AbortController().signal;
+
+describe('a cell', () => {
+  it('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 10 });
+    const result = await runCell(cell({ workload: 'load' }), targets, { signal, runtime: clock.runtime });
+    // 20 ms of warm-up at 10 ms a record: the second one's reply arrives as the window opens and counts. 100 ms of window: ten more, the
+    // last as it closes.
+    expect(result.recordsTotal).toBe(12);
+    expect(result.records).toBe(11);
+    expect(result.durationMs).toBe(100);
+    expect(decodeHistogram(result.histogram).totalCount).toBe(10);
+  });
+
+  it('counts errors by code, and not as records', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 1, fail: failEverySecond });
+    const result = await runCell(cell({ warmupMs: 0 }), targets, { signal, runtime: clock.runtime });
+    expect(result.errors).toEqual({ throttled: 50 });
+    expect(result.records).toBe(50);
+  });
+
+  it('in which nothing succeeded is an error that names the codes', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 5, fail: failAlways });
+    const running = runCell(cell({ warmupMs: 0 }), targets, { signal, runtime: clock.runtime });
+    await expect(running).rejects.toThrow(/no operation succeeded.*14=/);
+    await expect(running).rejects.toBeInstanceOf(CellError);
+  });
+
+  it('counts the failed records of a batch apart from its written ones', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 50 });
+    const request = cell({ layout: 'container', warmupMs: 0 });
+    const result = await runCell(request, targets, { signal, runtime: clock.runtime });
+    expect(result.records).toBe(2 * 499);
+    expect(result.errors).toEqual({ Error: 2 });
+  });
+
+  it('makes its window up to three times longer for two replies a caller', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 90 });
+    const result = await runCell(cell({ layout: 'container', warmupMs: 0 }), targets, {
+      signal,
+      runtime: clock.runtime,
+    });
+    expect(result.durationMs).toBe(180);
+  });
+
+  it('makes its window up to ten times longer for the first reply', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 700 });
+    const request = cell({ layout: 'container', warmupMs: 0 });
+    const result = await runCell(request, targets, { signal, runtime: clock.runtime });
+    expect(result.durationMs).toBe(700);
+    expect(result.records).toBe(499);
+  });
+
+  it('hands over 500 records a call, as five transactions of 100 where that is the most', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 10 });
+    await runCell(cell({ layout: 'batch' }), targets, { signal, runtime: clock.runtime });
+    expect(new Set(targets.log)).toEqual(new Set(['putMany 100']));
+    expect(targets.log.length % 5).toBe(0);
+  });
+
+  it('reads single records in the batch layout where there is no batched get', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 10, getManyMax: 1 });
+    const result = await runCell(cell({ layout: 'batch', workload: 'read' }), targets, {
+      signal,
+      runtime: clock.runtime,
+    });
+    expect(new Set(targets.log)).toEqual(new Set(['get 1']));
+    expect(result.recordsPerCall).toBe(1);
+  });
+
+  it('loads the records it reads when they are missing, and fails when they do not stay', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 1, empty: true });
+    const running = runCell(cell({ workload: 'read', records: 1_000 }), targets, { signal, runtime: clock.runtime });
+    await expect(running).rejects.toThrow(/absent=/);
+    expect(targets.log.filter((line) => line.startsWith('putMany'))).toHaveLength(11);
+  });
+
+  it('reads and replaces in about equal parts in the update workload', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 0.1 });
+    await runCell(cell({ workload: 'update' }), targets, { signal, runtime: clock.runtime });
+    const reads = targets.log.filter((line) => line === 'get 1').length;
+    const writes = targets.log.filter((line) => line === 'replace 1').length;
+    expect(reads / (reads + writes)).toBeGreaterThan(0.44);
+    expect(reads / (reads + writes)).toBeLessThan(0.56);
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 1 });
+    const running = runCell(cell({}), targets, {
+      signal: AbortSignal.abort(new Error('enough')),
+      runtime: clock.runtime,
+    });
+    await expect(running).rejects.toThrow('enough');
+  });
+});
+
+function failEverySecond(sent: number): void {
+  if (sent % 2 === 0) throw Object.assign(new Error('slow down'), { code: 'throttled' });
+}
+
+function failAlways(): void {
+  throw Object.assign(new Error('no'), { code: 14 });
+}
