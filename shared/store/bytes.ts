@@ -38,7 +38,7 @@ export class ByteWriter {
   #length = 0;
 
   constructor(expectedBytes: number) {
-    this.#buffer = Buffer.allocUnsafeSlow(expectedBytes);
+    this.#buffer = Buffer.allocUnsafe(expectedBytes);
   }
 
   get length(): number {

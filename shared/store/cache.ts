@@ -21,6 +21,8 @@ export class ContainerCache {
     if (known !== undefined && known.header.commitCount > snapshot.header.commitCount) return known;
     if (known !== undefined && known.version === snapshot.version && known.seen.tick > snapshot.seen.tick)
       snapshot.seen = known.seen;
+    // The same object may hold more by now, and is weighed only as a new entry.
+    if (known === snapshot) this.#snapshots.delete(snapshot.id);
     this.#snapshots.set(snapshot.id, snapshot);
     return snapshot;
   }

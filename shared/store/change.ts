@@ -1,4 +1,5 @@
 // A change: one put, delete or update of one record (or one routing entry of a branch), from the call to its verdict.
+import type { Order } from './api.ts';
 import type { Position } from './position.ts';
 import type { StoredRecord } from './page.ts';
 import type { Id64 } from './bytes.ts';
@@ -31,6 +32,8 @@ export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => D
 export class Change {
   readonly position: Position;
   readonly key: Uint8Array;
+  /** The order its position was computed for; undefined for a routing entry, whose position is a separator of its table as it is. */
+  readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
   readonly decide: Decide;
@@ -50,6 +53,7 @@ export class Change {
   constructor(options: {
     position: Position;
     key: Uint8Array;
+    order: Order | undefined;
     level: number;
     decide: Decide;
     bytes: number;
@@ -59,6 +63,7 @@ export class Change {
   }) {
     this.position = options.position;
     this.key = options.key;
+    this.order = options.order;
     this.level = options.level;
     this.decide = options.decide;
     this.bytes = options.bytes;

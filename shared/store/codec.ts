@@ -21,11 +21,11 @@ const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true 
 
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   msgpack: (value) => {
-    assertPlain(value, []);
+    assertCarried(value, checkMsgpack);
     return { tag: 1, bytes: Uint8Array.prototype.slice.call(packr.pack(value)) };
   },
   json: (value) => {
-    assertPlain(value, []);
+    assertCarried(value, checkJson);
     return { tag: 2, bytes: Buffer.from(JSON.stringify(value), 'utf8') };
   },
   bytes: (value) => {
@@ -74,14 +74,41 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { tabl
   }
 }
 
-/** Throws a TypeError for what would be lost in silence or never end: functions, symbols, cycles, undefined at the top. */
-function assertPlain(value: unknown, above: object[]): void {
-  if (typeof value === 'function' || typeof value === 'symbol')
-    throw new TypeError(`a ${typeof value} cannot be stored`);
-  if (value === undefined && above.length === 0) throw new TypeError('undefined cannot be stored');
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
-  if (above.includes(value)) throw new TypeError('the value contains itself');
-  above.push(value);
-  for (const member of value instanceof Map ? value.values() : Object.values(value)) assertPlain(member, above);
-  above.pop();
+/** Throws a TypeError for what would be lost in silence or never end. `check` judges each value on the way; `undefined` is judged by it too, save at the top. */
+function assertCarried(value: unknown, check: (value: unknown, above: unknown) => void): void {
+  if (value === undefined) throw new TypeError('undefined cannot be stored');
+  const above: object[] = [];
+  const visit = (member: unknown): void => {
+    if (typeof member === 'function' || typeof member === 'symbol')
+      throw new TypeError(`a ${typeof member} cannot be stored`);
+    check(member, above.at(-1));
+    if (typeof member !== 'object' || member === null || ArrayBuffer.isView(member)) return;
+    if (above.includes(member)) throw new TypeError('the value contains itself');
+    above.push(member);
+    for (const inner of membersOf(member)) visit(inner);
+    above.pop();
+  };
+  visit(value);
+}
+
+function membersOf(value: object): Iterable<unknown> {
+  if (value instanceof Map) return [...value.keys(), ...value.values()];
+  return value instanceof Set ? value : [...Object.keys(value), ...Object.values(value)];
+}
+
+/** MessagePack writes UTF-8, in which lone surrogates are all the same. */
+function checkMsgpack(value: unknown): void {
+  if (typeof value === 'string' && !value.isWellFormed()) throw new TypeError('a string holds a lone surrogate');
+  if (value instanceof Promise) throw new TypeError('a promise cannot be stored: await it');
+}
+
+/** What JSON would turn into something else: it carries null, truth values, finite numbers, strings, arrays and plain objects. */
+function checkJson(value: unknown, above: unknown): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`);
+  if (typeof value === 'bigint') throw new TypeError('JSON has no bigint');
+  if (value === undefined && Array.isArray(above)) throw new TypeError('JSON has no undefined in arrays');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype)
+    throw new TypeError(`JSON would not give back a ${value.constructor?.name ?? 'value of a class'}`);
 }

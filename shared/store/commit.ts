@@ -14,6 +14,7 @@ import type { Header } from './header.ts';
 import { drawId } from './ids.ts';
 import { REQUEST_TIMEOUT_MS } from './reader.ts';
 import { insertNodes, type InsertedNode } from './splitter.ts';
+import { orderChanged } from './tree.ts';
 
 /** While a write is open this long, reads begin to ask what became of it. */
 const SETTLING_READ_AFTER_MS = 1_000;
@@ -129,7 +130,9 @@ export class CommitQueue {
     const right = new Map<EntityId, Change[]>();
     for (const change of this.#changes) {
       const step = this.#engine.tree.step(snapshot, change.position, change.level);
-      if (step === 'here') (here.length < GROUP_COUNT_MAX ? here : kept).push(change);
+      if (step !== 'restart' && change.order !== undefined && change.order !== snapshot.header.order)
+        change.settle({ kind: 'failed', error: orderChanged(this.#engine.table) });
+      else if (step === 'here') (here.length < GROUP_COUNT_MAX ? here : kept).push(change);
       else if (step === 'restart') astray.push(change);
       else right.set(step.id, [...(right.get(step.id) ?? []), change]);
     }
@@ -186,8 +189,11 @@ export class CommitQueue {
     const inserted = await insertNodes(engine, draft.inserts, attemptId);
     if (inserted === undefined) {
       this.#troubles += 1;
+      dropHints(group);
       return;
     }
+    // Whose call ended meanwhile was told that nothing was written: that stays true.
+    if (group.some((change) => change.isSettled)) return;
     const attempt = this.#attempt(attemptId, snapshot, group, evaluation, draft.replacement);
     const written = await this.#send(replaceOf(snapshot, draft.replacement, attemptId), attempt);
     if (written) this.#announce(draft.replacement, inserted);
@@ -278,9 +284,8 @@ export class CommitQueue {
     } else {
       counters.unknownOutcomes += 1;
     }
+    dropHints(attempt.changes);
     this.#settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
-    // A hint met a conflict: whoever walks right next will give it again.
-    for (const change of attempt.changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
   }
 
   /** Settles the open attempts by what a read of the container showed. */
@@ -317,6 +322,7 @@ export class CommitQueue {
   /** A read failed for good. What was never sent fails with it; what was sent is still to be settled, until its deadline. */
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
+    dropHints(this.#changes);
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && change.openAttempts > 0;
     this.#failGroup(
@@ -326,6 +332,11 @@ export class CommitQueue {
     this.#troubles += 1;
     await this.#engine.runtime.sleep(this.#backoffMs());
   }
+}
+
+/** Rule 11: a hint that met any trouble is dropped; whoever walks right next gives it again. */
+function dropHints(changes: readonly Change[]): void {
+  for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
 }
 
 function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {

@@ -5,7 +5,9 @@ import type { Compression } from './api.ts';
 /** The tags of FORMAT.md. */
 export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
 
-const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
+/** The least that zlib takes. */
+const CHUNK_BYTES_LEAST = 64;
 
 export interface Compressed {
   readonly tag: number;
@@ -15,7 +17,12 @@ export interface Compressed {
 /** Compresses, or returns the bytes as they are where that is not smaller. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
   if (compression !== 'none') {
-    const bytes = compression === 'zstd' ? zstdCompressSync(raw, ZSTD_OPTIONS) : deflateRawSync(raw, { level: 1 });
+    // An output buffer as large as the input: by default each call would allocate many times that.
+    const chunkSize = Math.max(CHUNK_BYTES_LEAST, raw.length);
+    const bytes =
+      compression === 'zstd'
+        ? zstdCompressSync(raw, { params: ZSTD_PARAMS, chunkSize })
+        : deflateRawSync(raw, { level: 1, chunkSize });
     if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS[compression], bytes };
   }
   return { tag: COMPRESSION_TAGS.none, bytes: raw };

@@ -60,10 +60,14 @@ export class Deadlines {
     return unwatch;
   }
 
-  /** A read under a deadline: rejects with `aborted` when it passes. The work itself is left to end by its own bounds. */
-  bound<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
+  /** Work under a deadline: rejects with what `atEnd` says when it passes. The work itself is left to end by its own bounds. */
+  bound<T>(
+    deadline: Deadline,
+    work: () => Promise<T>,
+    atEnd: (cause: unknown) => StoreError = abortedError,
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const unwatch = this.watch(deadline, (cause) => reject(abortedError(cause)));
+      const unwatch = this.watch(deadline, (cause) => reject(atEnd(cause)));
       if (deadline.signal?.aborted === true) return;
       work().then(resolve, reject).finally(unwatch);
     });

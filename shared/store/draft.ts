@@ -4,8 +4,24 @@ import { EMPTY_BYTES, type Id64 } from './bytes.ts';
 import { COMMIT_PART, fits, HEADER_PART, isWhole, pagePart, sizesOf, type Snapshot } from './container.ts';
 import { chunksOf, type DriverLimits, type Part, type Write } from './driver.ts';
 import type { Evaluation } from './evaluate.ts';
-import { appendCommitId, encodeHeader, type Header, type PageRef } from './header.ts';
-import { draftSplit, halvePage, type Run, shareOut, type SplitDraft, type SplitRules, wholePages } from './split.ts';
+import {
+  appendCommitId,
+  HEADER_FIXED_BYTES,
+  encodeHeader,
+  type Header,
+  HEADER_BYTES_MAX,
+  type PageRef,
+} from './header.ts';
+import {
+  draftSplit,
+  halvePage,
+  type Run,
+  type RunBudget,
+  shareOut,
+  type SplitDraft,
+  type SplitRules,
+  wholePages,
+} from './split.ts';
 
 /** A container beyond this share of a budget is split. */
 export const SPLIT_SHARE = 0.7;
@@ -13,6 +29,9 @@ export const SPLIT_SHARE = 0.7;
 const FILL_SHARE = 0.5;
 /** With its dead chunks counted a container may take this much; then a replace sheds them. */
 const PATCH_SHARE = 0.9;
+
+/** A row of the page table, beside its low. */
+const ROW_BYTES = 24;
 
 export type Plan =
   | { readonly kind: 'update'; readonly header: Header; readonly write: Write }
@@ -68,7 +87,7 @@ function trySplit(input: PlanInput, rules: SplitRules): SplitDraft | undefined {
   if (pages.length === 1 && only !== undefined && only.records > 1)
     ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
   if (pages.length < 2) return undefined;
-  const runs = shareOut(pages, snapshot.header.low, runBytes(pages, rules.limits), 2);
+  const runs = shareOut(pages, snapshot.header.low, runBudget(pages, rules.limits));
   return draftRuns(input, runs, nextNumber, rules);
 }
 
@@ -82,13 +101,21 @@ export function draftRuns(
   return draftSplit(input.snapshot, runs, nextNumber, input.attempt, ids, input.nowMs, rules);
 }
 
-/** Page bytes a new node should take: half of whichever budget (bytes or chunks) these pages use up first. */
-function runBytes(pages: readonly PageRef[], limits: DriverLimits): number {
-  const pageBytes = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
-  const chunks = pages.reduce((sum, ref) => sum + chunksOf(ref.sealedBytes, limits), 0);
-  const usable = limits.entityBytesMax - limits.entityOverheadBytes;
-  const byChunks = (pageBytes / chunks) * limits.chunksMax;
-  return Math.max(1, FILL_SHARE * Math.min(usable, byChunks));
+/** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
+function runBudget(pages: readonly PageRef[], limits: DriverLimits): RunBudget {
+  let pageBytes = 0;
+  let chunks = 0;
+  let rowBytes = 0;
+  for (const ref of pages) {
+    pageBytes += ref.sealedBytes;
+    chunks += chunksOf(ref.sealedBytes, limits);
+    rowBytes += ROW_BYTES + ref.low.length;
+  }
+  const entityBytes = limits.entityBytesMax - limits.entityOverheadBytes - HEADER_FIXED_BYTES;
+  const byEntity = entityBytes / (pageBytes + chunks * limits.chunkOverheadBytes + rowBytes);
+  const byHeader = (HEADER_BYTES_MAX - HEADER_FIXED_BYTES) / rowBytes;
+  const full = pageBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
+  return { bytes: Math.max(1, FILL_SHARE * full), bytesMax: PATCH_SHARE * full };
 }
 
 function part(name: string, bytes: Uint8Array, chunksBefore: number): Part {

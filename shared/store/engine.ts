@@ -22,7 +22,7 @@ const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
 const REROUTES_MAX = 50;
 /** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
-const PAGE_BYTES = 8 * 1024;
+const PAGE_BYTES = 4 * 1024;
 
 export interface EngineOptions {
   readonly table: string;
@@ -146,6 +146,7 @@ export class Engine {
     const change = new Change({
       position: low,
       key: low,
+      order: undefined,
       level,
       bytes: 0,
       begunTick: this.clock.now().tick,

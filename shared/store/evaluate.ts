@@ -4,12 +4,14 @@ import type { Compression } from './api.ts';
 import type { Change, Verdict } from './change.ts';
 import { pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf, type DriverLimits } from './driver.ts';
-import type { DeadSlot, PageRef } from './header.ts';
+import { StoreError } from './errors.ts';
+import { type DeadSlot, HEADER_FIXED_BYTES, type PageRef } from './header.ts';
 import {
   cutPage,
   EMPTY_PAGE,
   type Edit,
   keyAt,
+  lowBetween,
   lowerBound,
   type Page,
   recordAt,
@@ -18,11 +20,14 @@ import {
   splice,
   type StoredRecord,
 } from './page.ts';
-import { beforeBound, type Placer, placerOf, type Position, separatorBetween } from './position.ts';
+import { beforeBound, type Placer, placerOf, type Position } from './position.ts';
 import { compareBytes } from './bytes.ts';
 
 /** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
 export const PURGE_AFTER_MS = 5 * 60_000;
+
+/** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
+const RECORD_COST_BYTES = 128;
 
 export interface EvaluationRules {
   readonly table: string;
@@ -182,6 +187,10 @@ class Evaluator {
           'error' in decision ? { kind: 'failed', error: decision.error } : { kind: 'unchanged', incarnation, record };
         continue;
       }
+      if (decision.kind === 'write' && !this.#fitsAlone(change, decision.value)) {
+        this.#verdicts[index] = { kind: 'failed', error: this.#tooLarge() };
+        continue;
+      }
       const version = this.#nextNumber++;
       record = decision.kind === 'remove' ? undefined : { key: change.key, version, ...valueOf(decision) };
       changed = true;
@@ -190,6 +199,20 @@ class Evaluator {
     }
     // A record put and deleted again in one group leaves nothing to splice.
     return { changed: changed && !(record === undefined && stored === undefined), record };
+  }
+
+  /** Rule 7: a record that no container could hold must not fail the others of its group. */
+  #fitsAlone(change: Change, value: Uint8Array): boolean {
+    const { limits } = this.#rules;
+    const bytes = change.key.length + value.length + RECORD_COST_BYTES;
+    const cost = HEADER_FIXED_BYTES + bytes + (2 + chunksOf(bytes, limits)) * limits.chunkOverheadBytes;
+    return limits.entityOverheadBytes + cost <= limits.entityBytesMax;
+  }
+
+  #tooLarge(): StoreError {
+    const { table, limits } = this.#rules;
+    const message = `the record does not fit into a container of ${limits.provider}: make it smaller`;
+    return new StoreError('too_large', message, { table, container: this.#snapshot.id });
   }
 
   #withPurges(page: Page, edits: readonly Edit[]): Edit[] {
@@ -221,7 +244,7 @@ class Evaluator {
   }
 
   #separator(left: Page, right: Page): Position {
-    return separatorBetween(this.#place(keyAt(left, recordCount(left) - 1)), this.#place(keyAt(right, 0)));
+    return lowBetween(left, right, this.#snapshot.header.level, this.#place);
   }
 
   #takeSlot(): DeadSlot {

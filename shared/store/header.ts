@@ -12,6 +12,9 @@ export const HEADER_BYTES_MAX = 16 * 1024;
 /** How many of the last commits' ids a header keeps: an attempt older than that can no longer be settled. */
 export const COMMIT_IDS_KEPT = 128;
 
+/** What a header takes beside its page table: commit ids at their most, short bounds. */
+export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
+
 const MAGIC = 0x5357;
 const ORDERS: readonly Order[] = ['hash', 'key'];
 const STATES = ['live', 'removing', 'removed'] as const;

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import type { Compression } from './api.ts';
 import { asBuffer, ByteReader, ByteWriter, compareBytes, type Id64, varintBytes } from './bytes.ts';
 import { compress, decompress } from './compression.ts';
-import type { Placer, Position } from './position.ts';
+import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
 
 export const FORMAT_VERSION = 1;
 
@@ -87,16 +87,31 @@ export function recordAt(page: Page, index: number): StoredRecord {
   return { key, version, expiresAtMs, codec: flags & CODEC_MASK, value: reader.bytes() };
 }
 
+/** The key of the record at `index`, a view. Keys are short: their length takes one byte or two. */
 export function keyAt(page: Page, index: number): Uint8Array {
-  const reader = new ByteReader(page.body);
-  reader.position = page.starts[index]!;
-  return reader.bytes();
+  const { body } = page;
+  const start = page.starts[index]!;
+  const first = body[start]!;
+  if (first < 0x80) return body.subarray(start + 1, start + 1 + first);
+  const length = (first & 0x7f) | (body[start + 1]! << 7);
+  return body.subarray(start + 2, start + 2 + length);
+}
+
+/** Order of the key at `index` and `key`, as bytes. Allocates nothing. */
+function compareKeyAt(page: Page, index: number, key: Uint8Array): number {
+  const body = asBuffer(page.body);
+  const start = page.starts[index]!;
+  const first = body[start]!;
+  const isShort = first < 0x80;
+  const length = isShort ? first : (first & 0x7f) | (body[start + 1]! << 7);
+  const from = start + (isShort ? 1 : 2);
+  return body.compare(key, 0, key.length, from, from + length);
 }
 
 /** Index of the record with this key, or -1. Compares keys only: no position is computed. */
 export function indexOfKey(page: Page, key: Uint8Array): number {
   for (let index = 0; index < recordCount(page); index += 1) {
-    if (compareBytes(keyAt(page, index), key) === 0) return index;
+    if (compareKeyAt(page, index, key) === 0) return index;
   }
   return -1;
 }
@@ -107,10 +122,15 @@ export function lowerBound(page: Page, position: Position, place: Placer, from =
   let high = recordCount(page);
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareBytes(place(keyAt(page, middle)), position) < 0) low = middle + 1;
+    if (comparePlaced(page, middle, position, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
+}
+
+function comparePlaced(page: Page, index: number, position: Position, place: Placer): number {
+  if (place === keyPlacer) return compareKeyAt(page, index, position);
+  return compareBytes(place(keyAt(page, index)), position);
 }
 
 /** Bytes a record takes in a body. */
@@ -175,7 +195,7 @@ export function splice(page: Page, edits: readonly Edit[]): Page {
   return { body: writer.view(), starts: Uint32Array.from(starts), expiring };
 }
 
-/** Cuts a page into runs of about `targetBytes`, never inside a record. */
+/** Cuts a page into runs of about `targetBytes`, never inside a record: each cut is at the boundary nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
   const pieces = Math.max(1, Math.round(page.body.length / targetBytes));
   const share = page.body.length / pieces;
@@ -183,7 +203,9 @@ export function cutPage(page: Page, targetBytes: number): Page[] {
   let first = 0;
   for (let index = 1; index <= recordCount(page); index += 1) {
     const bytes = page.starts[index]! - page.starts[first]!;
-    if (index < recordCount(page) && bytes < share) continue;
+    const isLast = index === recordCount(page);
+    const bytesWithNext = isLast ? bytes : page.starts[index + 1]! - page.starts[first]!;
+    if (!isLast && bytesWithNext - share < share - bytes) continue;
     cut.push(slicePage(page, first, index));
     first = index;
   }
@@ -197,6 +219,15 @@ function slicePage(page: Page, first: number, end: number): Page {
     starts: page.starts.slice(first, end + 1).map((start) => start - offset),
     expiring: page.expiring,
   };
+}
+
+/**
+ * Where the right one of two neighbouring pages begins. In a leaf as short as separates them; in a branch exactly at its first entry,
+ * because a branch that is split there must know the child that owns its low.
+ */
+export function lowBetween(left: Page, right: Page, level: number, place: Placer): Position {
+  const first = place(keyAt(right, 0));
+  return level > 0 ? Buffer.from(first) : separatorBetween(place(keyAt(left, recordCount(left) - 1)), first);
 }
 
 /** Compresses a page and puts it into its envelope. */

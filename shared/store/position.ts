@@ -25,7 +25,8 @@ function hashPlacer(key: Uint8Array): Position {
   return position;
 }
 
-const keyPlacer: Placer = (key) => key;
+/** The placer of keys that are positions already. */
+export const keyPlacer: Placer = (key) => key;
 
 /** The placer of a node's records: branches (level 1 and up) hold separators, which are positions already. */
 export function placerOf(order: Order, level: number): Placer {

@@ -4,9 +4,19 @@ import type { LimitFunction } from 'p-limit';
 import { id64, ID64_BYTES, type Id64 } from './bytes.ts';
 import type { ContainerCache } from './cache.ts';
 import type { Clock } from './clock.ts';
-import { COMMIT_PART, HEADER_PART, type Moment, pagePart, type Snapshot, snapshotOf } from './container.ts';
+import {
+  COMMIT_PART,
+  HEADER_PART,
+  isKnown,
+  isWhole,
+  type Moment,
+  pagePart,
+  type Snapshot,
+  snapshotOf,
+} from './container.ts';
 import type { Counters } from './counters.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from './driver.ts';
+import { StoreError } from './errors.ts';
 
 /** Deadline of one request to the provider. */
 export const REQUEST_TIMEOUT_MS = 10_000;
@@ -135,7 +145,14 @@ export class Reader {
       };
     }
     const read = snapshotOf(entity, table, seen, cache.get(entity.id));
-    const snapshot = cache.offer(read);
+    for (const ref of read.header.pages) {
+      const wasAskedFor = pending.isWhole || pending.parts.has(pagePart(ref.slot));
+      if (wasAskedFor && !isKnown(ref))
+        throw new StoreError('corrupt', `page ${ref.slot} is missing`, { table, container: entity.id });
+    }
+    const offered = cache.offer(read);
+    // A later commit may be known by fewer of its pages than this reply brought.
+    const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
 }

@@ -20,6 +20,7 @@ import {
   successor,
   type UpperBound,
 } from './position.ts';
+import { orderChanged } from './tree.ts';
 
 /** Leaves read ahead of the one being given. */
 const LEAVES_AHEAD = 4;
@@ -64,7 +65,8 @@ export class TableScan<V> implements Scan<V> {
     const deadline = this.#deadlines.begin(this.#options);
     while (!this.#isAtEnd && left > 0) {
       const leaf = await this.#leafAt(position, deadline);
-      const { incarnation, high } = leaf.header;
+      const { incarnation, high, order } = leaf.header;
+      if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
       for (const { record, at } of recordsFrom(this.#engine, leaf, this.#place, position, end)) {
         this.#state = { order: this.#order, incarnation, position: successor(at), end };

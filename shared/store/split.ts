@@ -5,8 +5,18 @@ import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import { pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf, type DriverLimits } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
-import { cutPage, keyAt, type Page, recordCount, sealPage, moveSealed, splice, EMPTY_PAGE } from './page.ts';
-import { placerOf, type Position, separatorBetween } from './position.ts';
+import {
+  cutPage,
+  keyAt,
+  lowBetween,
+  type Page,
+  recordCount,
+  sealPage,
+  moveSealed,
+  splice,
+  EMPTY_PAGE,
+} from './page.ts';
+import { placerOf, type Position } from './position.ts';
 
 export interface SplitRules {
   readonly table: string;
@@ -27,18 +37,30 @@ export interface SplitDraft {
   readonly replacement: Header;
 }
 
-/** Shares pages out into at least `runsLeast` runs of about equal bytes, each about `runBytes` at most. Fewer if there are too few pages. */
-export function shareOut(pages: readonly PageRef[], low: Position, runBytes: number, runsLeast: number): Run[] {
+/** Page bytes that a new node should take, and may take at most. */
+export interface RunBudget {
+  readonly bytes: number;
+  readonly bytesMax: number;
+}
+
+/** Shares pages out into at least two runs of about equal bytes (given two pages), each of about `bytes`, none of several pages above `bytesMax`. */
+export function shareOut(pages: readonly PageRef[], low: Position, { bytes, bytesMax }: RunBudget): Run[] {
   const total = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
-  const count = Math.min(pages.length, Math.max(runsLeast, Math.ceil(total / runBytes)));
+  const count = Math.min(pages.length, Math.max(2, Math.ceil(total / bytes)));
   const share = total / count;
   const runs: { low: Position; pages: PageRef[] }[] = [];
   let bytesBefore = 0;
+  let runBytes = 0;
   for (const [index, ref] of pages.entries()) {
     const isDue = bytesBefore + ref.sealedBytes / 2 >= share * runs.length;
     const mustBegin = pages.length - index <= count - runs.length;
-    if (runs.length < count && (isDue || mustBegin)) runs.push({ low: runs.length === 0 ? low : ref.low, pages: [] });
+    const isFull = runBytes + ref.sealedBytes > bytesMax;
+    if (runs.length === 0 || isFull || (runs.length < count && (isDue || mustBegin))) {
+      runs.push({ low: runs.length === 0 ? low : ref.low, pages: [] });
+      runBytes = 0;
+    }
     runs.at(-1)!.pages.push(ref);
+    runBytes += ref.sealedBytes;
     bytesBefore += ref.sealedBytes;
   }
   return runs;
@@ -57,10 +79,7 @@ export function halvePage(
   const halves = cutPage(page, page.body.length / 2);
   const pages = halves.map((half, index) => {
     const before = halves[index - 1];
-    const low =
-      before === undefined
-        ? ref.low
-        : separatorBetween(place(keyAt(before, recordCount(before) - 1)), place(keyAt(half, 0)));
+    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, place);
     return sealRef(half, snapshot.header, low, ref.slot + index, number++, rules);
   });
   return { pages, nextNumber: number };
@@ -128,7 +147,8 @@ class Numbers {
 function stayingPages(snapshot: Snapshot, pages: readonly PageRef[], numbers: Numbers, rules: SplitRules): PageRef[] {
   return pages.map((ref) => {
     if (ref.content.sealed === undefined) return movedPage(ref, snapshot, snapshot.header, ref.slot, numbers, rules);
-    return { ...ref, chunksMost: chunksOf(ref.sealedBytes, rules.limits) };
+    // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
+    return { ...ref, chunksMost: chunksOf(ref.sealedBytes, rules.limits), content: { ...ref.content } };
   });
 }
 

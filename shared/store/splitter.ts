@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import type { Snapshot } from './container.ts';
 import { insertOf } from './draft.ts';
 import type { Engine } from './engine.ts';
+import { StoreError } from './errors.ts';
 import type { Header } from './header.ts';
 import { nodeId } from './ids.ts';
 import { REQUEST_TIMEOUT_MS } from './reader.ts';
@@ -37,7 +38,16 @@ async function insertNode(engine: Engine, header: Header, attempt: string): Prom
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
   // Nobody else draws this id: what is there is ours, sent twice by something on the way.
-  if (outcome?.kind === 'refused') return outcome.reason === 'condition' ? { header, snapshot: undefined } : undefined;
+  if (outcome?.kind === 'refused') {
+    if (outcome.reason === 'condition') return { header, snapshot: undefined };
+    // Rule 7: sent again it would be refused again.
+    const code = outcome.reason === 'limit' ? 'too_large' : 'invalid';
+    throw new StoreError(code, 'the provider refused a container', {
+      table: engine.table,
+      container: id,
+      cause: outcome.cause,
+    });
+  }
   const lastCommit = await engine.reader.lastCommitOf(id);
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
 }

@@ -1,13 +1,26 @@
 // The store: one driver, one cache, one set of bounds, and an engine for each table in use.
 import pLimit from 'p-limit';
 import { Admission } from './admission.ts';
-import type { CallOptions, Store, StoreOptions, Table, TableInfo, TableOptions, VacuumReport } from './api.ts';
+import type {
+  CallOptions,
+  CodecName,
+  Compression,
+  Order,
+  Store,
+  StoreOptions,
+  Table,
+  TableInfo,
+  TableOptions,
+  VacuumReport,
+} from './api.ts';
 import { ContainerCache } from './cache.ts';
 import { Clock } from './clock.ts';
 import { Deadlines } from './deadline.ts';
+import type { Driver } from './driver.ts';
 import { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { checkTableName } from './ids.ts';
+import { OneCall } from './one-call.ts';
 import { withRetry } from './retry.ts';
 import { dropTable, listTables, openRoot } from './roots.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
@@ -24,6 +37,10 @@ const READS_IN_FLIGHT = 16;
 const WRITES_IN_FLIGHT = 32;
 const CONTAINERS_MAX = 256;
 const CLOSE_MS = 5_000;
+
+const COMPRESSIONS: readonly Compression[] = ['zstd', 'deflate', 'none'];
+const ORDERS: readonly Order[] = ['hash', 'key'];
+const CODECS: readonly CodecName[] = ['msgpack', 'json', 'bytes', 'encoded'];
 
 /**
  * Opens a store on a driver. No I/O. The store owns the driver from now on: `close` closes it.
@@ -51,6 +68,7 @@ class ContainerStore implements Store {
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
+    checkOneOf('compression', COMPRESSIONS, options.compression);
     this.#options = options;
     this.#runtime = runtime;
     this.#driver = withRetry(options.driver, runtime);
@@ -62,32 +80,33 @@ class ContainerStore implements Store {
   async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
     checkTableName(name);
     const { order, containers = 1, codec = 'msgpack', create = true } = options;
+    checkOneOf('order', ORDERS, order);
+    checkOneOf('codec', CODECS, codec);
     if (!Number.isInteger(containers) || containers < 1 || containers > CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${CONTAINERS_MAX}`, { table: name });
     }
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
-    const fresh = this.#engine(name);
-    const root = await this.#bounded(options, () => openRoot(fresh, { order, containers, create }));
+    const root = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
     // Kept only for tables that exist: whoever asks for any name must not fill the memory.
-    const engine = this.#engines.get(name) ?? fresh;
+    const engine = this.#engines.get(name) ?? this.#newEngine(name, this.#driver);
     this.#engines.set(name, engine);
     const context = { engine, order: root.header.order, codec, deadlines: this.#deadlines, admission: this.#admission };
     return new StoredTable<V>(context);
   }
 
-  tables(options?: CallOptions): Promise<TableInfo[]> {
-    return this.#bounded(options, () => listTables(this.#driver, (name) => this.#engine(name)));
+  async tables(options?: CallOptions): Promise<TableInfo[]> {
+    return this.#bounded(options, () => listTables(this.#driver, (name) => this.#newEngine(name, this.#driver)));
   }
 
   async drop(name: string, options?: CallOptions): Promise<boolean> {
     checkTableName(name);
-    return this.#bounded(options, () => dropTable(this.#engine(name)));
+    return this.#administer(name, options, dropTable);
   }
 
   async vacuum(name: string, options?: CallOptions): Promise<VacuumReport> {
     checkTableName(name);
-    return this.#bounded(options, () => vacuumTable(this.#engine(name)));
+    return this.#administer(name, options, vacuumTable);
   }
 
   close(): Promise<void> {
@@ -111,15 +130,33 @@ class ContainerStore implements Store {
     return this.#deadlines.bound(this.#deadlines.begin(options), work);
   }
 
-  #engine(table: string): Engine {
+  /** Work on a table as a whole, which ends with its call: with `unknown` if it had begun to write. */
+  #administer<T>(table: string, options: CallOptions | undefined, work: (engine: Engine) => Promise<T>): Promise<T> {
     this.#assertOpen();
+    const call = new OneCall(this.#driver);
+    const engine = this.#newEngine(table, call.driver);
+    const deadline = this.#deadlines.begin(options);
+    return this.#deadlines.bound(
+      deadline,
+      () => work(engine),
+      (cause) => call.end(cause),
+    );
+  }
+
+  #newEngine(table: string, driver: Driver): Engine {
     const { compression = 'zstd' } = this.#options;
-    const [driver, cache, clock, runtime] = [this.#driver, this.#cache, this.#clock, this.#runtime];
+    const [cache, clock, runtime] = [this.#cache, this.#clock, this.#runtime];
     const limits = { limitReads: this.#limitReads, limitWrites: this.#limitWrites };
-    return this.#engines.get(table) ?? new Engine({ table, driver, cache, clock, runtime, compression, ...limits });
+    return new Engine({ table, driver, cache, clock, runtime, compression, ...limits });
   }
 
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StoreError('invalid', 'the store is closed');
   }
+}
+
+/** What a program without types may get wrong, and would be stored. */
+function checkOneOf<T extends string>(name: string, values: readonly T[], value: T | undefined): void {
+  if (value === undefined || values.includes(value)) return;
+  throw new StoreError('invalid', `${name} must be one of ${values.join(', ')}`);
 }

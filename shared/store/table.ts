@@ -21,6 +21,7 @@ import type { Admission, Ticket } from './admission.ts';
 import type { Id64 } from './bytes.ts';
 import { Change, type Decide, type Decision, type Verdict } from './change.ts';
 import { decodeValue, encodeValue } from './codec.ts';
+import type { Snapshot } from './container.ts';
 import { abortedError, type Deadline, type Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -28,9 +29,12 @@ import { lookForRecords, recordIn, type Wish } from './lookup.ts';
 import type { StoredRecord } from './page.ts';
 import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
 import { TableScan } from './scan.ts';
+import { orderChanged } from './tree.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
+/** The last moment a Date can hold, and below the largest varint. */
+const LATEST_MS = 8.64e15;
 /** What a change counts beside its key and value. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
@@ -127,11 +131,18 @@ export class StoredTable<V> implements Table<V> {
         : await engine.tree.find(position, 0, (node) =>
             lookForRecords(engine, node, { positions: [position], ...since }),
           );
+      if (owner.header.order !== this.order) throw orderChanged(this.name);
       const record = recordIn(engine, owner, position, bytes);
-      outcomes[index] =
-        record === undefined
-          ? { status: 'absent', key }
-          : { status: 'found', ...this.#entry(key, record, owner.header.incarnation) };
+      outcomes[index] = record === undefined ? { status: 'absent', key } : this.#found(key, record, owner);
+    }
+  }
+
+  /** A value that cannot be decoded is the failure of its own key alone. */
+  #found(key: string, record: StoredRecord, { header }: Snapshot): GetOutcome<V> {
+    try {
+      return { status: 'found', ...this.#entry(key, record, header.incarnation) };
+    } catch (error) {
+      return { status: 'failed', key, error: asStoreError(error) };
     }
   }
 
@@ -176,8 +187,11 @@ export class StoredTable<V> implements Table<V> {
     const decide: Decide = (current, incarnation) => {
       const value: unknown = change(current === undefined ? undefined : this.#entry(key, current, incarnation));
       if (value === undefined) return { kind: 'none' };
-      if (value instanceof Promise)
+      if (value instanceof Promise) {
+        // Nobody else would meet its failure.
+        value.catch(() => undefined);
         throw new StoreError('invalid', 'the function given to update must not be asynchronous', place);
+      }
       const { tag, bytes } = encodeValue(this.#context.codec, value, place);
       return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
     };
@@ -282,8 +296,12 @@ export class StoredTable<V> implements Table<V> {
     let ticket: Ticket | undefined;
     try {
       ticket = admission.enter(bytes, changes.length);
+    } catch (error) {
+      for (const change of changes) change.settle({ kind: 'failed', error });
+    }
+    try {
       // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
-      await Promise.race([ticket.entered, done.promise]);
+      await Promise.race([ticket?.entered, done.promise]);
       if (left > 0) void engine.route(changes.filter((change) => !change.isSettled));
       await done.promise;
     } finally {
@@ -299,6 +317,7 @@ export class StoredTable<V> implements Table<V> {
     return new Change({
       key,
       position: this.#place(key),
+      order: this.order,
       level: 0,
       bytes: bytes + key.length + CHANGE_OVERHEAD_BYTES,
       begunTick,
@@ -312,7 +331,10 @@ export class StoredTable<V> implements Table<V> {
     if (ttlMs === undefined) return undefined;
     if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0)
       throw new StoreError('invalid', 'ttlMs must be a positive whole number', place);
-    return this.#context.engine.runtime.wallMs() + ttlMs;
+    const expiresAtMs = this.#context.engine.runtime.wallMs() + ttlMs;
+    if (expiresAtMs > LATEST_MS)
+      throw new StoreError('invalid', 'ttlMs reaches beyond the end of time: leave it out', place);
+    return expiresAtMs;
   }
 
   #entry(key: string, record: StoredRecord, incarnation: Id64): Entry<V> {

@@ -185,6 +185,13 @@ export function tableNotFound(table: string): StoreError {
   return new StoreError('not_found', 'the table does not exist: create it first', { table });
 }
 
+/** A handle's positions mean nothing in a table of another order. */
+export function orderChanged(table: string): StoreError {
+  return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
+    table,
+  });
+}
+
 /** All children of a branch with their separators, in order. */
 export function childrenOf(branch: Snapshot, table: string): { readonly low: Position; readonly child: Id64 }[] {
   return branch.header.pages.flatMap((ref) => {

@@ -67,7 +67,10 @@ async function judge(engine: Engine, id: EntityId): Promise<Fate> {
   if (isForeign) return remove(engine, node);
   if (root.header.state !== 'live') return 'left';
   if (!(await originHasMovedOn(engine, node.header))) return 'left';
-  const reached = await isReached(engine, root, node);
+  // Read again: what moved the origin on may have linked the node, from a root that grew, after the root was read above.
+  const start = await engine.reader.readWhole(rootId(engine.table));
+  if (start?.header.state !== 'live' || start.header.incarnation !== node.header.incarnation) return 'left';
+  const reached = await isReached(engine, start, node);
   if (reached !== 'no') return reached === 'yes' ? 'lives' : 'left';
   return remove(engine, node);
 }

@@ -1,0 +1,324 @@
+// Rules 1 to 7: what a commit is, and how its fate is learned.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { type Attempt, settlementOf } from '../../../shared/store/attempts.ts';
+import { ROOT_CONTAINER } from '../../../shared/store/bytes.ts';
+import type { Snapshot } from '../../../shared/store/container.ts';
+import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/header.ts';
+import type { Table } from '../../../shared/store/index.ts';
+import { faultsOf, leavesOf, orphansOf, storedRoot } from './structure.ts';
+import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+
+const ROOT = 't!t!';
+
+async function twoProcesses(world = new World()) {
+  const [a, b] = [world.process(), world.process()];
+  const tableA = await world.run(a.store.table<string>('t', { order: 'key' }));
+  const tableB = await world.run(b.store.table<string>('t'));
+  await world.run(tableA.put('first', '0'));
+  a.takeCalls();
+  return { world, a, b, tableA, tableB };
+}
+
+async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
+}
+
+test('rule 1: a write that was throttled and yet applied is found out, and counts once', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { fail: 'throttled', late: (deliver) => deliver() });
+  const { version } = await world.run(tableA.put('k', 'v'));
+  expect(a.writes).toHaveLength(1);
+  expect((await world.run(tableA.get('k')))?.version).toBe(version);
+});
+
+test('rule 1: a write that was throttled and not applied is sent again, under another id', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { fail: 'throttled' });
+  await world.run(tableA.put('k', 'v'));
+  const ids = a.writes.map(({ parts }) => Buffer.from(parts.find(({ name }) => name === 'c')!.bytes).toString('hex'));
+  expect(new Set(ids).size).toBe(2);
+});
+
+test('rule 2: a commit whose reply was lost is read back, never sent again blindly', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { replyLost: true });
+  const { version } = await world.run(tableA.put('k', 'v'));
+  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
+  expect((await world.run(tableA.get('k')))?.version).toBe(version);
+});
+
+test('rule 2: an insert of a fresh id that is refused because it exists is ours', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const network = memoryDriver({ state: world.state, limits: world.limits });
+  a.once(isWriteOf('insert'), async (call) => {
+    if (call.kind === 'write') await network.write(call.writes, { timeoutMs: 1_000 });
+    return undefined;
+  });
+  await fill(world, tableA, 0, 60);
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  expect(orphansOf(world.state, 't')).toEqual([]);
+});
+
+function header(commitCount: number, ids: readonly string[]): Header {
+  const commitIds = ids.reduce<Uint8Array>((list, id) => appendCommitId(list, id), Buffer.alloc(0));
+  const rest = { order: 'key', state: 'live', incarnation: 'aa', container: ROOT_CONTAINER, level: 0 } as const;
+  const empty = {
+    low: Buffer.alloc(0),
+    high: undefined,
+    right: undefined,
+    origin: undefined,
+    deadSlots: [],
+    pages: [],
+  };
+  return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };
+}
+
+function snapshot(version: string, commitCount: number, ids: readonly string[]): Snapshot {
+  const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
+  return { id: ROOT, version, header: header(commitCount, ids), lastCommit: ids.at(-1)!, seen };
+}
+
+const ID = (digit: number): string => `${digit}`.repeat(16);
+
+function attemptOn(base: Snapshot, refused = false): Attempt {
+  return { id: ID(7), base, changes: [], verdicts: [], header: base.header, refused };
+}
+
+test('rule 3: an attempt is settled by the id at the place after its base, and by nothing else', () => {
+  const base = snapshot('v1', 1, [ID(1)]);
+  expect(settlementOf(attemptOn(base), snapshot('v2', 2, [ID(1), ID(7)]))).toBe('landed');
+  expect(settlementOf(attemptOn(base), snapshot('v3', 3, [ID(1), ID(7), ID(2)]))).toBe('landed');
+  expect(settlementOf(attemptOn(base), snapshot('v3', 3, [ID(1), ID(2), ID(7)]))).toBe('lost');
+  expect(settlementOf(attemptOn(base), snapshot('v1', 1, [ID(1)]))).toBe('open');
+  expect(settlementOf(attemptOn(base, true), snapshot('v1', 1, [ID(1)]))).toBe('open');
+});
+
+test('rule 3: an attempt whose place has left the list, or whose container is gone, is unknown', () => {
+  const base = snapshot('v1', 1, [ID(1)]);
+  const later = snapshot('v9', 9, [ID(5), ID(6)]);
+  expect(settlementOf(attemptOn(base), later)).toBe('unknown');
+  expect(settlementOf(attemptOn(base, true), later)).toBe('lost');
+  expect(settlementOf(attemptOn(base), undefined)).toBe('unknown');
+  expect(settlementOf(attemptOn(base, true), undefined)).toBe('unknown');
+});
+
+test('rule 3: a write that is late comes to nothing once another took its place', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  let deliver = (): void => undefined;
+  a.once(isWriteOf('patch'), { late: (late) => (deliver = late) });
+  a.once(isReadOf(ROOT), async () => {
+    await tableB.put('k', 'from b');
+    return undefined;
+  });
+  await world.run(tableA.put('k', 'from a'));
+  await world.run(tableB.put('k', 'from b again'));
+  deliver();
+  expect((await world.run(tableB.get('k')))?.value).toBe('from b again');
+});
+
+test('rule 3: all open attempts of one base compete for one place, so a change takes effect once', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const late: (() => void)[] = [];
+  for (let count = 0; count < 3; count += 1) a.once(isWriteOf('patch'), { late: (deliver) => late.push(deliver) });
+  a.rule((call) => {
+    // The first try lands when the third is under way.
+    if (isWriteOf('patch')(call) && late.length === 2) late[0]!();
+    return undefined;
+  });
+  const entry = await world.run(tableA.update('n', (current) => `${current?.value ?? ''}+`));
+  for (const deliver of late) deliver();
+  expect(entry?.value).toBe('+');
+  expect(await world.run(tableA.get('n'))).toEqual(entry);
+});
+
+test('rule 3: while the reply to a write is long in coming, a read settles it', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(9_000) });
+  const before = world.runtime.monotonicMs();
+  await world.run(tableA.put('k', 'v'));
+  expect(world.runtime.monotonicMs() - before).toBeLessThan(2_500);
+  expect(a.writes).toHaveLength(1);
+});
+
+test('rule 3: a deadline with an open attempt reports unknown, never failed', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.rule((call) => (call.kind === 'write' ? { replyLost: true } : { fail: 'unavailable' }));
+  await expect(world.run(tableA.put('k', 'v', { timeoutMs: 5_000 }))).rejects.toMatchObject({ code: 'unknown' });
+});
+
+test('rule 3: a deadline before anything was sent reports aborted, and nothing is written later', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 24);
+  a.takeCalls();
+  a.once(isWriteOf('insert'), { reply: world.runtime.sleep(3_000) });
+  const puts = Array.from({ length: 12 }, (_, at) => tableA.put(key(30 + at), text(at), { timeoutMs: 2_000 }));
+  const ends = await world.run(Promise.allSettled(puts));
+  await world.runtime.advance(20_000);
+  const aborted = ends.flatMap((end, at) =>
+    end.status === 'rejected' && (end.reason as { code: string }).code === 'aborted' ? [key(30 + at)] : [],
+  );
+  expect(aborted).not.toEqual([]);
+  for (const name of aborted) expect(await world.run(tableA.get(name)), name).toBeUndefined();
+});
+
+test('rule 3: an attempt that can no longer be told from others is reported as unknown', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  a.once(isWriteOf('patch'), { replyLost: true });
+  a.once(isReadOf(ROOT), async () => {
+    for (let count = 0; count < 130; count += 1) await tableB.put('other', `${count}`);
+    return undefined;
+  });
+  await expect(world.run(tableA.put('k', 'v'))).rejects.toMatchObject({ code: 'unknown' });
+});
+
+test('rule 4: an attempt is settled at its container although a split moved its key away', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  await fill(world, tableA, 0, 22);
+  const last = key(21);
+  a.once(isWriteOf('patch'), { replyLost: true });
+  a.once(isReadOf(ROOT), async () => {
+    for (let number = 0; number < 22; number += 1) await tableB.put(`a${key(number)}`, text(number));
+    return undefined;
+  });
+  const runs: string[] = [];
+  await world.run(
+    tableA.update(last, (current) => {
+      runs.push(current!.value);
+      return `${current!.value}+`;
+    }),
+  );
+  expect(storedRoot(world.state, 't').header.level).toBe(1);
+  expect(runs).toHaveLength(1);
+  expect((await world.run(tableB.get(last)))?.value).toBe(`${text(21)}+`);
+});
+
+test('rule 4: every write of the root appends its id and raises the count: patch, growth, fence, tombstone, recreation', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const seen: { count: number; last: string | undefined; id: string }[] = [];
+  a.rule((call) => {
+    const { header: now, lastCommit } = storedRoot(world.state, 't');
+    if (call.kind === 'read')
+      seen.push({ count: now.commitCount, last: commitIdAt(now, now.commitCount), id: lastCommit });
+    return undefined;
+  });
+  await fill(world, tableA, 0, 40);
+  await world.run(a.store.drop('t'));
+  const before = storedRoot(world.state, 't').header;
+  await world.run(a.store.table('t', { order: 'key' }));
+  const after = storedRoot(world.state, 't').header;
+  expect(seen.every(({ last, id }) => last === id)).toBe(true);
+  expect(seen.map(({ count }) => count)).toEqual(seen.map(({ count }) => count).toSorted((x, y) => x - y));
+  expect(after.commitCount).toBe(before.commitCount + 1);
+  expect(commitIdAt(after, before.commitCount)).toBe(commitIdAt(before, before.commitCount));
+  expect(after.nextNumber).toBeGreaterThanOrEqual(before.nextNumber);
+});
+
+test('rule 4: new nodes take on count and next number, with an empty list', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const inserted: Header[] = [];
+  a.rule((call) => {
+    if (isWriteOf('patch')(call) || call.kind === 'read')
+      for (const leaf of leavesOf(world.state, 't')) if (leaf.header.commitIds.length === 0) inserted.push(leaf.header);
+    return undefined;
+  });
+  await fill(world, tableA, 0, 40);
+  const { header: root } = storedRoot(world.state, 't');
+  expect(inserted.length).toBeGreaterThan(0);
+  expect(inserted.every(({ commitCount }) => commitCount > 1 && commitCount <= root.commitCount)).toBe(true);
+  for (const leaf of inserted)
+    expect(leaf.nextNumber).toBeGreaterThan(Math.max(0, ...leaf.pages.map((ref) => ref.number)));
+});
+
+test('rule 5: what a refused group decided is discarded and decided again on what is there now', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await world.run(tableB.put('k', 'from b'));
+  const seen: (string | undefined)[] = [];
+  const [updated, absent] = await world.run(
+    Promise.all([
+      tableA.update('k', (current) => {
+        seen.push(current?.value);
+        return `${current?.value ?? ''}, then a`;
+      }),
+      tableA.put('k2', 'x', { ifAbsent: true }),
+    ]),
+  );
+  expect(seen).toEqual([undefined, 'from b']);
+  expect(updated?.value).toBe('from b, then a');
+  expect((await world.run(tableB.get('k2')))?.version).toBe(absent.version);
+});
+
+test('rule 5: a change is sent on by its position when a split moved its place', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await fill(world, tableA, 0, 20);
+  await fill(world, tableB, 20, 60);
+  await world.run(tableA.put(key(19), 'a'));
+  await world.run(tableA.put(key(99), 'a'));
+  expect((await world.run(tableB.get(key(99))))?.value).toBe('a');
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 6: a cached page alone says neither absent, nor present, nor conflict', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  const { version } = await world.run(tableA.put('k', '1'));
+  await world.run(tableB.delete('k'));
+  await world.run(tableB.put('new', '2'));
+  expect((await world.run(tableA.put('k', '3', { ifAbsent: true }))).version).not.toBe(version);
+  const changed = await world.run(tableB.put('k', '4'));
+  await world.run(tableA.put('k', '5', { ifVersion: changed.version }));
+  await world.run(tableB.put('late', '6'));
+  expect((await world.run(tableA.delete('late'))).deleted).toBe(true);
+  await world.run(tableB.put('seen', '7'));
+  expect((await world.run(tableA.get('seen')))?.value).toBe('7');
+});
+
+test('rule 6: a negative answer that no commit carries is confirmed by a read sent after the call', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await expect(world.run(tableA.put('first', 'x', { ifAbsent: true }))).rejects.toMatchObject({ code: 'conflict' });
+  expect((await world.run(tableA.delete('none'))).deleted).toBe(false);
+  await expect(
+    world.run(
+      tableA.update('first', () => {
+        throw new RangeError('no');
+      }),
+    ),
+  ).rejects.toThrow('no');
+  expect(a.calls.map(({ kind }) => kind)).toEqual(['read', 'read', 'read']);
+});
+
+test('rule 6: a change that was sent and now decides for nothing travels in a commit, so the first try cannot land later', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  let deliver = (): void => undefined;
+  a.once(isWriteOf('patch'), { late: (late) => (deliver = late) });
+  let runs = 0;
+  const entry = await world.run(tableA.update('k', () => ((runs += 1) === 1 ? 'once' : undefined)));
+  deliver();
+  expect(entry).toBeUndefined();
+  expect(runs).toBe(2);
+  expect(await world.run(tableA.get('k'))).toBeUndefined();
+});
+
+test('rule 7: a record that fits no container is refused at once, and its neighbours are written', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const [big, small] = await world.run(
+    tableA.putMany([
+      { key: 'big', value: text('', 8_000) },
+      { key: 'small', value: 's' },
+    ]),
+  );
+  expect(big).toMatchObject({ status: 'failed', error: { code: 'too_large' } });
+  expect(small).toMatchObject({ status: 'written' });
+  expect(a.writes.length).toBeLessThan(5);
+});
+
+test('rule 7: a refusal for size leads to one forced split, and to an error if that does not help', async () => {
+  const world = new World();
+  const strict = memoryDriver({ state: world.state, limits: { ...TINY, entityBytesMax: 3_000 } });
+  const { store } = world.process({ driver: { ...strict, limits: { ...strict.limits, entityBytesMax: 6_000 } } });
+  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  await fill(world, table, 0, 30);
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  const before = table.stats().writeRequests;
+  await expect(world.run(table.put('k', text('', 3_500)))).rejects.toMatchObject({ code: 'too_large' });
+  expect(table.stats().writeRequests - before).toBeLessThan(8);
+});

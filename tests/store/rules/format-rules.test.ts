@@ -1,0 +1,211 @@
+// Rules 23 to 25: chunks, the order of keys, and what drivers leave behind.
+import { expect, test } from 'vitest';
+import type { Write } from '../../../shared/store/driver.ts';
+import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { randomSource } from '../../support/virtual-runtime.ts';
+import { faultsOf } from './structure.ts';
+import { isWriteOf, key, text, TINY, World } from './world.ts';
+
+const LONE = '\ud800';
+
+test('rule 23: pages that grow and shrink never leave chunks behind, nor take more than the entity may', async () => {
+  // The memory driver refuses a write that would leave a chunk behind, and counts dead chunks by the provider's formula.
+  const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 40 } });
+  const { store } = world.process();
+  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const draw = randomSource(23);
+  let refused = 0;
+  for (let count = 0; count < 500; count += 1) {
+    const name = key(Math.floor(draw() * 25));
+    const work = draw() < 0.25 ? table.delete(name) : table.put(name, text(count, Math.floor(draw() ** 3 * 12_000)));
+    await world.run<unknown>(work).catch(() => (refused += 1));
+  }
+  expect(refused).toBe(0);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 23: a page that became empty is dropped in the same write, and its slot goes on counting', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  for (let number = 0; number < 12; number += 1) await world.run(table.put(key(number), text(number)));
+  process.takeCalls();
+  await world.run(table.deleteMany(Array.from({ length: 4 }, (_, number) => key(number))));
+  const emptied = process.writes.flatMap((write: Write) => write.parts.filter(({ bytes }) => bytes.length === 0));
+  expect(emptied.length).toBeGreaterThan(0);
+  expect(emptied.every(({ chunksBefore }) => chunksBefore > 0)).toBe(true);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 23: dead chunks are shed by a replace when they crowd the entity', async () => {
+  const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 24 } });
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  for (let number = 0; number < 12; number += 1) {
+    await world.run(table.put(key(number), text(number, 7_000)));
+    await world.run(table.put(key(number), 'small'));
+  }
+  expect(process.calls.some(isWriteOf('replace'))).toBe(true);
+  expect(process.calls.some(isWriteOf('insert', 't!t!'))).toBe(true);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 24: keys stand in the order of their bytes, not of their UTF-16 units', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const names = ['\u{10000}', '\uffff', 'é', 'e', 'z', '\u007f'];
+  for (const name of names) await world.run(table.put(name, name));
+  const found = await world.run(keysOf(table, {}));
+  expect(found).toEqual(names.toSorted((x, y) => Buffer.compare(Buffer.from(x), Buffer.from(y))));
+  expect(found).not.toEqual(names.toSorted());
+  expect(await world.run(keysOf(table, { from: '\uffff' }))).toEqual(['\uffff', '\u{10000}']);
+});
+
+test('rule 24: lone surrogates are refused by every verb, and nothing is written', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  process.takeCalls();
+  const refusal = { code: 'invalid' };
+  await expect(world.run(table.put(LONE, 'v'))).rejects.toMatchObject(refusal);
+  await expect(world.run(table.get(LONE))).rejects.toMatchObject(refusal);
+  await expect(world.run(table.delete(LONE))).rejects.toMatchObject(refusal);
+  await expect(world.run(table.update(LONE, () => 'v'))).rejects.toMatchObject(refusal);
+  for (const bounds of [{ prefix: LONE }, { from: LONE }, { to: LONE }])
+    expect(() => table.scan(bounds)).toThrow('lone surrogate');
+  expect(process.calls).toEqual([]);
+});
+
+test('rule 24: the empty string is the beginning, never infinity', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  for (const name of ['a', 'b']) await world.run(table.put(name, name));
+  expect(await world.run(keysOf(table, { to: '' }))).toEqual([]);
+  expect(await world.run(keysOf(table, { from: '' }))).toEqual(['a', 'b']);
+  expect(await world.run(keysOf(table, { prefix: '' }))).toEqual(['a', 'b']);
+  expect(await world.run(keysOf(table, { from: 'b', to: 'a' }))).toEqual([]);
+});
+
+function keysOf(table: Table<string>, bounds: { from?: string; to?: string; prefix?: string }): Promise<string[]> {
+  return (async () => {
+    const found: string[] = [];
+    for await (const entry of table.scan(bounds)) found.push(entry.key);
+    return found;
+  })();
+}
+
+test('rule 25: vacuum clears what probes left, and nothing takes a probe for a table or a container', async () => {
+  const world = new World();
+  const { store } = world.process();
+  await world.run(store.table('t'));
+  for (let number = 0; number < 12; number += 1)
+    world.state.entities.set(`p~${number}`, { version: `p${number}`, parts: new Map(), chunksPeak: new Map() });
+  expect((await world.run(store.tables())).map(({ name }) => name)).toEqual(['t']);
+  expect(await world.run(store.vacuum('t'))).toMatchObject({ listed: 0, left: 0 });
+  expect([...world.state.entities.keys()]).toEqual(['t!t!']);
+});
+
+test('rule 25: no write and no removal of the engine goes without the version it was decided on', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { containers: 4 }));
+  for (let number = 0; number < 100; number += 1) await world.run(table.put(key(number), text(number)));
+  await world.run(process.store.drop('t'));
+  const known = new Set(Array.from({ length: world.state.versionCount }, (_, number) => `v${number + 1}`));
+  const conditional = process.calls.flatMap((call) =>
+    call.kind === 'remove'
+      ? call.removals
+      : call.kind === 'write'
+        ? call.writes.filter((write) => write.kind !== 'insert')
+        : [],
+  );
+  expect(conditional.length).toBeGreaterThan(100);
+  expect(conditional.every((each) => 'version' in each && known.has(each.version))).toBe(true);
+});
+
+const UNCARRIED: readonly [CodecName, string, unknown][] = [
+  ['json', 'not a number', { a: Number.NaN }],
+  ['json', 'infinity', [Infinity]],
+  ['json', 'a Map', new Map([['a', 1]])],
+  ['json', 'a Set', { a: new Set([1]) }],
+  ['json', 'a Date', { at: new Date(0) }],
+  ['json', 'bytes', { bytes: Uint8Array.of(1) }],
+  ['json', 'a bigint', 1n],
+  ['json', 'a hole in an array', [undefined]],
+  ['json', 'a function in an array', [() => 1]],
+  ['msgpack', 'a function in a Map', new Map([['a', () => 1]])],
+  ['msgpack', 'a function in a Set', new Set([() => 1])],
+  ['msgpack', 'a lone surrogate in a string', { a: [LONE] }],
+  ['msgpack', 'a lone surrogate in a name', { [LONE]: 1 }],
+  ['msgpack', 'a promise', { a: Promise.resolve(1) }],
+];
+
+test.each(UNCARRIED)('codec %s refuses %s, which would not come back as it was put', async (codec, _, value) => {
+  const store = openStore({ driver: memoryDriver() });
+  const table = await store.table<unknown>('t', { codec });
+  await expect(table.put('k', value)).rejects.toMatchObject({ code: 'invalid', key: 'k' });
+  expect(await table.get('k')).toBeUndefined();
+  await store.close();
+});
+
+test.each([
+  ['order', { order: 'sorted' }],
+  ['codec', { codec: 'xml' }],
+])('a table is not opened with an unknown %s', async (_, options) => {
+  const world = new World();
+  const { store } = world.process();
+  await expect(store.table('t', options as object)).rejects.toMatchObject({ code: 'invalid' });
+  expect(world.state.entities.size).toBe(0);
+});
+
+test('a store is not opened with an unknown compression', () => {
+  const open = (): unknown => openStore({ driver: memoryDriver(), compression: 'brotli' as 'zstd' });
+  expect(open).toThrow('compression must be one of');
+});
+
+test('an asynchronous function given to update is refused, and its failure is not left unhandled', async () => {
+  const world = new World();
+  const table = await world.run(world.process().store.table<string>('t'));
+  const asynchronous = (async () => {
+    throw new Error('nobody waits for this');
+  }) as unknown as () => string;
+  await expect(world.run(table.update('k', asynchronous))).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('one value that cannot be decoded fails its own key alone', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const raw = await world.run(store.table('t', { codec: 'encoded' }));
+  await world.run(
+    raw.putMany([
+      { key: 'a', value: { codec: 'json', bytes: Buffer.from('1') } },
+      { key: 'b', value: { codec: 'json', bytes: Buffer.from('{') } },
+      { key: 'c', value: { codec: 'json', bytes: Buffer.from('3') } },
+    ]),
+  );
+  const table = await world.run(store.table('t'));
+  const outcomes = await world.run(table.getMany(['a', 'b', 'c']));
+  expect(outcomes).toMatchObject([
+    { value: 1 },
+    { status: 'failed', error: { code: 'corrupt', key: 'b' } },
+    { value: 3 },
+  ]);
+});
+
+test('a repair under way does not outlive a store that was closed while its provider is away', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  for (let number = 0; number < 40; number += 1) await world.run(table.put(key(number), text(number)));
+  process.rule((call) => (isWriteOf('patch', 't!t!')(call) ? { replyLost: true } : undefined));
+  for (let number = 40; number < 60; number += 1) await world.run(table.put(key(number), text(number)));
+  process.rule(() => ({ fail: 'unavailable' }));
+  await world.run(process.store.close());
+  await world.runtime.advance(60_000);
+  process.takeCalls();
+  await world.runtime.advance(60_000);
+  expect(process.calls).toEqual([]);
+});

@@ -1,0 +1,300 @@
+// Rules 19 to 22: reads, scans, time, and what identifies a page.
+import { expect, test } from 'vitest';
+import { decodeCursor, encodeCursor } from '../../../shared/store/cursor.ts';
+import { isExpired, PURGE_AFTER_MS } from '../../../shared/store/evaluate.ts';
+import type { Entry, Scan, Table } from '../../../shared/store/index.ts';
+import { leavesOf, storedKeys } from './structure.ts';
+import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+
+const ROOT = 't!t!';
+
+async function open(world: World, process: Process): Promise<Table<string>> {
+  return world.run(process.store.table<string>('t', { order: 'key' }));
+}
+
+async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
+}
+
+async function twoProcesses() {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  return { world, a, b, tableA: await open(world, a), tableB: await open(world, b) };
+}
+
+function collect(scan: Scan<string>, each?: (entry: Entry<string>) => Promise<unknown>): Promise<string[]> {
+  return (async () => {
+    const found: string[] = [];
+    for await (const entry of scan) {
+      found.push(entry.key);
+      await each?.(entry);
+    }
+    return found;
+  })();
+}
+
+test('rule 19: a strong read never takes the answer of a request that had left before it was called', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  await world.run(tableB.put('k', 'old'));
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(500) });
+  const first = tableA.get('k');
+  await world.runtime.advance(1);
+  await world.run(tableB.put('k', 'new'));
+  const second = tableA.get('k');
+  expect((await world.run(second))?.value).toBe('new');
+  await world.run(first);
+});
+
+test('rule 19: reads that wait to be sent share one request', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 5);
+  a.takeCalls();
+  await world.run(Promise.all(Array.from({ length: 50 }, (_, number) => tableA.get(key(number % 5)))));
+  expect(a.calls.length).toBeLessThan(5);
+});
+
+test('rule 19: what is cached never goes back when an old reply comes late', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await world.run(tableA.put('k', 'old'));
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(500) });
+  const scanning = collect(tableA.scan());
+  await world.runtime.advance(1);
+  await world.run(tableA.put('k', 'new'));
+  await world.run(scanning);
+  expect((await tableA.get('k', { maxAgeMs: 60_000 }))?.value).toBe('new');
+});
+
+test('rule 19: unchanged needs the version and the id of the last commit to be equal', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await world.run(tableA.put('k', 'old'));
+  const { version } = world.state.entities.get(ROOT)!;
+  await world.run(tableB.put('k', 'new'));
+  // A provider whose versions tick so coarsely that two writes share one.
+  world.state.entities.set(ROOT, { ...world.state.entities.get(ROOT)!, version });
+  expect((await world.run(tableA.get('k')))?.value).toBe('new');
+});
+
+test('rule 19: where memory has the page, a strong read asks for the last commit id alone', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await world.run(tableA.put('k', 'v'));
+  a.takeCalls();
+  await world.run(tableA.get('k'));
+  expect(a.calls).toMatchObject([{ kind: 'read', requests: [{ id: ROOT, parts: ['c'] }] }]);
+});
+
+test('rule 19: a scan beside writes of the same process never meets a page it has not read', async () => {
+  const { world, a, b, tableA, tableB } = await twoProcesses();
+  await fill(world, tableB, 0, 20);
+  await world.run(tableA.get(key(3)));
+  // The put is acknowledged between the effect of the scan's read and its reply.
+  a.once((call) => call.kind === 'read' && call.requests.some(({ parts }) => parts === 'all'), {
+    reply: world.runtime.sleep(500),
+  });
+  const scanning = collect(tableA.scan());
+  await world.runtime.advance(1);
+  await world.run(tableA.put(key(3), 'new'));
+  expect(await world.run(scanning)).toHaveLength(20);
+  expect(b.calls.length).toBeGreaterThan(0);
+});
+
+test('rule 20: a scan gives each record that exists throughout exactly once, in order, through splits beside it', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  for (let number = 0; number < 100; number += 2) await world.run(tableB.put(key(number), text(number)));
+  let next = 1;
+  const found = await world.run(
+    collect(tableA.scan(), async () => {
+      for (const number of [next, 100 - next]) await tableB.put(`${key(number)}x`, text(number, 200));
+      next += 2;
+    }),
+  );
+  const throughout = Array.from({ length: 50 }, (_, at) => key(at * 2));
+  expect(found.filter((name) => !name.endsWith('x'))).toEqual(throughout);
+  expect(found).toEqual(found.toSorted());
+  expect(new Set(found).size).toBe(found.length);
+  expect(a.calls.length).toBeGreaterThan(0);
+});
+
+test('rule 20: a scan finds leaves that no branch knows yet', async () => {
+  const { world, a, b, tableA, tableB } = await twoProcesses();
+  b.rule((call) =>
+    isWriteOf('patch', ROOT)(call) && leavesOf(world.state, 't').length > 2 ? { fail: 'unavailable' } : undefined,
+  );
+  a.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
+  await fill(world, tableB, 0, 120);
+  expect(await world.run(collect(tableA.scan()))).toEqual(storedKeys(world.state, 't'));
+});
+
+test('rule 20: leaves that became empty are passed by', async () => {
+  const { world, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 80);
+  for (let number = 5; number < 75; number += 1) await world.run(tableA.delete(key(number)));
+  expect(await world.run(collect(tableA.scan()))).toHaveLength(10);
+});
+
+test('rule 20: a cursor resumes in another process, after the last record given, through splits', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await fill(world, tableA, 0, 40);
+  const found: string[] = [];
+  let cursor: string | undefined;
+  for (let round = 0; round < 100 && (round === 0 || cursor !== undefined); round += 1) {
+    const scan: Scan<string> = (round % 2 === 0 ? tableA : tableB).scan({
+      limit: 3,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    found.push(...(await world.run(collect(scan))));
+    await world.run(tableB.put(`${key(round)}x`, text(round, 150)));
+    cursor = scan.cursor;
+  }
+  expect(found.filter((name) => !name.endsWith('x'))).toEqual(Array.from({ length: 40 }, (_, at) => key(at)));
+});
+
+test('rule 20: a cursor holds incarnation, order, bounds and position, and no node', () => {
+  const state = {
+    order: 'key',
+    incarnation: '0123456789abcdef',
+    position: Buffer.from('k'),
+    end: Buffer.from('m'),
+  } as const;
+  expect(decodeCursor(encodeCursor(state), 't')).toEqual(state);
+  const open = { ...state, end: undefined };
+  expect(decodeCursor(encodeCursor(open), 't')).toEqual(open);
+});
+
+test('rule 20: a cursor of a dropped and recreated table ends in a clear error', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 20);
+  const scan = tableA.scan({ limit: 3 });
+  await world.run(collect(scan));
+  await world.run(a.store.drop('t'));
+  await expect(world.run(collect(tableA.scan({ cursor: scan.cursor! })))).rejects.toMatchObject({ code: 'not_found' });
+  const again = await open(world, a);
+  await world.run(again.put('k', 'v'));
+  await expect(world.run(collect(again.scan({ cursor: scan.cursor! })))).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('rule 21: an expired record is absent for every verb and every precondition', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  const put = (name: string) => world.run(tableA.put(name, 'v', { ttlMs: 1_000 }));
+  const { version } = await put('a');
+  await put('b');
+  await put('c');
+  world.runtime.jumpWall(1_000);
+  expect(await world.run(tableB.get('a'))).toBeUndefined();
+  expect(await world.run(collect(tableB.scan()))).toEqual([]);
+  await expect(world.run(tableA.put('a', 'x', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
+  await world.run(tableA.put('a', 'x', { ifAbsent: true }));
+  expect((await world.run(tableA.delete('b'))).deleted).toBe(false);
+  let seen: unknown = 'nothing yet';
+  await world.run(tableA.update('c', (current) => ((seen = current), 'new')));
+  expect(seen).toBeUndefined();
+  expect((await world.run(tableA.get('c')))?.expiresAtMs).toBeUndefined();
+});
+
+test('rule 21: an expired record is purged only minutes after its expiry', async () => {
+  const { world, tableA } = await twoProcesses();
+  await world.run(tableA.put('k', 'v', { ttlMs: 1_000 }));
+  world.runtime.jumpWall(1_000 + PURGE_AFTER_MS);
+  await world.run(tableA.put('near', '1'));
+  expect(storedKeys(world.state, 't')).toEqual(['k', 'near']);
+  world.runtime.jumpWall(1);
+  await world.run(tableA.put('near', '2'));
+  expect(storedKeys(world.state, 't')).toEqual(['near']);
+});
+
+test('rule 21: a record expires at its very moment', () => {
+  const record = { key: Buffer.from('k'), version: 1, codec: 0, value: Buffer.alloc(0), expiresAtMs: 5 };
+  expect([isExpired(record, 4), isExpired(record, 5)]).toEqual([false, true]);
+});
+
+test('rule 21: an expiry beyond what a Date can hold is refused, and the page stays readable', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await world.run(tableA.put('near', 'v'));
+  await expect(world.run(tableA.put('k', 'v', { ttlMs: Number.MAX_SAFE_INTEGER }))).rejects.toMatchObject({
+    code: 'invalid',
+  });
+  expect((await world.run(tableB.get('near')))?.value).toBe('v');
+});
+
+test('rule 21: age is the larger difference of both clocks, and a clock that ran backwards means expired', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  const stale = () => world.run(tableA.get('k', { maxAgeMs: 1_000 }));
+  await world.run(tableA.put('k', '1'));
+  await world.run(tableB.put('k', '2'));
+  expect((await stale())?.value).toBe('1');
+  world.runtime.jumpWall(1_001);
+  expect((await stale())?.value).toBe('2');
+  await world.run(tableB.put('k', '3'));
+  expect((await stale())?.value).toBe('2');
+  world.runtime.jumpWall(-10);
+  expect((await stale())?.value).toBe('3');
+  await world.run(tableB.put('k', '4'));
+  await world.runtime.advance(1_001);
+  world.runtime.jumpWall(-1_001);
+  expect((await stale())?.value).toBe('4');
+  a.takeCalls();
+  await stale();
+  expect(a.calls).toEqual([]);
+});
+
+test('rule 21: age counts from when the read was sent, not from its reply', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  await world.run(tableB.put('k', '1'));
+  const end = a.rule(() => ({ reply: world.runtime.sleep(900) }));
+  await world.run(tableA.get('k'));
+  end();
+  await world.run(tableB.put('k', '2'));
+  expect((await world.run(tableA.get('k', { maxAgeMs: 1_000 })))?.value).toBe('1');
+  await world.runtime.advance(200);
+  expect((await world.run(tableA.get('k', { maxAgeMs: 1_000 })))?.value).toBe('2');
+});
+
+test('rule 21: ids are drawn when they are used', async () => {
+  const world = new World();
+  let drawn = 0;
+  const runtime = Object.assign(Object.create(world.runtime) as typeof world.runtime, {
+    wallMs: () => world.runtime.wallMs(),
+    monotonicMs: () => world.runtime.monotonicMs(),
+    sleep: (ms: number) => world.runtime.sleep(ms),
+    watch: (ms: number, signal?: AbortSignal) => world.runtime.watch(ms, signal),
+    random: (bytes: number) => ((drawn += 1), world.runtime.random(bytes)),
+  });
+  const { store } = world.process({ runtime });
+  expect(drawn).toBe(0);
+  const table = await world.run(store.table<string>('t'));
+  const before = drawn;
+  await world.run(table.put('k', 'v'));
+  expect(drawn).toBe(before + 1);
+});
+
+test('rule 22: a cached page of the same place and number, but of other bytes, is not taken for the stored one', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await world.run(tableA.put('k', 'before'));
+  const backup = world.state.entities.get(ROOT)!;
+  await world.run(tableA.put('k', 'lost by the restore'));
+  world.state.entities.set(ROOT, backup);
+  await world.run(tableB.put('k', 'after the restore'));
+  expect((await world.run(tableA.get('k')))?.value).toBe('after the restore');
+});
+
+test('rule 22: damaged or missing pages are corrupt, with table and container, for reads and writes alike', async () => {
+  const world = new World({ limits: TINY });
+  const writer = world.process();
+  await fill(world, await open(world, writer), 0, 6);
+  const { version, parts, chunksPeak } = world.state.entities.get(ROOT)!;
+  const damaged = Buffer.from(parts.get('p0')!);
+  damaged[40] = damaged[40]! ^ 1;
+  for (const change of [new Map([...parts, ['p0', damaged]]), new Map([...parts].filter(([name]) => name !== 'p0'))]) {
+    world.state.entities.set(ROOT, { version: `${version}x`, parts: change, chunksPeak });
+    const { store, calls } = world.process();
+    const expected = { code: 'corrupt', table: 't', container: ROOT };
+    const table = await world.run(store.table<string>('t').catch((error: unknown) => error as Error));
+    if (table instanceof Error) {
+      expect(table).toMatchObject(expected);
+      continue;
+    }
+    await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
+    await expect(world.run(table.put(key(0), 'x'))).rejects.toMatchObject(expected);
+    await expect(world.run(collect(table.scan()))).rejects.toMatchObject(expected);
+    expect(calls.length).toBeLessThan(20);
+  }
+});

@@ -1,0 +1,306 @@
+// Rules 8 to 13: splits, routing, and the numbers of pages.
+import { expect, test } from 'vitest';
+import type { MemoryCall } from '../../../shared/drivers/memory.ts';
+import type { Entity } from '../../../shared/store/driver.ts';
+import { HEADER_BYTES_MAX } from '../../../shared/store/header.ts';
+import type { Table } from '../../../shared/store/index.ts';
+import { randomSource } from '../../support/virtual-runtime.ts';
+import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
+import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+
+const ROOT = 't!t!';
+
+async function open(world: World, process: Process): Promise<Table<string>> {
+  return world.run(process.store.table<string>('t', { order: 'key' }));
+}
+
+async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
+}
+
+function insertedIds(calls: readonly MemoryCall[]): string[] {
+  return calls.flatMap((call) =>
+    call.kind === 'write'
+      ? call.writes.filter(({ id, kind }) => kind === 'insert' && id !== ROOT).map(({ id }) => id)
+      : [],
+  );
+}
+
+test('rule 8: a node names the one version of its origin that it was made for, and another base means fresh ids', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  a.once(isWriteOf('replace', ROOT), async () => {
+    // The base moves on when the new nodes are there and their link is under way.
+    await tableB.put(key(0), text('b'));
+    return undefined;
+  });
+  await fill(world, tableA, 0, 60);
+  const made = insertedIds(a.calls);
+  const orphans = orphansOf(world.state, 't');
+  expect(orphans).toEqual(made.slice(0, 2));
+  const origins = orphans.map((id) => storedNode(world.state, 't', id)!.header.origin!);
+  expect(new Set(origins.map(({ id, version }) => `${id} ${version}`)).size).toBe(1);
+  expect(origins[0]).toMatchObject({ id: ROOT });
+  expect(new Set(made).size).toBe(made.length);
+});
+
+test('rule 9: nothing is linked before every insert was acknowledged or read back', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  let isOpen = false;
+  a.once(isWriteOf('insert'), () => {
+    isOpen = true;
+    return { reply: world.runtime.sleep(500).then(() => (isOpen = false)) };
+  });
+  const linkedTooEarly: boolean[] = [];
+  a.rule((call) => {
+    if (isWriteOf('replace')(call)) linkedTooEarly.push(isOpen);
+    return undefined;
+  });
+  await fill(world, table, 0, 60);
+  expect(linkedTooEarly.length).toBeGreaterThan(0);
+  expect(linkedTooEarly).not.toContain(true);
+});
+
+test('rule 9: an insert that did not happen is not linked, and a splitter removes nothing', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  a.once(isWriteOf('insert'), { fail: 'unavailable' });
+  a.once(isWriteOf('insert'), { replyLost: true });
+  await fill(world, table, 0, 60);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  expect(orphansOf(world.state, 't')).toHaveLength(1);
+  expect(a.calls.some(({ kind }) => kind === 'remove')).toBe(false);
+});
+
+test('rule 10: a container splits at about 70 % of its budget', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  let largest = 0;
+  a.rule(() => {
+    for (const { parts } of world.state.entities.values())
+      largest = Math.max(
+        largest,
+        [...parts.values()].reduce((sum, part) => sum + part.length, 0),
+      );
+    return undefined;
+  });
+  await fill(world, table, 0, 200);
+  expect(largest).toBeGreaterThan(0.5 * 6_000);
+  expect(largest).toBeLessThan(0.75 * 6_000);
+});
+
+test('rule 10: the header has a budget of its own, also when a bulk of tiny pages splits many ways', async () => {
+  const world = new World({ limits: { ...TINY, entityBytesMax: 1_000_000, chunksMax: 100_000 } });
+  const a = world.process({ compression: 'zstd' });
+  const table = await open(world, a);
+  const items = Array.from({ length: 5_000 }, (_, number) => ({ key: key(number), value: text('', 4_000) }));
+  await world.run(table.putMany(items, { timeoutMs: 100_000 }));
+  const sizes = [...world.state.entities.values()].map(({ parts }) => parts.get('h')!.length);
+  expect(Math.max(...sizes)).toBeLessThan(HEADER_BYTES_MAX);
+});
+
+test('rule 10: records of nearly the largest size never make a container that the provider refuses', async () => {
+  const world = new World({ limits: { ...TINY, entityBytesMax: 720_000, chunkBytes: 65_532, chunksMax: 250 } });
+  const a = world.process();
+  const table = await world.run(a.store.table<Uint8Array>('t', { order: 'key', codec: 'bytes' }));
+  const draw = randomSource(3);
+  const items = Array.from({ length: 60 }, (_, number) => ({
+    key: key(number),
+    value: new Uint8Array(5_000 + Math.floor(draw() * 505_000)),
+  }));
+  const outcomes = await world.run(table.putMany(items));
+  expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
+  for (const { key: name, value } of items) await world.run(table.put(`${name}+`, value));
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 10: a small and a very large record, met in one page, can still be told apart by a split', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  const puts = ['a', 'b', 'c'].map((name, at) => table.put(name, text(name, [1_200, 1_500, 3_200][at])));
+  await world.run(Promise.all(puts));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+});
+
+test('rule 10: a splitter looks at the header again before it inserts anything', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  await fill(world, tableA, 0, 24);
+  await world.run(tableB.put(key(1), text('b')));
+  a.takeCalls();
+  await fill(world, tableA, 24, 40);
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  expect(orphansOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 10: a container that is throttled again and again splits although it is small', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  await fill(world, table, 0, 4);
+  for (let count = 0; count < 10; count += 1) a.once(isWriteOf('patch'), { fail: 'throttled' });
+  await world.run(table.put(key(5), text(5)));
+  expect(leavesOf(world.state, 't')).toHaveLength(2);
+});
+
+test('rule 10: a reader beside a split, which expands pages, does not get in its way', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  await fill(world, tableA, 0, 24);
+  let failed: unknown;
+  b.rule((call) => {
+    if (isWriteOf('insert')(call))
+      return Promise.all(Array.from({ length: 24 }, (_, number) => tableB.get(key(number)))).then(
+        () => undefined,
+        (error: unknown) => void (failed = error),
+      );
+    return undefined;
+  });
+  // What b knows of the leaf it has read as stored, not written itself.
+  const items = Array.from({ length: 8 }, (_, number) => ({ key: key(50 + number), value: text(number) }));
+  const outcomes = await world.run(tableB.putMany(items));
+  expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
+  expect(failed).toBeUndefined();
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+});
+
+test('rule 11: a parent is mended in the background; no operation waits for it', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  await fill(world, table, 0, 40);
+  const never = Promise.withResolvers<undefined>();
+  a.rule((call) => (isWriteOf('patch', ROOT)(call) ? never.promise : undefined));
+  const before = world.runtime.monotonicMs();
+  await fill(world, table, 40, 120);
+  expect(world.runtime.monotonicMs()).toBe(before);
+  for (let number = 0; number < 120; number += 1)
+    expect(await world.run(table.get(key(number))), key(number)).toBeDefined();
+  never.resolve(undefined);
+});
+
+test('rule 11: a repair is dropped at its first conflict, and given again by the next walk to the right', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  await fill(world, table, 0, 40);
+  const end = a.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
+  await fill(world, table, 40, 60);
+  await world.runtime.advance(10_000);
+  const tried = a.writes.filter(({ id, kind }) => id === ROOT && kind === 'patch').length;
+  await world.runtime.advance(60_000);
+  expect(a.writes.filter(({ id, kind }) => id === ROOT && kind === 'patch')).toHaveLength(tried);
+  end();
+  expect(childrenKnown(world)).toBeLessThan(leavesOf(world.state, 't').length);
+  for (let round = 0; round < 5; round += 1) {
+    for (let number = 0; number < 60; number += 5) await world.run(table.get(key(number)));
+    await world.runtime.advance(100);
+  }
+  expect(childrenKnown(world)).toBe(leavesOf(world.state, 't').length);
+});
+
+function childrenKnown(world: World): number {
+  return storedRoot(world.state, 't').header.pages.reduce((sum, { records }) => sum + records, 0);
+}
+
+test('rule 11: every position of a branch that was split still finds its child', async () => {
+  const world = new World({ limits: { ...TINY, entityBytesMax: 3_500 } });
+  const a = world.process();
+  const table = await open(world, a);
+  const draw = randomSource(5);
+  const keys = Array.from({ length: 1_500 }, () =>
+    Array.from({ length: 3 + Math.floor(draw() * 12) }, () => 'abcdefgh'[Math.floor(draw() * 8)]).join(''),
+  );
+  for (const name of keys) await world.run(table.put(name, text(name, 60)));
+  const levels = levelsOf(world.state, 't');
+  expect(levels).toHaveLength(3);
+  expect(levels[1]!.nodes.length).toBeGreaterThan(1);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  for (const name of keys) expect(await world.run(table.get(name)), name).toBeDefined();
+});
+
+test('rule 12: nothing is ever routed to an orphan', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  a.once(isWriteOf('replace', ROOT), { fail: 'unavailable' });
+  await fill(world, table, 0, 80);
+  const orphans = orphansOf(world.state, 't');
+  expect(orphans).toHaveLength(2);
+  a.takeCalls();
+  for (let number = 0; number < 80; number += 1) await world.run(table.put(key(number), 'again'));
+  for (let number = 0; number < 80; number += 1) expect((await world.run(table.get(key(number))))?.value).toBe('again');
+  for (const id of orphans) {
+    expect(a.calls.some(isReadOf(id))).toBe(false);
+    expect(a.writes.some((write) => write.id === id)).toBe(false);
+  }
+});
+
+test('rule 12: vacuum looks at every level in the provider, whatever is cached', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  await fill(world, table, 0, 60);
+  for (let number = 0; number < 60; number += 1) await world.run(table.get(key(number)));
+  a.takeCalls();
+  await world.run(a.store.vacuum('t'));
+  for (const id of [ROOT, ...storedIds(world.state, 't')]) expect(a.calls.some(isReadOf(id)), id).toBe(true);
+});
+
+/** Every page that was ever stored, by its place and number. */
+function pagesStored(world: World): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const [id, entity] of world.state.entities) {
+    const node = storedNode(world.state, 't', id);
+    if (node === undefined || !(entity as Omit<Entity, 'id'>).parts.has('h')) continue;
+    for (const ref of node.header.pages) found.set(`${id} ${ref.slot} ${ref.number}`, ref.crc);
+  }
+  return found;
+}
+
+test('rule 13: a place and a number never stand for two contents, through splits, purges and replaces', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  const seen = new Map<string, number>();
+  a.rule(() => {
+    for (const [place, crc] of pagesStored(world)) {
+      if (seen.has(place)) expect(seen.get(place), place).toBe(crc);
+      seen.set(place, crc);
+    }
+    return undefined;
+  });
+  const draw = randomSource(9);
+  for (let count = 0; count < 400; count += 1) {
+    const name = key(Math.floor(draw() * 80));
+    if (draw() < 0.3) await world.run(table.delete(name));
+    else await world.run(table.put(name, text(count, Math.floor(draw() * 300)), draw() < 0.2 ? { ttlMs: 1_000 } : {}));
+    world.runtime.jumpWall(20_000);
+  }
+  expect(seen.size).toBeGreaterThan(300);
+});
+
+test('rule 13: header and page are paired from one reply, however often the header moves', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  await fill(world, tableA, 0, 12);
+  let writes = 0;
+  b.rule(async (call) => {
+    if (call.kind === 'read' && writes < 6) await tableA.put(key(3), text((writes += 1)));
+    return undefined;
+  });
+  const read = await world.run(tableB.get(key(3)));
+  expect(read?.value).toMatch(/^\d/);
+  await world.run(tableB.put(key(4), 'b'));
+  expect((await world.run(tableA.get(key(4))))?.value).toBe('b');
+  expect((await world.run(tableA.get(key(3))))?.value).toBe(text(writes));
+});

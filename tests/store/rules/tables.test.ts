@@ -1,0 +1,192 @@
+// Rules 16 to 18: tables are their roots; dropping; conditional removal.
+import { expect, test } from 'vitest';
+import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import type { Order, Table } from '../../../shared/store/index.ts';
+import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
+
+const ROOT = 't!t!';
+
+async function open(world: World, process: Process, order: Order = 'key'): Promise<Table<string>> {
+  return world.run(process.store.table<string>('t', { order }));
+}
+
+async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
+}
+
+test('rule 16: of two that create a table at once, the loser takes the table of the winner', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = await world.run(
+    Promise.all([a.store.table<string>('t'), b.store.table<string>('t', { containers: 8 })]),
+  );
+  await world.run(tableA.put('k', 'a'));
+  expect((await world.run(tableB.get('k')))?.value).toBe('a');
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 16: of two that create a table in different orders at once, the loser errs', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const ends = await world.run(
+    Promise.allSettled([a.store.table('t', { order: 'key' }), b.store.table('t', { order: 'hash' })]),
+  );
+  expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(ends.find((end) => end.status === 'rejected')?.reason).toMatchObject({ code: 'conflict' });
+});
+
+test('rule 16: a root whose insert was not answered is read, and is the one that is there', async () => {
+  const world = new World();
+  const a = world.process();
+  a.once(isWriteOf('insert', ROOT), { replyLost: true });
+  await open(world, a);
+  expect(a.writes).toHaveLength(1);
+});
+
+test('rule 16: a pre-split table is an ordinary split of an empty root', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await world.run(a.store.table<string>('t', { containers: 7 }));
+  expect(leavesOf(world.state, 't')).toHaveLength(7);
+  await fill(world, table, 0, 100);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 16: no name lists, drops or vacuums the containers of another', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const names = ['user', 'users', 'user.s', 'user-s', 'use'];
+  for (const name of names) {
+    const table = await world.run(store.table<string>(name, { order: 'key' }));
+    await fill(world, table, 0, 30);
+  }
+  expect((await world.run(store.tables())).map(({ name }) => name)).toEqual(names.toSorted());
+  await world.run(store.drop('user'));
+  expect(await world.run(store.drop('use.'))).toBe(false);
+  for (const name of names.slice(1)) expect(faultsOf(world.state, name)).toEqual([]);
+  expect((await world.run(store.tables())).map(({ name }) => name)).not.toContain('user');
+});
+
+test('rule 17: a drop is acknowledged only after a listing, begun after the last removal, found no container', async () => {
+  const world = new World();
+  const a = world.process();
+  await fill(world, await open(world, a), 0, 80);
+  a.takeCalls();
+  await world.run(a.store.drop('t'));
+  expect(storedIds(world.state, 't')).toEqual([]);
+  expect(storedRoot(world.state, 't').header.state).toBe('removed');
+  const last = (kind: string): number => a.calls.findLastIndex((call) => call.kind === kind);
+  const finalState = a.calls.findLastIndex(isWriteOf('replace', ROOT));
+  expect(last('list')).toBeGreaterThan(last('remove'));
+  expect(finalState).toBeGreaterThan(last('list'));
+});
+
+test('rule 17: a drop that broke off is finished by whoever creates the table again, and no old record shows', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  await fill(world, await open(world, a), 0, 80);
+  a.rule((call) => (call.kind === 'remove' ? { fail: 'unavailable' } : undefined));
+  await expect(world.run(a.store.drop('t', { timeoutMs: 5_000 }))).rejects.toMatchObject({
+    code: /unknown|unavailable/,
+  });
+  expect(storedRoot(world.state, 't').header.state).toBe('removing');
+  await expect(world.run(b.store.table('t', { create: false }))).rejects.toMatchObject({ code: 'not_found' });
+  const table = await open(world, b);
+  expect(await world.run(table.get(key(3)))).toBeUndefined();
+  expect(storedIds(world.state, 't')).toEqual([]);
+});
+
+test('rule 17: a process with cached branches neither serves nor acknowledges on the old leaves once the drop is done', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const tableA = await open(world, a);
+  await fill(world, tableA, 0, 60);
+  for (let number = 0; number < 60; number += 1) await world.run(tableA.get(key(number)));
+  await world.run(b.store.drop('t'));
+  for (let number = 0; number < 60; number += 7) {
+    await expect(world.run(tableA.put(key(number), 'x'))).rejects.toMatchObject({ code: /not_found|unknown/ });
+    await expect(world.run(tableA.get(key(number)))).rejects.toMatchObject({ code: 'not_found' });
+  }
+});
+
+test('rule 17: a drop is bound to the incarnation that it first met', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  await fill(world, await open(world, a), 0, 40);
+  a.once(isWriteOf('replace', ROOT), async () => {
+    await b.store.drop('t');
+    const table = await b.store.table<string>('t', { order: 'key' });
+    await table.put('k', 'of the new table');
+    return undefined;
+  });
+  expect(await world.run(a.store.drop('t'))).toBe(true);
+  const table = await open(world, b);
+  expect((await world.run(table.get('k')))?.value).toBe('of the new table');
+});
+
+test('rule 17: versions of a recreated table are none of the dropped one', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const first = await world.run(store.table<string>('t'));
+  const { version } = await world.run(first.put('k', '1'));
+  await world.run(store.drop('t'));
+  const second = await world.run(store.table<string>('t'));
+  expect((await world.run(second.put('k', '1'))).version).not.toBe(version);
+  await expect(world.run(second.put('k', '2', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('rule 17: a handle of a table that was created again in another order refuses to write or read positions of the old one', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const old = await open(world, a, 'hash');
+  await world.run(old.put('k', '1'));
+  await world.run(b.store.drop('t'));
+  const fresh = await open(world, b, 'key');
+  for (const name of ['a', 'b', 'c']) await world.run(fresh.put(name, name));
+  await expect(world.run(old.put('k', '2'))).rejects.toMatchObject({ code: 'conflict' });
+  await expect(world.run(old.get('a'))).rejects.toMatchObject({ code: 'conflict' });
+  await expect(world.run(old.scan()[Symbol.asyncIterator]().next())).rejects.toMatchObject({ code: 'conflict' });
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 17: a drop that is cut short says that it is unknown, and goes no further', async () => {
+  const world = new World();
+  const a = world.process();
+  await fill(world, await open(world, a), 0, 80);
+  a.rule((call) => (call.kind === 'remove' ? { reply: world.runtime.sleep(1_000) } : undefined));
+  await expect(world.run(a.store.drop('t', { timeoutMs: 2_500 }))).rejects.toMatchObject({ code: 'unknown' });
+  const left = storedIds(world.state, 't').length;
+  await world.runtime.advance(60_000);
+  expect(storedIds(world.state, 't').length).toBeGreaterThanOrEqual(left - 1);
+});
+
+test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {
+  const world = new World();
+  const a = world.process();
+  await fill(world, await open(world, a), 0, 80);
+  const [changed] = storedIds(world.state, 't');
+  a.once(
+    (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === changed),
+    () => {
+      const entity = world.state.entities.get(changed!)!;
+      world.state.entities.set(changed!, { ...entity, version: 'another' });
+      return undefined;
+    },
+  );
+  await world.run(a.store.drop('t'));
+  const removals = a.calls.flatMap((call) => (call.kind === 'remove' ? call.removals : []));
+  expect(removals.filter(({ id }) => id === changed).map(({ version }) => version)).toContain('another');
+  expect(removals.every(({ version }) => version !== '' && version !== '*')).toBe(true);
+  expect(storedIds(world.state, 't')).toEqual([]);
+});
+
+test('rule 18: no root is ever removed', async () => {
+  const world = new World();
+  const a = world.process();
+  await fill(world, await open(world, a), 0, 60);
+  await world.run(a.store.drop('t'));
+  await world.run(a.store.vacuum('t'));
+  expect(a.calls.some((call) => call.kind === 'remove' && call.removals.some(({ id }) => id === ROOT))).toBe(false);
+  expect(world.state.entities.has(ROOT)).toBe(true);
+  expect(isReadOf(ROOT)(a.calls.at(-1)!)).toBeDefined();
+});

@@ -1,0 +1,175 @@
+// Rules 14 and 15: removing orphans, and meeting a node that is missing.
+import { expect, test } from 'vitest';
+import type { Table } from '../../../shared/store/index.ts';
+import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
+import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+
+const ROOT = 't!t!';
+
+async function open(world: World, process: Process): Promise<Table<string>> {
+  return world.run(process.store.table<string>('t', { order: 'key' }));
+}
+
+async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
+}
+
+async function keysBy(world: World, table: Table<string>): Promise<string[]> {
+  const found: string[] = [];
+  await world.run(
+    (async () => {
+      for await (const entry of table.scan()) found.push(entry.key);
+    })(),
+  );
+  return found;
+}
+
+/** A process whose split has inserted its nodes and whose link is on its way, to be delivered when the test wants. */
+async function splitUnderWay() {
+  const world = new World();
+  const [splitter, other] = [world.process(), world.process()];
+  const table = await open(world, splitter);
+  const link = Promise.withResolvers<() => void>();
+  splitter.once(isWriteOf('replace', ROOT), { late: link.resolve, reply: new Promise(() => undefined) });
+  let filled = 0;
+  // The put that splits never ends: its process has stopped.
+  const filling = (async () => {
+    for (; filled < 60; filled += 1) await table.put(key(filled), text(filled), { timeoutMs: 1_000_000 });
+  })();
+  filling.catch(() => undefined);
+  splitter.rule((call) =>
+    call.kind === 'read' && filled > 10 && orphansOf(world.state, 't').length > 1 ? { fail: 'unavailable' } : undefined,
+  );
+  const deliver = await world.run(link.promise);
+  return { world, other, deliver, count: filled };
+}
+
+test('rule 14: an orphan whose split may yet be linked is fenced before it is removed', async () => {
+  const { world, other, deliver, count } = await splitUnderWay();
+  expect(orphansOf(world.state, 't')).toHaveLength(2);
+  expect(await world.run(other.store.vacuum('t'))).toMatchObject({ removed: 2, left: 0 });
+  deliver();
+  expect(storedRoot(world.state, 't').header.level).toBe(0);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  expect(await keysBy(world, await open(world, other))).toHaveLength(count);
+});
+
+test('rule 14: a fence whose fate is unknown and that did not happen removes nothing', async () => {
+  const { world, other, deliver } = await splitUnderWay();
+  other.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
+  expect(await world.run(other.store.vacuum('t'))).toMatchObject({ removed: 0, left: 2 });
+  deliver();
+  expect(storedRoot(world.state, 't').header.level).toBe(1);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 14: a node that is linked between two looks of the vacuum lives', async () => {
+  const { world, other, deliver, count } = await splitUnderWay();
+  const orphans = orphansOf(world.state, 't');
+  // The root grows right after vacuum has read the root to judge the first orphan by.
+  let reads = 0;
+  other.rule((call) => {
+    if (reads === 0 && orphans.some((id) => isReadOf(id)(call))) reads = 1;
+    else if (reads === 1 && isReadOf(ROOT)(call)) reads = 2;
+    else if (reads === 2) {
+      reads = 3;
+      deliver();
+    }
+    return undefined;
+  });
+  expect(await world.run(other.store.vacuum('t'))).toMatchObject({ removed: 0 });
+  expect(reads).toBe(3);
+  expect(storedIds(world.state, 't')).toEqual(expect.arrayContaining(orphans));
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  expect(await keysBy(world, await open(world, other))).toHaveLength(count + 1);
+});
+
+test('rule 14: a node missing on the walk means stop, never unreachable', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await open(world, process);
+  await fill(world, table, 0, 60);
+  const [, second, third] = leavesOf(world.state, 't');
+  world.state.entities.delete(second!.id);
+  const report = await world.run(process.store.vacuum('t'));
+  expect(report.removed).toBe(0);
+  expect(world.state.entities.has(third!.id)).toBe(true);
+});
+
+test('rule 14: an orphan that changed since it was judged is not removed', async () => {
+  const { world, other } = await splitUnderWay();
+  const [first] = orphansOf(world.state, 't');
+  other.once(
+    (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === first),
+    () => {
+      const entity = world.state.entities.get(first!)!;
+      world.state.entities.set(first!, { ...entity, version: 'another' });
+      return undefined;
+    },
+  );
+  expect(await world.run(other.store.vacuum('t'))).toMatchObject({ removed: 1, left: 1 });
+  expect(world.state.entities.has(first!)).toBe(true);
+});
+
+test('rule 14: vacuum leaves every linked node alone, and finds nothing the second time', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await open(world, process);
+  process.once(isWriteOf('replace', ROOT), { fail: 'unavailable' });
+  await fill(world, table, 0, 80);
+  expect((await world.run(process.store.vacuum('t'))).removed).toBe(2);
+  expect(await world.run(process.store.vacuum('t'))).toMatchObject({ removed: 0, left: 0 });
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 15: a missing node leads back to the root: the table was dropped and created again', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const tableA = await open(world, a);
+  await fill(world, tableA, 0, 60);
+  for (let number = 0; number < 60; number += 1) await world.run(tableA.get(key(number)));
+  await world.run(b.store.drop('t'));
+  await fill(world, await open(world, b), 40, 80);
+  expect(await world.run(tableA.get(key(3)))).toBeUndefined();
+  expect((await world.run(tableA.get(key(50))))?.value).toBe(text(50));
+  await world.run(tableA.put(key(3), 'new'));
+  expect((await world.run(tableA.get(key(3))))?.value).toBe('new');
+});
+
+test('rule 15: a missing node leads back to the root: the table was dropped', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const tableA = await open(world, a);
+  await fill(world, tableA, 0, 60);
+  await world.run(b.store.drop('t'));
+  await expect(world.run(tableA.get(key(3)))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(world.run(tableA.put(key(4), 'x', { timeoutMs: 60_000 }))).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('rule 15: a linked node that is truly gone is corrupt, never absence, never a reason to create', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await open(world, process);
+  await fill(world, table, 0, 60);
+  world.state.entities.delete(leavesOf(world.state, 't')[0]!.id);
+  const ids = [...world.state.entities.keys()];
+  for (const { store } of [process, world.process()]) {
+    const same = await world.run(store.table<string>('t'));
+    await expect(world.run(same.get(key(0)))).rejects.toMatchObject({ code: 'corrupt' });
+    expect((await world.run(same.getMany([key(0)])))[0]).toMatchObject({ status: 'failed' });
+    await expect(keysBy(world, same)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(world.run(same.put(key(0), 'x', { ifAbsent: true }))).rejects.toMatchObject({
+      code: /corrupt|unknown/,
+    });
+  }
+  expect([...world.state.entities.keys()]).toEqual(ids);
+});
+
+test('rule 15: a root that is gone while containers were known is corrupt', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await open(world, process);
+  await fill(world, table, 0, 60);
+  world.state.entities.clear();
+  await expect(world.run(table.get(key(0)))).rejects.toMatchObject({ code: 'corrupt' });
+});

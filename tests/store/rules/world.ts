@@ -1,0 +1,116 @@
+// What the tests of the protocol share: a database in memory, several processes on it, a script of what goes wrong, and a look at the
+// stored entities past every cache. Limits are tiny, so that a few dozen records split, and time is virtual.
+import {
+  type MemoryCall,
+  memoryDriver,
+  type MemoryFault,
+  type MemoryState,
+  memoryState,
+} from '../../../shared/drivers/memory.ts';
+import type { DriverLimits, Write } from '../../../shared/store/driver.ts';
+import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+
+/** A container of some 4,000 bytes of records, in pages of a few hundred. */
+export const TINY: Partial<DriverLimits> = {
+  entityBytesMax: 6_000,
+  entityOverheadBytes: 100,
+  chunkOverheadBytes: 8,
+  chunkBytes: 32_768,
+  chunksMax: 60,
+  listMax: 5,
+};
+
+/** Answers undefined for a call that nothing is wrong with. */
+export type Rule = (call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>;
+
+export class Process {
+  readonly store: Store;
+  /** Every call that reached the provider from this process, in order. */
+  readonly calls: MemoryCall[] = [];
+  readonly #rules: Rule[] = [];
+
+  constructor(world: World, options: Partial<StoreOptions> = {}) {
+    const faults = async (call: MemoryCall): Promise<MemoryFault | undefined> => {
+      this.calls.push(call);
+      for (const rule of [...this.#rules]) {
+        const fault = await rule(call);
+        if (fault !== undefined) return fault;
+      }
+      return undefined;
+    };
+    const driver = memoryDriver({ state: world.state, limits: world.limits, faults });
+    this.store = openStore({ driver, runtime: world.runtime, compression: 'none', ...options });
+  }
+
+  /** The rule is asked about each call from now on; the function returned ends that. */
+  rule(rule: Rule): () => void {
+    this.#rules.push(rule);
+    return () => void this.#rules.splice(this.#rules.indexOf(rule), 1);
+  }
+
+  /** The next call that matches meets the fault; later ones do not. */
+  once(
+    matches: (call: MemoryCall) => boolean,
+    fault: MemoryFault | ((call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>),
+  ): void {
+    const end = this.rule((call) => {
+      if (!matches(call)) return undefined;
+      end();
+      return typeof fault === 'function' ? fault(call) : fault;
+    });
+  }
+
+  /** Calls since the last time this was asked. */
+  takeCalls(): MemoryCall[] {
+    return this.calls.splice(0);
+  }
+
+  get writes(): Write[] {
+    return this.calls.flatMap((call) => (call.kind === 'write' ? call.writes : []));
+  }
+}
+
+export class World {
+  readonly state: MemoryState = memoryState();
+  readonly runtime: VirtualRuntime;
+  readonly limits: Partial<DriverLimits>;
+  readonly #processes: Process[] = [];
+
+  constructor({ seed = 1, limits = TINY }: { seed?: number; limits?: Partial<DriverLimits> } = {}) {
+    this.runtime = new VirtualRuntime(seed);
+    this.limits = limits;
+  }
+
+  process(options?: Partial<StoreOptions>): Process {
+    const process = new Process(this, options);
+    this.#processes.push(process);
+    return process;
+  }
+
+  run<T>(work: Promise<T>): Promise<T> {
+    return this.runtime.run(work);
+  }
+
+  async close(): Promise<void> {
+    for (const { store } of this.#processes.splice(0)) await this.run(store.close());
+  }
+}
+
+export function isWriteOf(kind: Write['kind'], id?: string): (call: MemoryCall) => boolean {
+  return (call) =>
+    call.kind === 'write' && call.writes.some((write) => write.kind === kind && (id === undefined || write.id === id));
+}
+
+export function isReadOf(id: string): (call: MemoryCall) => boolean {
+  return (call) => call.kind === 'read' && call.requests.some((request) => request.id === id);
+}
+
+export function key(number: number): string {
+  return `k${String(number).padStart(4, '0')}`;
+}
+
+/** Some `bytes` of text that no compression shrinks away. */
+export function text(seed: string | number, bytes = 100): string {
+  return String(seed).padEnd(bytes, '.');
+}

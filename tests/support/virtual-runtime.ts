@@ -1,0 +1,110 @@
+// A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
+// deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
+import type { Runtime } from '../../shared/store/runtime.ts';
+
+interface Timer {
+  readonly dueMs: number;
+  readonly fire: () => void;
+}
+
+const START_WALL_MS = 1_700_000_000_000;
+
+export class VirtualRuntime implements Runtime {
+  readonly #draw: () => number;
+  readonly #timers = new Set<Timer>();
+  #nowMs = 0;
+  #wallOffsetMs = START_WALL_MS;
+
+  constructor(seed = 1) {
+    this.#draw = randomSource(seed);
+  }
+
+  wallMs(): number {
+    return this.#nowMs + this.#wallOffsetMs;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.watch(ms);
+  }
+
+  watch(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (signal?.aborted === true) return Promise.resolve();
+    const timer: Timer = { dueMs: this.#nowMs + Math.max(0, ms), fire: resolve };
+    this.#timers.add(timer);
+    signal?.addEventListener('abort', () => {
+      this.#timers.delete(timer);
+      resolve();
+    });
+    return promise;
+  }
+
+  random(bytes: number): Uint8Array {
+    return Uint8Array.from({ length: bytes }, () => Math.floor(this.#draw() * 256));
+  }
+
+  /** The wall clock jumps, as when it is set, or as after a suspend in which the monotonic clock stood still. */
+  jumpWall(ms: number): void {
+    this.#wallOffsetMs += ms;
+  }
+
+  /** Lets `ms` pass: timers fire in order, and whatever they set off runs as far as it can. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    await quiet();
+    for (let next = this.#next(); next !== undefined && next.dueMs <= untilMs; next = this.#next()) {
+      this.#fire(next);
+      await quiet();
+    }
+    this.#nowMs = untilMs;
+  }
+
+  /** Lets time pass, as much as it takes, until the work ends. Throws if it waits for something that no timer brings. */
+  async run<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    work.then(done, done);
+    for (await quiet(); !isDone; await quiet()) {
+      const next = this.#next();
+      if (next === undefined) throw new Error('stuck: the work waits, and no timer is set');
+      this.#fire(next);
+    }
+    return work;
+  }
+
+  #next(): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) if (first === undefined || timer.dueMs < first.dueMs) first = timer;
+    return first;
+  }
+
+  #fire(timer: Timer): void {
+    this.#timers.delete(timer);
+    this.#nowMs = Math.max(this.#nowMs, timer.dueMs);
+    timer.fire();
+  }
+}
+
+/** Resolves when everything that can run without time passing has run. */
+export function quiet(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Numbers in [0, 1) that a seed fixes (mulberry32). */
+export function randomSource(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
