@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { azureTablesBaseline } from '../shared/compare/baseline/azure-tables.ts';
 import { runCell } from '../shared/compare/run.ts';
 import { azureTablesDriver } from '../shared/drivers/azure-tables.ts';
+import { measured } from '../shared/drivers/measured.ts';
 import { openStore } from '../shared/store/index.ts';
 import { handlerOf, METHODS } from './azure-http.ts';
 import { managedIdentity } from './azure-identity.ts';
@@ -14,8 +15,8 @@ import { createCompareApp } from './compare.ts';
 import { COMPARE_DEADLINES, functionConfig, parsedEnvironment, RECORDS_TIMEOUT_MAX_MS } from './config.ts';
 import { once } from './lifetime.ts';
 import { logToStdout } from './log.ts';
-import { AZURE_TABLES_TARIFF, measuredDriver } from './measured-driver.ts';
 import { createRecordsApp } from './records.ts';
+import { azureTablesUsage } from './usage.ts';
 
 const config = functionConfig(process.env);
 const env = parsedEnvironment(
@@ -43,10 +44,10 @@ const allowInsecureConnection = new URL(endpoint).hostname === '127.0.0.1';
 
 const open = once(async () => {
   const options = { endpoint, tableName: env.STOWAGE_TABLES_TABLE, credential, allowInsecureConnection };
-  const { driver, usage } = measuredDriver(azureTablesDriver(options), AZURE_TABLES_TARIFF);
+  const { driver, counters } = measured(azureTablesDriver(options));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());
-  return { store, usage };
+  return { store, usage: () => azureTablesUsage(counters) };
 });
 const baseline = once(async () =>
   azureTablesBaseline({

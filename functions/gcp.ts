@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { datastoreBaseline } from '../shared/compare/baseline/datastore.ts';
 import { runCell } from '../shared/compare/run.ts';
 import { datastoreDriver } from '../shared/drivers/datastore.ts';
+import { measured } from '../shared/drivers/measured.ts';
 import { openStore } from '../shared/store/index.ts';
 import { createCompareApp } from './compare.ts';
 import { COMPARE_DEADLINES, functionConfig, parsedEnvironment, RECORDS_TIMEOUT_MAX_MS } from './config.ts';
@@ -13,8 +14,8 @@ import { frameworkFunction } from './functions-framework.ts';
 import { closeOnSigterm, once } from './lifetime.ts';
 import type { Log } from './log.ts';
 import { logToStdout } from './log.ts';
-import { DATASTORE_TARIFF, measuredDriver } from './measured-driver.ts';
 import { createRecordsApp } from './records.ts';
+import { datastoreUsage } from './usage.ts';
 
 const config = functionConfig(process.env);
 const env = parsedEnvironment(
@@ -38,10 +39,10 @@ const open = once(async () => {
     env.DATASTORE_EMULATOR_HOST === undefined
       ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}` };
-  const { driver, usage } = measuredDriver(datastoreDriver({ ...place, ...where }), DATASTORE_TARIFF);
+  const { driver, counters } = measured(datastoreDriver({ ...place, ...where }));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());
-  return { store, usage };
+  return { store, usage: () => datastoreUsage(counters) };
 });
 const baseline = once(async () => datastoreBaseline(place));
 
