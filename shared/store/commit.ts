@@ -322,7 +322,6 @@ export class CommitQueue {
   /** A read failed for good. What was never sent fails with it; what was sent is still to be settled, until its deadline. */
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
-    dropHints(this.#changes);
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && change.openAttempts > 0;
     this.#failGroup(

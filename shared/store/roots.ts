@@ -97,7 +97,7 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
 /** Drops the table, bound to the incarnation met first. False if there was none. */
 export async function dropTable(engine: Engine): Promise<boolean> {
   const { table } = engine;
-  const first = await engine.reader.readWhole(rootId(table));
+  const first = await engine.reader.readPages(rootId(table), []);
   if (first === undefined || first.header.state === 'removed') return false;
   let root: Snapshot = first;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -105,7 +105,7 @@ export async function dropTable(engine: Engine): Promise<boolean> {
     if (!isOurs || root.header.state === 'removed') return true;
     if (root.header.state === 'removing') await removeNodes(engine, root);
     else await setState(engine, root, 'removing');
-    const again = await engine.reader.readWhole(rootId(table));
+    const again = await engine.reader.readPages(rootId(table), []);
     if (again === undefined) throw new StoreError('corrupt', 'the root vanished during the drop', { table });
     root = again;
   }

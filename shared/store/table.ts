@@ -17,12 +17,12 @@ import type {
   Table,
   TableStats,
 } from './api.ts';
-import type { Admission, Ticket } from './admission.ts';
+import type { Admission } from './admission.ts';
 import type { Id64 } from './bytes.ts';
-import { Change, type Decide, type Decision, type Verdict } from './change.ts';
+import type { Decide, Decision } from './change.ts';
 import { decodeValue, encodeValue } from './codec.ts';
 import type { Snapshot } from './container.ts';
-import { abortedError, type Deadline, type Deadlines } from './deadline.ts';
+import type { Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { lookForRecords, recordIn, type Wish } from './lookup.ts';
@@ -30,14 +30,10 @@ import type { StoredRecord } from './page.ts';
 import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
 import { TableScan } from './scan.ts';
 import { orderChanged } from './tree.ts';
+import { type Intent, Writer } from './writer.ts';
 
-/** Changes handed to the queues at a time, so that a large batch takes its turns. */
-const SLICE_COUNT = 5_000;
 /** The last moment a Date can hold, and below the largest varint. */
 const LATEST_MS = 8.64e15;
-/** What a change counts beside its key and value. */
-const CHANGE_OVERHEAD_BYTES = 200;
-
 export interface TableContext {
   readonly engine: Engine;
   readonly order: Order;
@@ -46,23 +42,19 @@ export interface TableContext {
   readonly admission: Admission;
 }
 
-/** What one item of a batch asks for; `decide` throws if it cannot be. */
-interface Intent {
-  readonly key: string;
-  readonly decide: () => { readonly decide: Decide; readonly bytes: number };
-}
-
 export class StoredTable<V> implements Table<V> {
   readonly name: string;
   readonly order: Order;
   readonly #context: TableContext;
   readonly #place: Placer;
+  readonly #writer: Writer;
 
   constructor(context: TableContext) {
     this.#context = context;
     this.name = context.engine.table;
     this.order = context.order;
     this.#place = placerOf(context.order, 0);
+    this.#writer = new Writer(context);
   }
 
   async get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
@@ -153,8 +145,8 @@ export class StoredTable<V> implements Table<V> {
   }
 
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
-    const orders = items.map((item): Intent => ({ key: item.key, decide: () => this.#putting(item) }));
-    const verdicts = await this.#writeAll(orders, options);
+    const intents = items.map((item): Intent => ({ key: item.key, decide: () => this.#putting(item) }));
+    const verdicts = await this.#writer.write(intents, options);
     return verdicts.map((verdict, index): PutOutcome => {
       const { key } = items[index]!;
       if (verdict.kind === 'applied') return { status: 'written', key, version: versionOf(verdict) };
@@ -195,7 +187,7 @@ export class StoredTable<V> implements Table<V> {
       const { tag, bytes } = encodeValue(this.#context.codec, value, place);
       return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
     };
-    const [verdict] = await this.#writeAll([{ key, decide: () => ({ decide, bytes: 0 }) }], options);
+    const [verdict] = await this.#writer.write([{ key, decide: () => ({ decide, bytes: 0 }) }], options);
     if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error;
     return verdict.record === undefined ? undefined : this.#entry(key, verdict.record, verdict.incarnation);
   }
@@ -213,11 +205,11 @@ export class StoredTable<V> implements Table<V> {
 
   async deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
     const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
-    const orders = wanted.map((item): Intent => ({
+    const intents = wanted.map((item): Intent => ({
       key: item.key,
       decide: () => ({ decide: this.#deleting(item), bytes: 0 }),
     }));
-    const verdicts = await this.#writeAll(orders, options);
+    const verdicts = await this.#writer.write(intents, options);
     return verdicts.map((verdict, index): DeleteOutcome => {
       const { key } = wanted[index]!;
       if (verdict.kind === 'applied') return { status: 'deleted', key, version: versionOf(verdict) };
@@ -244,87 +236,6 @@ export class StoredTable<V> implements Table<V> {
 
   stats(): TableStats {
     return { ...this.#context.engine.counters };
-  }
-
-  /** Writes in waves of distinct keys, so that equal keys take effect in the order given. */
-  async #writeAll(orders: readonly Intent[], options: CallOptions | undefined): Promise<Verdict[]> {
-    const deadline = this.#context.deadlines.begin(options);
-    const verdicts: Verdict[] = [];
-    for (const wave of wavesOf(orders)) {
-      for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-        await this.#writeSlice(orders, wave.slice(first, first + SLICE_COUNT), deadline, verdicts);
-      }
-    }
-    return verdicts;
-  }
-
-  async #writeSlice(
-    orders: readonly Intent[],
-    indexes: readonly number[],
-    deadline: Deadline,
-    verdicts: Verdict[],
-  ): Promise<void> {
-    const { engine, admission, deadlines } = this.#context;
-    const changes: Change[] = [];
-    const begunTick = engine.clock.now().tick;
-    const done = Promise.withResolvers<void>();
-    let left = indexes.length;
-    const finish = (index: number, verdict: Verdict): void => {
-      verdicts[index] = verdict;
-      left -= 1;
-      if (left === 0) done.resolve();
-    };
-    for (const index of indexes) {
-      try {
-        changes.push(this.#changeFor(orders[index]!, begunTick, (verdict) => finish(index, verdict)));
-      } catch (error) {
-        if (error instanceof TypeError) throw error;
-        finish(index, { kind: 'failed', error });
-      }
-    }
-    if (changes.length === 0) return;
-    const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
-    const unwatch = deadlines.watch(deadline, (cause) => {
-      for (const change of changes) {
-        change.settle({
-          kind: 'failed',
-          error: change.openAttempts > 0 ? engine.unknown(this.name, cause) : abortedError(cause),
-        });
-      }
-    });
-    engine.counters.queueDepth += changes.length;
-    let ticket: Ticket | undefined;
-    try {
-      ticket = admission.enter(bytes, changes.length);
-    } catch (error) {
-      for (const change of changes) change.settle({ kind: 'failed', error });
-    }
-    try {
-      // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
-      await Promise.race([ticket?.entered, done.promise]);
-      if (left > 0) void engine.route(changes.filter((change) => !change.isSettled));
-      await done.promise;
-    } finally {
-      unwatch();
-      engine.counters.queueDepth -= changes.length;
-      ticket?.leave();
-    }
-  }
-
-  #changeFor(order: Intent, begunTick: number, settle: (verdict: Verdict) => void): Change {
-    const key = encodeKey(order.key, this.name);
-    const { decide, bytes } = order.decide();
-    return new Change({
-      key,
-      position: this.#place(key),
-      order: this.order,
-      level: 0,
-      bytes: bytes + key.length + CHANGE_OVERHEAD_BYTES,
-      begunTick,
-      isHint: false,
-      decide,
-      settle,
-    });
   }
 
   #expiry(ttlMs: number | undefined, place: { table: string; key: string }): number | undefined {
@@ -391,18 +302,4 @@ function checkMaxAge(maxAgeMs: number | undefined, table: string): number {
   if (maxAgeMs === undefined) return 0;
   if (maxAgeMs >= 0) return maxAgeMs;
   throw new StoreError('invalid', 'maxAgeMs must not be negative', { table });
-}
-
-/** Indexes in as few waves as hold each key at most once. */
-function wavesOf(orders: readonly Intent[]): number[][] {
-  const waves: number[][] = [];
-  const seen = new Map<string, number>();
-  for (const [index, { key }] of orders.entries()) {
-    const wave = seen.get(key) ?? 0;
-    seen.set(key, wave + 1);
-    const indexes = waves[wave];
-    if (indexes === undefined) waves.push([index]);
-    else indexes.push(index);
-  }
-  return waves;
 }

@@ -34,8 +34,8 @@ test.each(ROUND_TRIPS)('%s comes back as it was put', async (_, value) => {
   const table = await newTable();
   await table.put('k', value);
   const read = (await table.get('k'))?.value;
-  if (value instanceof Uint8Array) expect(Buffer.compare(read as Uint8Array, value)).toBe(0);
-  else expect(read).toEqual(value);
+  // Bytes come back as Buffers, which are Uint8Arrays of another name.
+  expect(read instanceof Uint8Array ? new Uint8Array(read) : read).toEqual(value);
 });
 
 test('what a reader does to its value does not reach the next reader', async () => {
@@ -113,7 +113,7 @@ test('a hundred concurrent updates of one record all count', async () => {
 });
 
 test('a batch reports an outcome for each item, good and bad, in order', async () => {
-  const table = await newTable<unknown>();
+  const table = await newTable();
   const outcomes = await table.putMany([
     { key: 'a', value: 1 },
     { key: '', value: 2 },
@@ -151,10 +151,10 @@ test.each(['msgpack', 'json', 'encoded'] as const)(
   'a record is read by the codec it was written with, through a handle of codec "%s"',
   async (codec) => {
     const store = newStore();
-    await (await store.table<unknown>('things', { codec: 'json' })).put('k', { a: 1 });
-    const read = (await (await store.table<unknown>('things', { codec })).get('k'))?.value;
-    if (codec === 'encoded') expect(read).toEqual({ codec: 'json', bytes: new Uint8Array(Buffer.from('{"a":1}')) });
-    else expect(read).toEqual({ a: 1 });
+    await (await store.table('things', { codec: 'json' })).put('k', { a: 1 });
+    const read = (await (await store.table('things', { codec })).get('k'))?.value;
+    const asStored = { codec: 'json', bytes: new Uint8Array(Buffer.from('{"a":1}')) };
+    expect(read).toEqual(codec === 'encoded' ? asStored : { a: 1 });
   },
 );
 

@@ -65,12 +65,11 @@ export class VirtualRuntime implements Runtime {
 
   /** Lets time pass, as much as it takes, until the work ends. Throws if it waits for something that no timer brings. */
   async run<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = (): void => {
-      isDone = true;
-    };
-    work.then(done, done);
-    for (await quiet(); !isDone; await quiet()) {
+    const progress = { isDone: false };
+    void Promise.allSettled([work]).then(() => {
+      progress.isDone = true;
+    });
+    for (await quiet(); !progress.isDone; await quiet()) {
       const next = this.#next();
       if (next === undefined) throw new Error('stuck: the work waits, and no timer is set');
       this.#fire(next);

@@ -83,7 +83,7 @@ test('rule 19: where memory has the page, a strong read asks for the last commit
 });
 
 test('rule 19: a scan beside writes of the same process never meets a page it has not read', async () => {
-  const { world, a, b, tableA, tableB } = await twoProcesses();
+  const { world, a, tableA, tableB } = await twoProcesses();
   await fill(world, tableB, 0, 20);
   await world.run(tableA.get(key(3)));
   // The put is acknowledged between the effect of the scan's read and its reply.
@@ -92,9 +92,10 @@ test('rule 19: a scan beside writes of the same process never meets a page it ha
   });
   const scanning = collect(tableA.scan());
   await world.runtime.advance(1);
+  // What a foreign commit changed meanwhile is known to a by its header alone.
+  await world.run(tableB.put(key(15), 'foreign'));
   await world.run(tableA.put(key(3), 'new'));
   expect(await world.run(scanning)).toHaveLength(20);
-  expect(b.calls.length).toBeGreaterThan(0);
 });
 
 test('rule 20: a scan gives each record that exists throughout exactly once, in order, through splits beside it', async () => {
@@ -276,25 +277,24 @@ test('rule 22: a cached page of the same place and number, but of other bytes, i
   expect((await world.run(tableA.get('k')))?.value).toBe('after the restore');
 });
 
-test('rule 22: damaged or missing pages are corrupt, with table and container, for reads and writes alike', async () => {
+test.each([
+  ['damaged', (page: Buffer) => [['p0', Buffer.from(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const]],
+  ['missing', () => []],
+])('rule 22: a %s page is corrupt, with table and container, for reads and writes alike', async (_, replaced) => {
   const world = new World({ limits: TINY });
-  const writer = world.process();
+  const [writer, other] = [world.process(), world.process()];
+  const table = await open(world, other);
   await fill(world, await open(world, writer), 0, 6);
   const { version, parts, chunksPeak } = world.state.entities.get(ROOT)!;
-  const damaged = Buffer.from(parts.get('p0')!);
-  damaged[40] = damaged[40]! ^ 1;
-  for (const change of [new Map([...parts, ['p0', damaged]]), new Map([...parts].filter(([name]) => name !== 'p0'))]) {
-    world.state.entities.set(ROOT, { version: `${version}x`, parts: change, chunksPeak });
-    const { store, calls } = world.process();
-    const expected = { code: 'corrupt', table: 't', container: ROOT };
-    const table = await world.run(store.table<string>('t').catch((error: unknown) => error as Error));
-    if (table instanceof Error) {
-      expect(table).toMatchObject(expected);
-      continue;
-    }
-    await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
-    await expect(world.run(table.put(key(0), 'x'))).rejects.toMatchObject(expected);
-    await expect(world.run(collect(table.scan()))).rejects.toMatchObject(expected);
-    expect(calls.length).toBeLessThan(20);
-  }
+  const kept = [...parts].filter(([name]) => name !== 'p0');
+  const damaged = new Map<string, Uint8Array>([...kept, ...replaced(Buffer.from(parts.get('p0')!))]);
+  world.state.entities.set(ROOT, { version: `${version}x`, parts: damaged, chunksPeak });
+  other.takeCalls();
+  const expected = { code: 'corrupt', table: 't', container: ROOT };
+  await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
+  await expect(world.run(table.put(key(0), 'x'))).rejects.toMatchObject(expected);
+  await expect(world.run(collect(table.scan()))).rejects.toMatchObject(expected);
+  expect(other.calls.length).toBeLessThan(20);
+  expect(other.writes).toEqual([]);
+  expect(await world.run(other.store.drop('t'))).toBe(true);
 });

@@ -33,7 +33,8 @@ export class Process {
   constructor(world: World, options: Partial<StoreOptions> = {}) {
     const faults = async (call: MemoryCall): Promise<MemoryFault | undefined> => {
       this.calls.push(call);
-      for (const rule of [...this.#rules]) {
+      // A rule may end itself while it is asked.
+      for (const rule of this.#rules.slice()) {
         const fault = await rule(call);
         if (fault !== undefined) return fault;
       }
