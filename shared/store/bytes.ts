@@ -20,7 +20,18 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 
 /** Order of unsigned bytes; a prefix comes before what it begins. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  return Buffer.compare(a, b);
+  return compareRange(a, 0, a.length, b);
+}
+
+/** Order of the bytes of `a` from `start` to `end`, and all of `b`. A loop, for positions are short: Buffer.compare costs more to call than to do. */
+export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8Array): number {
+  const length = end - start;
+  const shared = Math.min(length, b.length);
+  for (let i = 0; i < shared; i += 1) {
+    const difference = a[start + i]! - b[i]!;
+    if (difference !== 0) return difference;
+  }
+  return length - b.length;
 }
 
 export const EMPTY_BYTES: Uint8Array = Buffer.alloc(0);

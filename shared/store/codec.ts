@@ -22,7 +22,7 @@ const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true 
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   msgpack: (value) => {
     assertCarried(value, checkMsgpack);
-    return { tag: 1, bytes: Uint8Array.prototype.slice.call(packr.pack(value)) };
+    return { tag: 1, bytes: Buffer.from(packr.pack(value)) };
   },
   json: (value) => {
     assertCarried(value, checkJson);

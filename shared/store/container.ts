@@ -113,7 +113,7 @@ export function memoryBytes(snapshot: Snapshot): number {
   let bytes = 1_024 + snapshot.header.commitIds.length;
   for (const { content } of snapshot.header.pages) {
     bytes += 256 + (content.sealed?.length ?? 0);
-    if (content.page !== undefined) bytes += content.page.body.length + content.page.starts.byteLength;
+    if (content.page !== undefined) bytes += content.page.body.length + 8 * content.page.starts.length;
   }
   return bytes;
 }

@@ -2,7 +2,7 @@
 // which commits it took, and where each page lies.
 import { crc32 } from 'node:zlib';
 import type { Order } from './api.ts';
-import { asBuffer, ByteReader, ByteWriter, type Id64, ID64_BYTES } from './bytes.ts';
+import { asBuffer, ByteReader, ByteWriter, compareBytes, type Id64, ID64_BYTES } from './bytes.ts';
 import { FORMAT_VERSION, type Page } from './page.ts';
 import type { Position, UpperBound } from './position.ts';
 
@@ -233,7 +233,7 @@ export function pageIndexFor(header: Header, position: Position): number {
   let high = header.pages.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (Buffer.compare(header.pages[middle]!.low, position) <= 0) low = middle + 1;
+    if (compareBytes(header.pages[middle]!.low, position) <= 0) low = middle + 1;
     else high = middle;
   }
   return low - 1;

@@ -5,7 +5,7 @@
 // decoding the values.
 import { crc32 } from 'node:zlib';
 import type { Compression } from './api.ts';
-import { asBuffer, ByteReader, ByteWriter, compareBytes, type Id64, varintBytes } from './bytes.ts';
+import { asBuffer, ByteReader, ByteWriter, compareBytes, compareRange, type Id64, varintBytes } from './bytes.ts';
 import { compress, decompress } from './compression.ts';
 import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
 
@@ -31,12 +31,12 @@ export interface StoredRecord {
 /** An expanded page: the body, and where each record begins (one entry more than records: the end). */
 export interface Page {
   readonly body: Uint8Array;
-  readonly starts: Uint32Array;
+  readonly starts: readonly number[];
   /** Whether any of its records may have an expiry time. */
   readonly expiring: boolean;
 }
 
-export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: Uint32Array.of(0), expiring: false };
+export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], expiring: false };
 
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
@@ -74,7 +74,7 @@ export function parsePage(body: Uint8Array): Page {
     reader.bytes();
   }
   starts.push(body.length);
-  return { body, starts: Uint32Array.from(starts), expiring };
+  return { body, starts, expiring };
 }
 
 /** The record at `index`; key and value are views into the page. */
@@ -99,13 +99,13 @@ export function keyAt(page: Page, index: number): Uint8Array {
 
 /** Order of the key at `index` and `key`, as bytes. Allocates nothing. */
 function compareKeyAt(page: Page, index: number, key: Uint8Array): number {
-  const body = asBuffer(page.body);
+  const { body } = page;
   const start = page.starts[index]!;
   const first = body[start]!;
   const isShort = first < 0x80;
   const length = isShort ? first : (first & 0x7f) | (body[start + 1]! << 7);
   const from = start + (isShort ? 1 : 2);
-  return body.compare(key, 0, key.length, from, from + length);
+  return compareRange(body, from, from + length, key);
 }
 
 /** Index of the record with this key, or -1. Compares keys only: no position is computed. */
@@ -192,12 +192,13 @@ export function splice(page: Page, edits: readonly Edit[]): Page {
   }
   copyUntil(recordCount(page));
   starts.push(writer.length);
-  return { body: writer.view(), starts: Uint32Array.from(starts), expiring };
+  return { body: writer.view(), starts, expiring };
 }
 
 /** Cuts a page into runs of about `targetBytes`, never inside a record: each cut is at the boundary nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
   const pieces = Math.max(1, Math.round(page.body.length / targetBytes));
+  if (pieces === 1) return [page];
   const share = page.body.length / pieces;
   const cut: Page[] = [];
   let first = 0;
@@ -215,7 +216,8 @@ export function cutPage(page: Page, targetBytes: number): Page[] {
 function slicePage(page: Page, first: number, end: number): Page {
   const offset = page.starts[first]!;
   return {
-    body: page.body.subarray(offset, page.starts[end]),
+    // A copy: one small page in the cache must not keep the whole of a bulk write in memory.
+    body: Buffer.from(page.body.subarray(offset, page.starts[end])),
     starts: page.starts.slice(first, end + 1).map((start) => start - offset),
     expiring: page.expiring,
   };
