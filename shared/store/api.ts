@@ -49,7 +49,7 @@ export interface TableOptions extends CallOptions {
 }
 
 export interface Store {
-  /** Opens a table, creating it if need be. Cost: 1 request for an existing table, 2 to create one, more to pre-split it. */
+  /** Opens a table, creating it if need be. Cost: 1 request for an existing table, 3 to create one, more to pre-split it. */
   table<V = unknown>(name: string, options?: TableOptions): Promise<Table<V>>;
   /** All tables, by name. Cost: 1 request for each page of roots listed, and the reads of the roots. */
   tables(options?: CallOptions): Promise<TableInfo[]>;
@@ -133,6 +133,7 @@ export type DeleteOutcome =
   | { readonly status: 'absent'; readonly key: string }
   | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
 
+/** Of the bounds, `timeoutMs` is for each leaf that is read, not for the whole scan: its consumer may take its time. */
 export interface ScanOptions extends CallOptions {
   /** Keys that begin with this; tables of order `key` only; not together with `from` and `to`. */
   readonly prefix?: string;

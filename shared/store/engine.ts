@@ -1,4 +1,5 @@
 // The engine of one table in one process: its reader, its tree, its commit queues, and what they share. Queues exist while they have work.
+import { LRUCache } from 'lru-cache';
 import type { LimitFunction } from 'p-limit';
 import type { Compression } from './api.ts';
 import type { Id64 } from './bytes.ts';
@@ -17,6 +18,8 @@ import type { Runtime } from './runtime.ts';
 import type { SplitRules } from './split.ts';
 import { tableNotFound, Tree } from './tree.ts';
 
+/** Containers remembered as written to by others. */
+const FOREIGN_MAX = 1_000;
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
@@ -46,6 +49,8 @@ export class Engine {
   readonly rules: SplitRules;
   readonly reader: Reader;
   readonly tree: Tree;
+  /** Containers whose last check met a foreign commit: there header and page are asked for at once. */
+  readonly recentlyForeign = new LRUCache<EntityId, true>({ max: FOREIGN_MAX });
   readonly #queues = new Map<EntityId, CommitQueue>();
   readonly #repairs = new Set<string>();
 

@@ -1,6 +1,5 @@
 // Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
 // read where memory has the pages, header and pages together otherwise.
-import type { ContainerCache } from './cache.ts';
 import type { Clock } from './clock.ts';
 import { isKnown, pageOf, type Snapshot } from './container.ts';
 import type { Engine } from './engine.ts';
@@ -19,9 +18,6 @@ export interface Wish {
   readonly begunTick: number;
   readonly maxAgeMs: number;
 }
-
-/** Containers whose last check met a foreign commit: there header and page are asked for at once. */
-const recentlyForeign = new WeakMap<ContainerCache, Set<EntityId>>();
 
 /** The leaf with all pages that the positions within it need; undefined if it is missing. */
 export async function lookForRecords(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
@@ -50,12 +46,11 @@ function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
 }
 
 async function isStillCurrent(engine: Engine, snapshot: Snapshot): Promise<boolean> {
-  let foreign = recentlyForeign.get(engine.cache);
-  if (foreign === undefined) recentlyForeign.set(engine.cache, (foreign = new Set()));
+  const foreign = engine.recentlyForeign;
   // Asked for together once; the check is tried again after that.
   if (foreign.delete(snapshot.id)) return false;
   const isCurrent = await engine.reader.isCurrent(snapshot);
-  if (!isCurrent) foreign.add(snapshot.id);
+  if (!isCurrent) foreign.set(snapshot.id, true);
   return isCurrent;
 }
 

@@ -62,9 +62,8 @@ export class TableScan<V> implements Scan<V> {
     const { end } = this.#bounds;
     let left = this.#options.limit ?? Infinity;
     let { from: position } = this.#bounds;
-    const deadline = this.#deadlines.begin(this.#options);
     while (!this.#isAtEnd && left > 0) {
-      const leaf = await this.#leafAt(position, deadline);
+      const leaf = await this.#leafAt(position, this.#deadlines.begin(this.#options));
       const { incarnation, high, order } = leaf.header;
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
