@@ -141,7 +141,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, prices: Prices, circu
     schemaVersion: REPORT_SCHEMA_VERSION,
     ...circumstances,
     plan: { ...plan, rungs: [...plan.rungs] },
-    prices: structuredClone(prices) as Report['prices'],
+    prices: structuredClone(prices),
     cells,
     failures: [...outcome.failures],
     summary: summaryOf(cells),
