@@ -9,6 +9,15 @@ import type { Report, ReportCell } from './report.ts';
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';
 const INK = '#33404d';
+
+/** A point's or bar's figure above it. */
+const VALUE_LABEL = {
+  show: true,
+  position: 'top',
+  formatter: ({ value }: { value?: unknown }) => short(Number(value)),
+  color: INK,
+  fontSize: 11,
+} as const;
 const FAINT = '#e3e8ed';
 const PANEL_GAP_PX = 70;
 const LEFT_PX = 78;
@@ -59,13 +68,7 @@ export function throughputChart(report: Report, workload: Workload): string {
           const cell = find(report, { provider, layout, workload, concurrency });
           return cell === undefined ? '-' : cell.recordsPerSecond;
         }),
-        label: {
-          show: true,
-          position: 'top' as const,
-          formatter: ({ value }: { value?: unknown }) => short(Number(value)),
-          color: INK,
-          fontSize: 11,
-        },
+        label: VALUE_LABEL,
       })),
     ),
   });
@@ -131,13 +134,7 @@ export function spendingChart(report: Report, figureOf: (cell: ReportCell) => nu
         color: COLOURS[provider][layout],
         barGap: '12%',
         data: WORKLOADS.map((workload) => value(provider, layout, workload) ?? '-'),
-        label: {
-          show: true,
-          position: 'top' as const,
-          formatter: ({ value }: { value?: unknown }) => short(Number(value)),
-          color: INK,
-          fontSize: 11,
-        },
+        label: VALUE_LABEL,
       })),
     ),
   });

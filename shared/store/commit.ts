@@ -6,6 +6,7 @@ import { settlementOf } from './attempts.ts';
 import type { Change, Verdict } from './change.ts';
 import { isKnown, type Moment, type Snapshot } from './container.ts';
 import { planCommit, type Plan, replaceOf } from './draft.ts';
+import { countWrite } from './counters.ts';
 import type { EntityId, Refused, Unknown, Write, WriteOutcome } from './driver.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -42,10 +43,6 @@ export class CommitQueue {
   constructor(id: EntityId, engine: Engine) {
     this.#id = id;
     this.#engine = engine;
-  }
-
-  get isIdle(): boolean {
-    return !this.#isRunning;
   }
 
   add(changes: readonly Change[]): void {
@@ -128,13 +125,18 @@ export class CommitQueue {
     const kept: Change[] = [];
     const astray: Change[] = [];
     const right = new Map<EntityId, Change[]>();
+    const sendRight = (id: EntityId, change: Change): void => {
+      const sent = right.get(id);
+      if (sent === undefined) right.set(id, [change]);
+      else sent.push(change);
+    };
     for (const change of this.#changes) {
       const step = this.#engine.tree.step(snapshot, change.position, change.level);
       if (step !== 'restart' && change.order !== undefined && change.order !== snapshot.header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#engine.table) });
       else if (step === 'here') (here.length < GROUP_COUNT_MAX ? here : kept).push(change);
       else if (step === 'restart') astray.push(change);
-      else right.set(step.id, [...(right.get(step.id) ?? []), change]);
+      else sendRight(step.id, change);
     }
     this.#changes = [...here, ...kept];
     for (const [id, changes] of right) this.#engine.enqueue(id, changes);
@@ -150,7 +152,8 @@ export class CommitQueue {
   }
 
   async #commit(snapshot: Snapshot, group: readonly Change[], evaluation: Evaluation, nowMs: number): Promise<void> {
-    const { engine, attemptId } = { engine: this.#engine, attemptId: drawId(this.#engine.runtime) };
+    const engine = this.#engine;
+    const attemptId = drawId(engine.runtime);
     const mustSplit = this.#mustSplit || this.#troubles >= TROUBLES_BEFORE_SPLIT;
     const input = { snapshot, evaluation, attempt: attemptId, mustSplit, nowMs, drawId: () => drawId(engine.runtime) };
     const plan = planCommit(input, engine.rules);
@@ -219,8 +222,7 @@ export class CommitQueue {
     const { driver, clock, counters } = this.#engine;
     this.#open.push(attempt);
     for (const change of attempt.changes) change.openAttempts += 1;
-    counters.requests += 1;
-    counters.writeRequests += 1;
+    countWrite(counters);
     const sent = clock.now();
     const writing = driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS }).then(([outcome]) => outcome!);
     const outcome = await this.#outcomeOrSettlement(writing, attempt);

@@ -3,6 +3,12 @@ import type { TableStats } from './api.ts';
 
 export type Counters = { -readonly [Name in keyof TableStats]: number };
 
+/** A write or removal is sent. */
+export function countWrite(counters: Counters): void {
+  counters.requests += 1;
+  counters.writeRequests += 1;
+}
+
 export function newCounters(): Counters {
   return {
     requests: 0,

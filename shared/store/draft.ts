@@ -12,16 +12,8 @@ import {
   HEADER_BYTES_MAX,
   type PageRef,
 } from './header.ts';
-import {
-  draftSplit,
-  halvePage,
-  type Run,
-  type RunBudget,
-  shareOut,
-  type SplitDraft,
-  type SplitRules,
-  wholePages,
-} from './split.ts';
+import type { PageRules } from './page-ref.ts';
+import { draftSplit, halvePage, type Run, type RunBudget, shareOut, type SplitDraft, wholePages } from './split.ts';
 
 /** A container beyond this share of a budget is split. */
 export const SPLIT_SHARE = 0.7;
@@ -49,7 +41,7 @@ export interface PlanInput {
   drawId(): Id64;
 }
 
-export function planCommit(input: PlanInput, rules: SplitRules): Plan {
+export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits } = rules;
   const header = nextHeader(snapshot.header, evaluation, attempt);
@@ -80,7 +72,7 @@ function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Head
   };
 }
 
-function trySplit(input: PlanInput, rules: SplitRules): SplitDraft | undefined {
+function trySplit(input: PlanInput, rules: PageRules): SplitDraft | undefined {
   const { snapshot } = input;
   let { pages, nextNumber } = input.evaluation;
   const [only] = pages;
@@ -95,7 +87,7 @@ export function draftRuns(
   input: Omit<PlanInput, 'evaluation' | 'mustSplit'>,
   runs: readonly Run[],
   nextNumber: number,
-  rules: SplitRules,
+  rules: PageRules,
 ): SplitDraft {
   const ids = runs.map(() => input.drawId());
   return draftSplit(input.snapshot, runs, nextNumber, input.attempt, ids, input.nowMs, rules);

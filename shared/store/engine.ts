@@ -15,7 +15,7 @@ import type { Position } from './position.ts';
 import { Reader } from './reader.ts';
 import { rootId } from './ids.ts';
 import type { Runtime } from './runtime.ts';
-import type { SplitRules } from './split.ts';
+import type { PageRules } from './page-ref.ts';
 import { tableNotFound, Tree } from './tree.ts';
 
 /** Containers remembered as written to by others. */
@@ -46,7 +46,7 @@ export class Engine {
   readonly runtime: Runtime;
   readonly limitWrites: LimitFunction;
   readonly counters: Counters = newCounters();
-  readonly rules: SplitRules;
+  readonly rules: PageRules;
   readonly reader: Reader;
   readonly tree: Tree;
   /** Containers whose last check met a foreign commit: there header and page are asked for at once. */

@@ -1,11 +1,10 @@
 // What a group of changes makes of a container: pure, from one snapshot to the page table of the next, with a verdict for each change.
 // Nothing here knows how, or whether, the result is written.
-import type { Compression } from './api.ts';
 import type { Change, Verdict } from './change.ts';
-import { pageOf, placeOf, type Snapshot } from './container.ts';
-import { chunksOf, type DriverLimits } from './driver.ts';
+import { pageOf, type Snapshot } from './container.ts';
+import { chunksOf } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { type DeadSlot, HEADER_FIXED_BYTES, type PageRef } from './header.ts';
+import { type DeadSlot, HEADER_FIXED_BYTES, pageIndexFor, type PageRef } from './header.ts';
 import {
   cutPage,
   EMPTY_PAGE,
@@ -16,10 +15,10 @@ import {
   type Page,
   recordAt,
   recordCount,
-  sealPage,
   splice,
   type StoredRecord,
 } from './page.ts';
+import { type PageRules, sealRef } from './page-ref.ts';
 import { beforeBound, type Placer, placerOf, type Position } from './position.ts';
 import { compareBytes } from './bytes.ts';
 
@@ -29,12 +28,7 @@ export const PURGE_AFTER_MS = 5 * 60_000;
 /** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
 const RECORD_COST_BYTES = 128;
 
-export interface EvaluationRules {
-  readonly table: string;
-  readonly limits: DriverLimits;
-  readonly compression: Compression;
-  /** Pages are cut to about this many bytes, expanded. */
-  readonly pageBytes: number;
+export interface EvaluationRules extends PageRules {
   /** The attempt's time: expiry is judged by it alone. */
   readonly nowMs: number;
 }
@@ -62,21 +56,10 @@ export interface Evaluation {
 export function pagesTouched(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const touched = new Set<PageRef>();
   for (const change of changes) {
-    const ref = pageFor(snapshot.header.pages, change.position);
+    const ref = snapshot.header.pages[pageIndexFor(snapshot.header, change.position)];
     if (ref !== undefined) touched.add(ref);
   }
   return [...touched];
-}
-
-function pageFor(pages: readonly PageRef[], position: Position): PageRef | undefined {
-  let low = 0;
-  let high = pages.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareBytes(pages[middle]!.low, position) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return pages[Math.max(0, low - 1)];
 }
 
 /** Applies the changes, in order for equal keys. Their positions must lie within the container. */
@@ -256,19 +239,8 @@ class Evaluator {
   }
 
   #seal(page: Page, low: Position, { slot, chunksMost }: DeadSlot): PageRef {
-    const number = this.#nextNumber++;
-    const sealed = sealPage(page, placeOf(this.#snapshot.header, slot, number), this.#rules.compression);
-    return {
-      low,
-      slot,
-      records: recordCount(page),
-      sealedBytes: sealed.bytes.length,
-      number,
-      crc: sealed.crc,
-      compression: sealed.compression,
-      chunksMost: Math.max(chunksMost, chunksOf(sealed.bytes.length, this.#rules.limits)),
-      content: { sealed: sealed.bytes, page },
-    };
+    const seat = { low, slot, number: this.#nextNumber++ };
+    return sealRef(page, this.#snapshot.header, seat, this.#rules, chunksMost);
   }
 }
 

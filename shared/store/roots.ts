@@ -3,6 +3,7 @@
 import type { Order, TableInfo } from './api.ts';
 import { EMPTY_BYTES, ROOT_CONTAINER } from './bytes.ts';
 import type { Snapshot } from './container.ts';
+import { countWrite } from './counters.ts';
 import { draftRuns, insertOf, replaceOf } from './draft.ts';
 import type { Driver, Write } from './driver.ts';
 import type { Engine } from './engine.ts';
@@ -69,8 +70,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
 
 /** One conditional write whose effect the caller learns by reading the root again: only "written" is certain here. */
 async function send(engine: Engine, write: Write): Promise<'written' | 'other'> {
-  engine.counters.requests += 1;
-  engine.counters.writeRequests += 1;
+  countWrite(engine.counters);
   const [outcome] = await engine.driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS });
   if (outcome?.kind === 'refused' && outcome.reason !== 'condition') {
     throw new StoreError('invalid', 'the provider refused the root of the table', {
@@ -151,8 +151,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
 async function removeNode(engine: Engine, id: string): Promise<void> {
   const version = await engine.reader.versionOf(id);
   if (version === undefined) return;
-  engine.counters.requests += 1;
-  engine.counters.writeRequests += 1;
+  countWrite(engine.counters);
   await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
 }
 

@@ -1,29 +1,12 @@
 // Splitting a container, pure: how the pages are shared out, and what each node's header becomes. The left node keeps its id, its low
 // and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
-import type { Compression } from './api.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import { pageOf, placeOf, type Snapshot } from './container.ts';
-import { chunksOf, type DriverLimits } from './driver.ts';
+import { chunksOf } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
-import {
-  cutPage,
-  keyAt,
-  lowBetween,
-  type Page,
-  recordCount,
-  sealPage,
-  moveSealed,
-  splice,
-  EMPTY_PAGE,
-} from './page.ts';
+import { cutPage, keyAt, lowBetween, moveSealed, splice, EMPTY_PAGE } from './page.ts';
+import { type PageRules, sealRef } from './page-ref.ts';
 import { placerOf, type Position } from './position.ts';
-
-export interface SplitRules {
-  readonly table: string;
-  readonly limits: DriverLimits;
-  readonly compression: Compression;
-  readonly pageBytes: number;
-}
 
 /** A run of pages that becomes one node; it owns the positions from `low` to the next run's low. */
 export interface Run {
@@ -71,7 +54,7 @@ export function halvePage(
   snapshot: Snapshot,
   ref: PageRef,
   nextNumber: number,
-  rules: SplitRules,
+  rules: PageRules,
 ): { pages: PageRef[]; nextNumber: number } {
   const page = pageOf({ ...snapshot, header: { ...snapshot.header, pages: [ref] } }, ref, rules.table);
   const place = placerOf(snapshot.header.order, snapshot.header.level);
@@ -80,7 +63,7 @@ export function halvePage(
   const pages = halves.map((half, index) => {
     const before = halves[index - 1];
     const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, place);
-    return sealRef(half, snapshot.header, low, ref.slot + index, number++, rules);
+    return sealRef(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
   });
   return { pages, nextNumber: number };
 }
@@ -93,7 +76,7 @@ export function draftSplit(
   attempt: Id64,
   ids: readonly Id64[],
   nowMs: number,
-  rules: SplitRules,
+  rules: PageRules,
 ): SplitDraft {
   const { header } = snapshot;
   const isRoot = header.container === ROOT_CONTAINER;
@@ -144,7 +127,7 @@ class Numbers {
 }
 
 /** Pages that stay keep their bytes where memory has them as stored; else they are written anew, under a fresh number. */
-function stayingPages(snapshot: Snapshot, pages: readonly PageRef[], numbers: Numbers, rules: SplitRules): PageRef[] {
+function stayingPages(snapshot: Snapshot, pages: readonly PageRef[], numbers: Numbers, rules: PageRules): PageRef[] {
   return pages.map((ref) => {
     if (ref.content.sealed === undefined) return movedPage(ref, snapshot, snapshot.header, ref.slot, numbers, rules);
     // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
@@ -157,7 +140,7 @@ export function wholePages(
   snapshot: Snapshot,
   pages: readonly PageRef[],
   nextNumber: number,
-  rules: SplitRules,
+  rules: PageRules,
 ): { pages: PageRef[]; nextNumber: number } {
   const numbers = new Numbers(nextNumber);
   return { pages: stayingPages(snapshot, pages, numbers, rules), nextNumber: numbers.next };
@@ -169,11 +152,11 @@ function movedPage(
   to: Header,
   slot: number,
   numbers: Numbers,
-  rules: SplitRules,
+  rules: PageRules,
 ): PageRef {
   const number = numbers.take();
   const { sealed, page } = ref.content;
-  if (sealed === undefined) return sealRef(pageOf(from, ref, rules.table), to, ref.low, slot, number, rules);
+  if (sealed === undefined) return sealRef(pageOf(from, ref, rules.table), to, { low: ref.low, slot, number }, rules);
   const moved = moveSealed(sealed, placeOf(to, slot, number));
   return {
     ...ref,
@@ -186,23 +169,8 @@ function movedPage(
   };
 }
 
-function sealRef(page: Page, node: Header, low: Position, slot: number, number: number, rules: SplitRules): PageRef {
-  const sealed = sealPage(page, placeOf(node, slot, number), rules.compression);
-  return {
-    low,
-    slot,
-    records: recordCount(page),
-    sealedBytes: sealed.bytes.length,
-    number,
-    crc: sealed.crc,
-    compression: sealed.compression,
-    chunksMost: chunksOf(sealed.bytes.length, rules.limits),
-    content: { sealed: sealed.bytes, page },
-  };
-}
-
 /** The routing entries of a grown root. */
-function branchPages(children: readonly Header[], root: Header, numbers: Numbers, rules: SplitRules): PageRef[] {
+function branchPages(children: readonly Header[], root: Header, numbers: Numbers, rules: PageRules): PageRef[] {
   const edits = children.map((child) => ({
     index: 0,
     removed: 0 as const,
@@ -215,7 +183,7 @@ function branchPages(children: readonly Header[], root: Header, numbers: Numbers
     },
   }));
   return cutPage(splice(EMPTY_PAGE, edits), rules.pageBytes).map((page, slot) =>
-    sealRef(page, root, slot === 0 ? root.low : keyAt(page, 0), slot, numbers.take(), rules),
+    sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: numbers.take() }, rules),
   );
 }
 

@@ -2,6 +2,7 @@
 // a failed split leaves behind is garbage that nothing reaches; vacuum removes it.
 import pLimit from 'p-limit';
 import type { Snapshot } from './container.ts';
+import { countWrite } from './counters.ts';
 import { insertOf } from './draft.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -30,8 +31,7 @@ export async function insertNodes(
 
 async function insertNode(engine: Engine, header: Header, attempt: string): Promise<InsertedNode | undefined> {
   const id = nodeId(engine.table, header.incarnation, header.container);
-  engine.counters.requests += 1;
-  engine.counters.writeRequests += 1;
+  countWrite(engine.counters);
   const seen = engine.clock.now();
   const [outcome] = await engine.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
   if (outcome?.kind === 'written') {

@@ -5,6 +5,7 @@ import type { VacuumReport } from './api.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import type { Snapshot } from './container.ts';
 import { COMMIT_PART, HEADER_PART } from './container.ts';
+import { countWrite } from './counters.ts';
 import type { EntityId } from './driver.ts';
 import type { Engine } from './engine.ts';
 import { appendCommitId, encodeHeader, type Header } from './header.ts';
@@ -98,7 +99,7 @@ async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
     { name: HEADER_PART, bytes: encodeHeader(header), chunksBefore: 1 },
     { name: COMMIT_PART, bytes: Buffer.from(attempt, 'hex'), chunksBefore: 1 },
   ];
-  countWrite(engine);
+  countWrite(engine.counters);
   await engine.driver.write([{ kind: 'patch', id: snapshot.id, version: snapshot.version, parts }], {
     timeoutMs: REQUEST_TIMEOUT_MS,
   });
@@ -131,7 +132,7 @@ function childFor(engine: Engine, branch: Snapshot, low: Uint8Array): Id64 | und
 
 /** (c) On condition of the version that was judged. */
 async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
-  countWrite(engine);
+  countWrite(engine.counters);
   const [outcome] = await engine.driver.remove([{ id: node.id, version: node.version }], {
     timeoutMs: REQUEST_TIMEOUT_MS,
   });
@@ -145,12 +146,7 @@ async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) {
     const version = await engine.reader.versionOf(id);
     if (version === undefined) continue;
-    countWrite(engine);
+    countWrite(engine.counters);
     await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
   }
-}
-
-function countWrite({ counters }: Engine): void {
-  counters.requests += 1;
-  counters.writeRequests += 1;
 }
