@@ -86,7 +86,10 @@ export class Batches {
       } else if (outcome === undefined) {
         if (answer.kind === 'unknown') add(false, true);
       } else if (outcome.error.code === 'conflict' && ifAbsent) add(true, false);
-      else if (this.#client.fails('an item of putMany', call, outcome.error, this.#client.writeCodes) === 'unknown')
+      else if (
+        this.#client.fails('an item of putMany', call, outcome.error, this.#client.writeCodes(action.bytes)) ===
+        'unknown'
+      )
         add(false, true);
     }
   }
@@ -109,7 +112,7 @@ export class Batches {
             'an item of deleteMany',
             call,
             outcome?.status === 'failed' ? outcome.error : undefined,
-            this.#client.writeCodes,
+            this.#client.writeCodes(),
           ) === 'nothing'
         )
           continue;
@@ -179,7 +182,7 @@ export class Batches {
     const { recorder, events } = this.#client.options;
     const call = recorder.begin(life);
     const ask = <T>(work: () => Promise<T>) =>
-      this.#client.ask(action.kind, call, action.timeoutMs, [...this.#client.writeCodes, 'not_found'], work);
+      this.#client.ask(action.kind, call, action.timeoutMs, [...this.#client.writeCodes(), 'not_found'], work);
     const options = optionsOf(action);
     switch (action.kind) {
       case 'vacuum': {
@@ -189,7 +192,9 @@ export class Batches {
       }
       case 'drop': {
         const answer = await ask(() => life.store.drop(TABLE, options));
-        if (answer.kind !== 'nothing') this.#drops(call, answer.kind === 'value' ? answer.value : undefined);
+        // A tombstone that was refused may follow one that was written.
+        const isUntouched = answer.kind === 'nothing' && answer.code !== 'invalid';
+        if (!isUntouched) this.#drops(call, answer.kind === 'value' ? answer.value : undefined);
         return;
       }
       case 'reopen':

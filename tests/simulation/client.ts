@@ -11,6 +11,9 @@ import type { Scheduler } from './scheduler.ts';
 /** The table of every run. */
 export const TABLE = 't';
 
+/** A smaller record fits into every container there is. */
+const LARGE_BYTES = 500;
+
 export interface ClientOptions {
   readonly scenario: Scenario;
   readonly process: Process;
@@ -95,11 +98,13 @@ export class Client {
     return this.options.recorder.fails(what, error, [...always, ...allowed]);
   }
 
-  /** Codes with which a write may fail. */
-  get writeCodes(): readonly string[] {
+  /** Codes with which a write of so many bytes may fail. */
+  writeCodes(bytes = 0): readonly string[] {
+    const mayBeRefused = this.options.scenario.faults['refused for its size'] !== undefined;
     return [
       'unknown',
-      ...(this.options.scenario.faults['refused for its size'] === undefined ? [] : ['too_large', 'invalid']),
+      ...(mayBeRefused ? ['invalid'] : []),
+      ...(mayBeRefused || bytes > LARGE_BYTES ? ['too_large'] : []),
     ];
   }
 
@@ -134,7 +139,7 @@ export class Client {
     if (known !== undefined) return known;
     const { scenario, recorder } = this.options;
     const { order, containers } = scenario;
-    const answer = await this.ask('opening', recorder.begin(life), undefined, this.writeCodes, () =>
+    const answer = await this.ask('opening', recorder.begin(life), undefined, this.writeCodes(), () =>
       life.store.table<Value>(TABLE, { order, containers }),
     );
     if (answer.kind !== 'value') return undefined;
@@ -200,7 +205,8 @@ export class Client {
       ...condition,
       ...(action.ttlMs === undefined ? {} : { ttlMs: action.ttlMs }),
     };
-    const codes = action.kind === 'put' ? this.writeCodes : [...this.writeCodes, 'conflict'];
+    const codes =
+      action.kind === 'put' ? this.writeCodes(action.bytes) : [...this.writeCodes(action.bytes), 'conflict'];
     const answer = await this.ask(`${what} on ${key}`, call, action.timeoutMs, codes, () =>
       table.put(key, value, options),
     );
@@ -240,8 +246,12 @@ export class Client {
       return this.newValue(action.bytes, id);
     };
     const options = { ...optionsOf(action), ...(ttlMs === undefined ? {} : { ttlMs }) };
-    const answer = await this.ask(`update ${name} of ${key}`, call, action.timeoutMs, this.writeCodes, () =>
-      table.update(key, change, options),
+    const answer = await this.ask(
+      `update ${name} of ${key}`,
+      call,
+      action.timeoutMs,
+      this.writeCodes(action.bytes),
+      () => table.update(key, change, options),
     );
     if (answer.kind === 'nothing') return;
     const id = answer.kind === 'value' ? answer.value?.value.id : undefined;
@@ -275,7 +285,7 @@ export class Client {
         throw error;
       }
     };
-    const answer = await this.ask(`${action.kind} ${key}`, call, action.timeoutMs, this.writeCodes, work);
+    const answer = await this.ask(`${action.kind} ${key}`, call, action.timeoutMs, this.writeCodes(), work);
     if (answer.kind !== 'value') return;
     const { entry, seen } = answer.value;
     if (entry !== undefined) return this.reads(key, action.kind, call, entry);
@@ -297,7 +307,7 @@ export class Client {
     const what = base === undefined ? 'delete' : `delete ${base.value.id}`;
     const call = recorder.begin(life);
     const options = { ...optionsOf(action), ...(base === undefined ? {} : { ifVersion: base.version }) };
-    const codes = base === undefined ? this.writeCodes : [...this.writeCodes, 'conflict'];
+    const codes = base === undefined ? this.writeCodes() : [...this.writeCodes(), 'conflict'];
     const answer = await this.ask(`${what} of ${key}`, call, action.timeoutMs, codes, () => table.delete(key, options));
     const isMet = (seen: State): boolean => (base === undefined ? seen !== undefined : seen === base.value.id);
     if (answer.kind === 'value') {

@@ -142,9 +142,7 @@ export function scenarioOf(seed: number): Scenario {
     order,
     containers: order === 'hash' && chance.is(0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
-    entityBytesMax: chance.of([2_600, 3_000, 4_000, 6_000]),
-    chunksMax: chance.of([10, 14, 30]),
-    chunkBytes: chance.is(0.15) ? 400 : 32_768,
+    ...sizesOf(chance, isLong),
     keyCount,
     prefixBytes: isLong ? 100 + chance.below(150) : 0,
     latency: chance.of(['even', 'wide', 'uneven'] as const),
@@ -153,6 +151,14 @@ export function scenarioOf(seed: number): Scenario {
     mishaps,
     clients,
   };
+}
+
+/** Tiny limits, so that a few records split. A header, as everywhere, fits into a chunk. */
+function sizesOf(chance: Chance, isLong: boolean): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
+  const chunksMax = chance.of([10, 14, 30]);
+  if (!isLong && chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
+  // A root must hold the separators of whatever one batch makes of it.
+  return { entityBytesMax: chance.of(isLong ? [6_000, 8_000] : [2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
 }
 
 /** Of each seed some faults only: where everything fails, little happens. */
@@ -302,7 +308,7 @@ class ActionSource {
   }
 
   #bytes(): number {
-    return this.#chance.below(this.#chance.of([30, 200, 500]));
+    return this.#chance.below(this.#chance.of([30, 200, 500, 500, 3_500]));
   }
 
   #ttlMs(): number | undefined {
