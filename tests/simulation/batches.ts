@@ -40,7 +40,7 @@ export class Batches {
     const call = recorder.begin(life);
     const items = action.keys.map((key) => {
       const value = this.#client.newValue(action.bytes);
-      recorder.expires(value.id, call, ttlMs);
+      recorder.expires(value.id, ttlMs);
       return {
         key: this.#client.nameOf(key),
         value,

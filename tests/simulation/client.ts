@@ -199,7 +199,7 @@ export class Client {
     const { id } = value;
     const what = `${action.kind} ${id}${base === undefined ? '' : ` over ${base.value.id}`}`;
     const call = recorder.begin(life);
-    recorder.expires(id, call, action.ttlMs);
+    recorder.expires(id, action.ttlMs);
     const options = {
       ...optionsOf(action),
       ...condition,
@@ -242,7 +242,7 @@ export class Client {
       const id = `${name}.${tries.length}`;
       tries.push({ id, before });
       if (ttlMs === undefined) recorder.expiresAs(id, before);
-      else recorder.expires(id, call, ttlMs);
+      else recorder.expires(id, ttlMs);
       return this.newValue(action.bytes, id);
     };
     const options = { ...optionsOf(action), ...(ttlMs === undefined ? {} : { ttlMs }) };

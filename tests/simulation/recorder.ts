@@ -13,7 +13,7 @@ export interface Value {
 
 /** When a write's record expires: between these wall times, as the process that wrote reads them. */
 interface Expiry {
-  readonly fromMs: number;
+  fromMs: number;
   toMs: number;
 }
 
@@ -33,8 +33,8 @@ interface Window {
   readonly toMs: number;
 }
 
-/** Timers are set in whole milliseconds, and set again when they wake a little early. */
-const LATE_MS = 10;
+/** Timers are set in whole milliseconds, one for each wave of a batch. */
+const LATE_MS = 40;
 
 export class Recorder {
   readonly complaints: string[] = [];
@@ -66,9 +66,9 @@ export class Recorder {
     };
   }
 
-  /** The write `id` has, or would have, this expiry; from the moment it was begun. */
-  expires(id: string, call: Call, ttlMs: number | undefined): void {
-    if (ttlMs !== undefined) this.#expiries.set(id, { fromMs: call.wallFromMs + ttlMs, toMs: Infinity });
+  /** The write `id` has, or would have, an expiry; when is known once it was answered. */
+  expires(id: string, ttlMs: number | undefined): void {
+    if (ttlMs !== undefined) this.#expiries.set(id, { fromMs: -Infinity, toMs: Infinity });
   }
 
   /** The write `id` keeps the expiry of the record it replaced. */
@@ -127,7 +127,10 @@ export class Recorder {
   /** A put was answered: its expiry was computed by now. */
   settleExpiry(id: string, call: Call, ttlMs: number | undefined): void {
     const expiry = this.#expiries.get(id);
-    if (expiry !== undefined && ttlMs !== undefined) expiry.toMs = this.#windowOf(call).toMs + ttlMs;
+    if (expiry === undefined || ttlMs === undefined) return;
+    const { fromMs, toMs } = this.#windowOf(call);
+    expiry.fromMs = fromMs + ttlMs;
+    expiry.toMs = toMs + ttlMs;
   }
 
   /** How many more operations this record's history takes. */

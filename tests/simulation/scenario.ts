@@ -99,6 +99,8 @@ const PURGE_MS = 800_000;
 const OPERATIONS_OF_A_KEY_MAX = 26;
 const SCANS_MAX = 5;
 const DROPS_MAX = 4;
+/** Records of one batch: the root it splits must hold the separators of what comes of it. */
+const LOAD_KEYS = 28;
 
 const ACTIONS: Readonly<Record<ActionKind, number>> = {
   get: 24,
@@ -124,27 +126,27 @@ export function scenarioOf(seed: number): Scenario {
   const chance = new Chance(seed, 1);
   const processes = 2 + chance.below(2);
   const order = chance.of(['hash', 'key'] as const);
-  const isLong = order === 'key' && chance.is(0.3);
+  const isLong = order === 'key' && chance.is(0.4);
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
   const mishaps = mishapsOf(chance, processes);
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCount = chance.of([3, 12, 24, 40]);
+  const keyCount = chance.of(isLong ? [24, 40, 60] : [3, 12, 24, 40]);
   const actions = new ActionSource(chance, { keyCount, hasTtl, hasDrops, sleeps });
   const clients = Array.from({ length: processes }, (_, process) => process).flatMap((process) =>
     Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(5 + chance.below(9)) })),
   );
-  if (chance.is(0.8)) clients[0]!.actions.unshift(actions.load());
+  if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
   return {
     seed,
     order,
     containers: order === 'hash' && chance.is(0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
-    ...sizesOf(chance, isLong),
+    ...sizesOf(chance, isLong, keyCount),
     keyCount,
-    prefixBytes: isLong ? 100 + chance.below(150) : 0,
+    prefixBytes: isLong ? 200 + chance.below(100) : 0,
     latency: chance.of(['even', 'wide', 'uneven'] as const),
     faults: faultsOf(chance),
     skewsMs: Array.from({ length: processes }, () => (chance.is(0.5) ? 0 : chance.below(290_000))),
@@ -154,11 +156,16 @@ export function scenarioOf(seed: number): Scenario {
 }
 
 /** Tiny limits, so that a few records split. A header, as everywhere, fits into a chunk. */
-function sizesOf(chance: Chance, isLong: boolean): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
+function sizesOf(
+  chance: Chance,
+  isLong: boolean,
+  keyCount: number,
+): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
+  // Pages of one entry each: a branch splits at some ten children, and a root holds what one batch makes of it.
+  if (isLong) return { entityBytesMax: 6_000, chunksMax: keyCount > 40 ? 20 : 14, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
-  if (!isLong && chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
-  // A root must hold the separators of whatever one batch makes of it.
-  return { entityBytesMax: chance.of(isLong ? [6_000, 8_000] : [2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
+  if (chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
+  return { entityBytesMax: chance.of([2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
 }
 
 /** Of each seed some faults only: where everything fails, little happens. */
@@ -216,18 +223,13 @@ class ActionSource {
     this.#uses = Array.from({ length: rules.keyCount }, () => 0);
   }
 
-  /** The batch that fills the table, of all keys. */
-  load(): Action {
+  /** Batches that fill the table, of all keys. */
+  load(): PutMany[] {
     const keys = this.#uses.map((_, key) => key);
-    return {
-      kind: 'putMany',
-      keys,
-      bytes: this.#chance.of([20, 150, 300]),
-      ttlMs: undefined,
-      ifAbsent: false,
-      gapMs: 0,
-      timeoutMs: undefined,
-    };
+    const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
+    const bytes = this.#chance.of([20, 150, 300]);
+    const batches = [keys.slice(0, LOAD_KEYS), keys.slice(LOAD_KEYS)].filter((batch) => batch.length > 0);
+    return batches.map((batch) => ({ ...rest, keys: batch, bytes }));
   }
 
   draw(count: number): Action[] {

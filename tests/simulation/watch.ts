@@ -72,14 +72,13 @@ export class Watch {
     if (!isTrue) this.#complain(`${id}: ${what}`);
   }
 
-  #goes({ id, node }: Held): boolean {
+  #goes(held: Held): boolean {
+    const { id, node } = held;
     this.#known.delete(id);
     this.#removed.add(id);
     this.#events.tell('provider', `${id} is gone`);
     this.#expect(node.container !== ROOT, id, 'a root was removed');
-    const root = this.#provider.root(tableOf(id))?.node;
-    const isOrphan = root?.state === 'live' && root.incarnation === node.incarnation;
-    this.#events.count(isOrphan ? 'vacuum removed an orphan' : 'a node of a dropped table was removed');
+    this.#events.count(this.#isDoomed(held) ? 'a node of a dropped table was removed' : 'vacuum removed an orphan');
     return true;
   }
 
@@ -192,8 +191,11 @@ export class Watch {
     const first = isRoot ? this.#provider.records(now)[0]?.value.toString('hex') : is.right;
     for (let next = first; next !== undefined && next !== was.right;) {
       const node = this.#provider.entity(idOf(tableOf(now.id), is.incarnation, next));
-      this.#expect(node !== undefined, now.id, 'linked a node that is not there');
-      if (node === undefined) break;
+      if (node === undefined) {
+        // A drop may have removed it: then all of them go.
+        this.#expect(this.#isDoomed(now), now.id, 'linked a node that is not there');
+        break;
+      }
       made.push(node);
       const { origin } = node.node;
       this.#expect(
@@ -205,6 +207,11 @@ export class Watch {
     }
     this.#countSplit(before, made.length - (isRoot ? 1 : 0));
     return true;
+  }
+
+  #isDoomed({ id, node }: Held): boolean {
+    const root = this.#provider.root(tableOf(id))?.node;
+    return root?.state !== 'live' || root.incarnation !== node.incarnation;
   }
 
   #countSplit(before: Held, rightNodes: number): void {
