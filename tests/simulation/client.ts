@@ -144,6 +144,7 @@ export class Client {
     );
     if (answer.kind !== 'value') return undefined;
     this.#tables.set(life, answer.value);
+    life.tables.push(answer.value);
     return answer.value;
   }
 
@@ -171,8 +172,13 @@ export class Client {
         return this.#batches.deleteMany(action, life, table);
       case 'scan':
         return this.#batches.scan(action, life, table);
-      default:
+      case 'vacuum':
+      case 'drop':
+      case 'reopen':
+      case 'tables':
         return this.#batches.administer(action, life, () => this.#tables.delete(life));
+      default:
+        action satisfies never;
     }
   }
 

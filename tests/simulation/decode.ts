@@ -115,8 +115,20 @@ export function decodeNode(stored: Uint8Array): Node {
   if (cursor.left !== 4) throw new RangeError('bytes beyond the header');
   const commitIds = ids.match(/.{16}/g) ?? [];
   return {
-    ...{ order, state, level, incarnation, container, low, high, right },
-    ...{ nextNumber, commitCount, commitIds, origin, deadSlots, rows },
+    order,
+    state,
+    level,
+    incarnation,
+    container,
+    low,
+    high,
+    right,
+    nextNumber,
+    commitCount,
+    commitIds,
+    origin,
+    deadSlots,
+    rows,
   };
 }
 

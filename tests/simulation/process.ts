@@ -2,12 +2,13 @@
 // while the others go on, or have its clock set.
 import type { Driver } from '../../shared/store/driver.ts';
 import type { Runtime } from '../../shared/store/runtime.ts';
-import { openStore, type Store } from '../../shared/store/index.ts';
+import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { Chance } from './chance.ts';
 import type { Scenario } from './scenario.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 
-const START_WALL_MS = 1_700_000_000_000;
+/** What the clocks show when a run begins. */
+export const START_WALL_MS = 1_700_000_000_000;
 /** The smallest a store accepts. */
 const CACHE_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
@@ -48,6 +49,9 @@ export class Life implements Owner, Runtime {
     const driver = driverFor(this);
     this.store = openStore({ driver, runtime: this, compression, cacheBytesMax: CACHE_BYTES, timeoutMs: TIMEOUT_MS });
   }
+
+  /** Handles it opened, for their statistics. */
+  readonly tables: { stats(): TableStats }[] = [];
 
   get process(): Process {
     return this.#process;
@@ -112,9 +116,16 @@ export class Process {
     this.index = index;
     this.#scheduler = scheduler;
     this.wallOffsetMs = scenario.skewsMs[index] ?? 0;
-    this.#start = (number) => new Life(this, scheduler, scenario, number, driverFor);
+    this.#start = (number) => {
+      const life = new Life(this, scheduler, scenario, number, driverFor);
+      this.lives.push(life);
+      return life;
+    };
     this.#life = this.#start(0);
   }
+
+  /** All there were. */
+  readonly lives: Life[] = [];
 
   /** The latest, which may have ended. */
   get life(): Life {

@@ -143,10 +143,9 @@ export class Recorder {
     const code = error instanceof StoreError ? error.code : 'no StoreError';
     this.#events.count(`answer ${code}`);
     if (!allowed.includes(code) || (error instanceof StoreError && error.message.includes('unexpectedly'))) {
-      const { stack = '', cause } = error as Error;
-      this.complain(
-        `${what} failed: ${stack.split('\n').slice(0, 6).join(' | ')} ${String((cause as Error | undefined)?.stack ?? cause ?? '')}`,
-      );
+      const { stack, cause } = error instanceof Error ? error : new Error(String(error));
+      const why = cause instanceof Error ? ` because of ${cause.stack}` : '';
+      this.complain(`${what} failed: ${stack?.split('\n').slice(0, 6).join(' | ')}${why}`);
     }
     return code === 'unknown' ? 'unknown' : 'nothing';
   }

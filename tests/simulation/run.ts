@@ -4,7 +4,7 @@ import type { Store, Table } from '../../shared/store/index.ts';
 import { Client, hasDrops, keyName, TABLE } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
-import { Process } from './process.ts';
+import { Process, START_WALL_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder, type Value } from './recorder.ts';
 import type { Scenario } from './scenario.ts';
@@ -48,7 +48,7 @@ class Run {
     const scheduler = new Scheduler(scenario.seed);
     const nowMs = (): number => scheduler.nowMs;
     const events = new Events(isTraced, nowMs);
-    const watch = new Watch(this.#provider, events, scenario.entityBytesMax);
+    const watch = new Watch(this.#provider, events, scenario.entityBytesMax, () => START_WALL_MS + scheduler.nowMs);
     scheduler.afterStep = watch.look;
     this.#scheduler = scheduler;
     this.#events = events;
@@ -107,7 +107,19 @@ class Run {
   }
 
   #countLives(processes: readonly Process[]): void {
-    this.#events.count('process restarted', processes.filter(({ life }) => life.number > 0).length);
+    for (const { lives } of processes) {
+      this.#events.count('process restarted', lives.length - 1);
+      // Handles of one store share their table's counters.
+      const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
+      this.#events.count(
+        'walk to the right',
+        stats.reduce((sum, { rightWalks }) => sum + rightWalks, 0),
+      );
+      this.#events.count(
+        'write settled by reading',
+        stats.reduce((sum, { unknownOutcomes }) => sum + unknownOutcomes, 0),
+      );
+    }
   }
 
   /** A new process, with all faults over, must see every record, and see it again when vacuum has run. */

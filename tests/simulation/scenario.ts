@@ -277,8 +277,13 @@ class ActionSource {
           limit: chance.is(0.5) ? 1 + chance.below(6) : undefined,
           pauseMs: chance.of([0, 0, 30, 1_000]),
         };
-      default:
+      case 'vacuum':
+      case 'drop':
+      case 'reopen':
+      case 'tables':
         return { ...base, kind };
+      default:
+        return kind satisfies never;
     }
   }
 

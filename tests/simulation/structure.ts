@@ -4,12 +4,12 @@ import xxhash from 'xxhash-wasm';
 import type { DecodedRecord, Node } from './decode.ts';
 import { type Held, idOf, type Provider } from './provider.ts';
 
-const { h64Raw } = await xxhash();
+const hasher = await xxhash();
 
 export function positionOf(order: 'hash' | 'key', level: number, key: Buffer): Buffer {
   if (order === 'key' || level > 0) return key;
   const hash = Buffer.alloc(8);
-  hash.writeBigUInt64BE(h64Raw(key));
+  hash.writeBigUInt64BE(hasher.h64Raw(key));
   return Buffer.concat([hash, key]);
 }
 

@@ -7,20 +7,25 @@ import { type Held, idOf, type Provider, tableOf } from './provider.ts';
 import { structureFaults } from './structure.ts';
 
 const COMMIT_IDS_KEPT = 128;
+const PURGE_AFTER_MS = 300_000;
 
 export class Watch {
   readonly complaints: string[] = [];
   readonly #provider: Provider;
   readonly #events: Events;
   readonly #entityBytesMax: number;
+  readonly #wallMs: () => number;
   readonly #known = new Map<string, Held>();
   readonly #removed = new Set<string>();
   readonly #touched = new Set<string>();
   readonly #cameAt = new Map<string, number>();
+  /** Versions that a split was begun on. */
+  readonly #bases = new Set<string>();
   readonly #removingSince = new Map<string, number>();
   #looks = 0;
 
-  constructor(provider: Provider, events: Events, entityBytesMax: number) {
+  constructor(provider: Provider, events: Events, entityBytesMax: number, wallMs: () => number) {
+    this.#wallMs = wallMs;
     this.#provider = provider;
     this.#events = events;
     this.#entityBytesMax = entityBytesMax;
@@ -97,6 +102,7 @@ export class Watch {
       id,
       'a page number is not below the next number',
     );
+    if (node.origin !== undefined) this.#bases.add(`${node.origin.id} ${node.origin.version}`);
     const origin = node.origin === undefined ? undefined : this.#known.get(node.origin.id);
     this.#expect(node.origin !== undefined, id, 'a new node names no origin');
     if (origin !== undefined && origin.stored.version === node.origin?.version) {
@@ -162,6 +168,7 @@ export class Watch {
     );
     if (fresh.length === 0) return;
     for (const record of this.#provider.records(before)) records.set(record.key.toString('latin1'), record);
+    this.#countPurges(records, now);
     for (const row of fresh) {
       const isFresh = row.number >= before.node.nextNumber && row.number < now.node.nextNumber;
       this.#expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
@@ -177,6 +184,16 @@ export class Watch {
           );
       }
     }
+  }
+
+  #countPurges(before: ReadonlyMap<string, DecodedRecord>, now: Held): void {
+    const expiring = [...before.values()].filter(({ expiresAtMs }) => expiresAtMs !== undefined);
+    if (expiring.length === 0) return;
+    const left = new Set(this.#provider.records(now).map(({ key }) => key.toString('latin1')));
+    const purged = expiring.filter(
+      ({ key, expiresAtMs }) => !left.has(key.toString('latin1')) && expiresAtMs! + PURGE_AFTER_MS < this.#wallMs(),
+    );
+    this.#events.count('expired record purged', purged.length);
   }
 
   /** Rules 8 and 9: what is linked is there, and was made for exactly this base. */
@@ -228,13 +245,19 @@ export class Watch {
 
   #countPatch(before: Held, now: Held): void {
     const [was, is] = [before.node, now.node];
-    const rows = (node: Node): string => node.rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
-    if (rows(was) === rows(is)) this.#events.count('commit of an id alone');
+    if (pagesOf(was) === pagesOf(is)) {
+      this.#events.count('commit of an id alone');
+      if (this.#bases.has(`${before.id} ${before.stored.version}`)) this.#events.count('vacuum fenced an origin');
+    }
     if (was.deadSlots.length > 0 && is.deadSlots.length === 0) this.#events.count('dead slots shed by a replace');
     if (is.level > 0 && this.#provider.records(now).length > this.#provider.records(before).length)
       this.#events.count('parent repaired');
     if (was.commitIds.length === COMMIT_IDS_KEPT) this.#events.count('commit id fell out of the list');
   }
+}
+
+function pagesOf({ rows }: Node): string {
+  return rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
 }
 
 function sameBound(a: Buffer | undefined, b: Buffer | undefined): boolean {
