@@ -33,6 +33,8 @@ interface Window {
   readonly toMs: number;
 }
 
+/** The first tell enough. */
+const COMPLAINTS_MAX = 5;
 /** Timers are set in whole milliseconds, one for each wave of a batch. */
 const LATE_MS = 40;
 
@@ -158,8 +160,8 @@ export class Recorder {
   }
 
   complain(what: string): void {
-    if (this.complaints.length < 20) this.complaints.push(what);
-    this.#events.tell('CHECK', what);
+    if (this.complaints.length < COMPLAINTS_MAX && !this.complaints.includes(what)) this.complaints.push(what);
+    this.#events.tell('CHECK', what.split('\n')[0] ?? '');
   }
 
   /** Each record's answers must be explained by one order. */

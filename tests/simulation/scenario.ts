@@ -100,7 +100,7 @@ const OPERATIONS_OF_A_KEY_MAX = 26;
 const SCANS_MAX = 5;
 const DROPS_MAX = 4;
 /** Records of one batch: the root it splits must hold the separators of what comes of it. */
-const LOAD_KEYS = 28;
+const LOAD_KEYS = 20;
 
 const ACTIONS: Readonly<Record<ActionKind, number>> = {
   get: 24,
@@ -133,7 +133,7 @@ export function scenarioOf(seed: number): Scenario {
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCount = chance.of(isLong ? [24, 40, 60] : [3, 12, 24, 40]);
+  const keyCount = chance.of(isLong ? [24, 60, 60] : [3, 12, 24, 40]);
   const actions = new ActionSource(chance, { keyCount, hasTtl, hasDrops, sleeps });
   const clients = Array.from({ length: processes }, (_, process) => process).flatMap((process) =>
     Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(5 + chance.below(9)) })),
@@ -144,7 +144,7 @@ export function scenarioOf(seed: number): Scenario {
     order,
     containers: order === 'hash' && chance.is(0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
-    ...sizesOf(chance, isLong, keyCount),
+    ...sizesOf(chance, isLong),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
     latency: chance.of(['even', 'wide', 'uneven'] as const),
@@ -156,13 +156,9 @@ export function scenarioOf(seed: number): Scenario {
 }
 
 /** Tiny limits, so that a few records split. A header, as everywhere, fits into a chunk. */
-function sizesOf(
-  chance: Chance,
-  isLong: boolean,
-  keyCount: number,
-): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
+function sizesOf(chance: Chance, isLong: boolean): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
   // Pages of one entry each: a branch splits at some ten children, and a root holds what one batch makes of it.
-  if (isLong) return { entityBytesMax: 6_000, chunksMax: keyCount > 40 ? 20 : 14, chunkBytes: 32_768 };
+  if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
   if (chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
   return { entityBytesMax: chance.of([2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
@@ -228,7 +224,9 @@ class ActionSource {
     const keys = this.#uses.map((_, key) => key);
     const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
     const bytes = this.#chance.of([20, 150, 300]);
-    const batches = [keys.slice(0, LOAD_KEYS), keys.slice(LOAD_KEYS)].filter((batch) => batch.length > 0);
+    const batches = Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) =>
+      keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
+    );
     return batches.map((batch) => ({ ...rest, keys: batch, bytes }));
   }
 

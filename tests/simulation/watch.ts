@@ -8,6 +8,8 @@ import { structureFaults } from './structure.ts';
 
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
+/** The first tell enough. */
+const COMPLAINTS_MAX = 5;
 
 export class Watch {
   readonly complaints: string[] = [];
@@ -69,7 +71,7 @@ export class Watch {
   }
 
   #complain(what: string): void {
-    if (this.complaints.length < 20) this.complaints.push(what);
+    if (this.complaints.length < COMPLAINTS_MAX) this.complaints.push(what);
     this.#events.tell('CHECK', what);
   }
 
