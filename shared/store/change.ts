@@ -37,6 +37,8 @@ export class Change {
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
   readonly decide: Decide;
+  /** Whether `decide` gives the same whatever it is shown: then nothing needs to be read for it. */
+  readonly isBlind: boolean;
   /** What it counts against the bound of the queues. */
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
@@ -56,6 +58,7 @@ export class Change {
     order: Order | undefined;
     level: number;
     decide: Decide;
+    isBlind: boolean;
     bytes: number;
     begunTick: number;
     isHint: boolean;
@@ -66,6 +69,7 @@ export class Change {
     this.order = options.order;
     this.level = options.level;
     this.decide = options.decide;
+    this.isBlind = options.isBlind;
     this.bytes = options.bytes;
     this.begunTick = options.begunTick;
     this.isHint = options.isHint;

@@ -156,6 +156,7 @@ export class Engine {
       bytes: 0,
       begunTick: this.clock.now().tick,
       isHint: true,
+      isBlind: false,
       decide: (current, found) => {
         const isKnown = current !== undefined || found !== incarnation;
         return isKnown ? { kind: 'none' } : { kind: 'write', codec: 0, value, expiresAtMs: undefined };

@@ -154,7 +154,7 @@ export class StoredTable<V> implements Table<V> {
     });
   }
 
-  #putting(item: PutItem<V>): { decide: Decide; bytes: number } {
+  #putting(item: PutItem<V>): ReturnType<Intent['decide']> {
     const { key, value, ifVersion, ifAbsent, ttlMs } = item;
     const place = { table: this.name, key };
     if (ifVersion !== undefined && ifAbsent === true)
@@ -166,7 +166,7 @@ export class StoredTable<V> implements Table<V> {
       if (!matches(ifVersion, current, incarnation)) return conflict('the record is not at the version given', place);
       return { kind: 'write', codec: tag, value: bytes, expiresAtMs };
     };
-    return { decide, bytes: bytes.length };
+    return { decide, isBlind: ifVersion === undefined && ifAbsent !== true, bytes: bytes.length };
   }
 
   async update(
@@ -187,7 +187,10 @@ export class StoredTable<V> implements Table<V> {
       const { tag, bytes } = encodeValue(this.#context.codec, value, place);
       return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
     };
-    const [verdict] = await this.#writer.write([{ key, decide: () => ({ decide, bytes: 0 }) }], options);
+    const [verdict] = await this.#writer.write(
+      [{ key, decide: () => ({ decide, isBlind: false, bytes: 0 }) }],
+      options,
+    );
     if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error;
     return verdict.record === undefined ? undefined : this.#entry(key, verdict.record, verdict.incarnation);
   }
@@ -207,7 +210,7 @@ export class StoredTable<V> implements Table<V> {
     const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
     const intents = wanted.map((item): Intent => ({
       key: item.key,
-      decide: () => ({ decide: this.#deleting(item), bytes: 0 }),
+      decide: () => ({ decide: this.#deleting(item), isBlind: false, bytes: 0 }),
     }));
     const verdicts = await this.#writer.write(intents, options);
     return verdicts.map((verdict, index): DeleteOutcome => {

@@ -6,8 +6,8 @@ import { isWhole, pageOf, type Snapshot } from './container.ts';
 import type { Counters } from './counters.ts';
 import type { EntityId } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { pageIndexFor } from './header.ts';
 import { incarnationPrefix, nodeId, rootId } from './ids.ts';
+import { rowOfBranch } from './layers.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from './page.ts';
 import { beforeBound, placerOf, type Position } from './position.ts';
 import type { Reader } from './reader.ts';
@@ -170,7 +170,7 @@ export class Tree {
   #childOf(branch: Snapshot, position: Position): Id64 {
     const { table } = this.#context;
     const place = placerOf(branch.header.order, branch.header.level);
-    for (let row = pageIndexFor(branch.header, position); row >= 0; row -= 1) {
+    for (let row = rowOfBranch(branch.header, position); row >= 0; row -= 1) {
       const page = pageOf(branch, branch.header.pages[row]!, table);
       const at = lowerBound(page, position, place);
       const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;

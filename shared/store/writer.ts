@@ -15,7 +15,7 @@ const CHANGE_OVERHEAD_BYTES = 200;
 /** What one item of a batch asks for; `decide` throws if it cannot be. */
 export interface Intent {
   readonly key: string;
-  readonly decide: () => { readonly decide: Decide; readonly bytes: number };
+  readonly decide: () => { readonly decide: Decide; readonly isBlind: boolean; readonly bytes: number };
 }
 
 export interface WriterContext {
@@ -101,7 +101,7 @@ export class Writer {
 
   #changeFor(intent: Intent, begunTick: number, settle: (verdict: Verdict) => void): Change {
     const key = encodeKey(intent.key, this.#context.engine.table);
-    const { decide, bytes } = intent.decide();
+    const { decide, isBlind, bytes } = intent.decide();
     return new Change({
       key,
       position: this.#place(key),
@@ -111,6 +111,7 @@ export class Writer {
       begunTick,
       isHint: false,
       decide,
+      isBlind,
       settle,
     });
   }
