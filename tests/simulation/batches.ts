@@ -5,7 +5,7 @@ import type { Operation } from './history.ts';
 import type { Life } from './process.ts';
 import type { Call, Value } from './recorder.ts';
 import type { OnKeys, OnTable, PutMany, Scanning } from './scenario.ts';
-import { positionOf } from './structure.ts';
+import { positionOf } from './provider.ts';
 
 /** A scan that is resumed more often has no end. */
 const RESUMPTIONS_MAX = 200;

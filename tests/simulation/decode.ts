@@ -30,6 +30,9 @@ export interface Node {
   readonly commitIds: readonly string[];
   readonly origin: { readonly id: string; readonly version: string } | undefined;
   readonly deadSlots: readonly number[];
+  /** Layer by layer, the base first. */
+  readonly layers: readonly (readonly Row[])[];
+  /** All of them, as stored. */
   readonly rows: readonly Row[];
 }
 
@@ -38,6 +41,8 @@ export interface DecodedRecord {
   readonly version: number;
   readonly expiresAtMs: number | undefined;
   readonly value: Buffer;
+  /** The key was removed: what lower layers hold of it does not count. */
+  readonly isTombstone: boolean;
 }
 
 class Cursor {
@@ -112,6 +117,10 @@ export function decodeNode(stored: Uint8Array): Node {
     return slot;
   });
   const rows = rowsOf(cursor, low);
+  const layers = layersOf(
+    rows,
+    cursor.many(() => cursor.varint()),
+  );
   if (cursor.left !== 4) throw new RangeError('bytes beyond the header');
   const commitIds = ids.match(/.{16}/g) ?? [];
   return {
@@ -128,6 +137,7 @@ export function decodeNode(stored: Uint8Array): Node {
     commitIds,
     origin,
     deadSlots,
+    layers,
     rows,
   };
 }
@@ -146,6 +156,14 @@ function rowsOf(cursor: Cursor, low: Buffer): Row[] {
     cursor.varint();
     return { low: before, slot, records, bytes, number, crc };
   });
+}
+
+/** `counts` are the numbers of rows in the layers above the base, which has the rest. */
+function layersOf(rows: readonly Row[], counts: readonly number[]): Row[][] {
+  const inBase = rows.length - counts.reduce((sum, count) => sum + count, 0);
+  if (inBase < 0) throw new RangeError('layers of more rows than there are');
+  let end = 0;
+  return [inBase, ...counts].map((count) => rows.slice(end, (end += count)));
 }
 
 /** The records of a page, which must be the one that `row` of `node` names. */
@@ -180,7 +198,7 @@ function recordsOf(cursor: Cursor): DecodedRecord[] {
     const flags = cursor.number(1);
     const version = cursor.varint();
     const expiresAtMs = (flags & 8) === 0 ? undefined : cursor.varint();
-    records.push({ key, version, expiresAtMs, value: cursor.bytes() });
+    records.push({ key, version, expiresAtMs, value: cursor.bytes(), isTombstone: flags % 8 === 7 });
   }
   return records;
 }

@@ -9,11 +9,19 @@ import { runSeeds } from './parallel.ts';
 /** Within so many seeds. */
 const SEEDS = 2_000;
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, seeds: { type: 'string', default: String(SEEDS) } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, seeds: { type: 'string', default: String(SEEDS) } },
+});
 
 /** The seed that caught the mutant and what it complained of; undefined if none did. */
 async function hunt(mutant: Mutant): Promise<{ seed: number; complaint: string } | undefined> {
-  const report = await runSeeds({ from: 1, count: Number(values.seeds), workers: 1, failuresMax: 1, mutant: mutant.name });
+  const report = await runSeeds({
+    from: 1,
+    count: Number(values.seeds),
+    workers: 1,
+    failuresMax: 1,
+    mutant: mutant.name,
+  });
   const [failure] = report.failures;
   return failure === undefined ? undefined : { seed: failure.seed, complaint: failure.complaints[0] ?? '' };
 }
@@ -27,7 +35,8 @@ const caught = await Promise.all(
   mutants.map((mutant) =>
     limit(async () => {
       const found = await hunt(mutant);
-      const how = found === undefined ? 'SURVIVED' : `seed ${found.seed}: ${found.complaint.split('\n')[0]?.slice(0, 110)}`;
+      const how =
+        found === undefined ? 'SURVIVED' : `seed ${found.seed}: ${found.complaint.split('\n')[0]?.slice(0, 110)}`;
       console.log(`${mutant.name.padEnd(44)} ${mutant.breaks.padEnd(13)} ${how}`);
       return found !== undefined;
     }),

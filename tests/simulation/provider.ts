@@ -1,5 +1,6 @@
 // The provider's content, decoded by the checks' own reading of the format and kept while the bytes stay the same.
 import type { MemoryState } from '../../shared/drivers/memory.ts';
+import xxhash from 'xxhash-wasm';
 import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
 
 export type Stored = MemoryState['entities'] extends Map<string, infer S> ? S : never;
@@ -41,7 +42,19 @@ export class Provider {
     return records;
   }
 
+  /** The records that count, in order of position: of each key that of the highest layer, unless it is a tombstone. */
   records(held: Held): DecodedRecord[] {
+    const { layers, order, level } = held.node;
+    const newest = new Map<string, DecodedRecord>();
+    for (const record of this.allRecords(held)) newest.set(record.key.toString('latin1'), record);
+    const records = [...newest.values()].filter(({ isTombstone }) => !isTombstone);
+    if (layers.length === 1) return records;
+    const placed = records.map((record) => ({ record, at: positionOf(order, level, record.key) }));
+    return placed.sort((a, b) => a.at.compare(b.at)).map(({ record }) => record);
+  }
+
+  /** What all layers hold, the base first. */
+  allRecords(held: Held): DecodedRecord[] {
     return held.node.rows.flatMap((row) => this.page(held, row));
   }
 
@@ -53,6 +66,15 @@ export class Provider {
   nodeIds(table: string): string[] {
     return [...this.state.entities.keys()].filter((id) => id.startsWith(`n!${table}!`));
   }
+}
+
+const hasher = await xxhash();
+
+export function positionOf(order: 'hash' | 'key', level: number, key: Buffer): Buffer {
+  if (order === 'key' || level > 0) return key;
+  const hash = Buffer.alloc(8);
+  hash.writeBigUInt64BE(hasher.h64Raw(key));
+  return Buffer.concat([hash, key]);
 }
 
 export function tableOf(id: string): string {

@@ -1,17 +1,7 @@
 // The shape of a table as it lies in the provider: on every level each position in one node, every entry of a branch leading to a linked
 // node, every record where a search would look for it.
-import xxhash from 'xxhash-wasm';
-import type { DecodedRecord, Node } from './decode.ts';
-import { type Held, idOf, type Provider } from './provider.ts';
-
-const hasher = await xxhash();
-
-export function positionOf(order: 'hash' | 'key', level: number, key: Buffer): Buffer {
-  if (order === 'key' || level > 0) return key;
-  const hash = Buffer.alloc(8);
-  hash.writeBigUInt64BE(hasher.h64Raw(key));
-  return Buffer.concat([hash, key]);
-}
+import type { DecodedRecord, Node, Row } from './decode.ts';
+import { type Held, idOf, positionOf, type Provider } from './provider.ts';
 
 export interface Level {
   readonly level: number;
@@ -94,21 +84,28 @@ function childFaults(provider: Provider, branches: readonly Held[], below: reado
 
 function pageFaults(provider: Provider, held: Held): string[] {
   const { id, node } = held;
+  const slots = [...node.deadSlots, ...node.rows.map(({ slot }) => slot)];
+  const faults = node.layers.flatMap((rows, layer) => layerFaults(provider, held, rows, layer === 0));
+  if (new Set(slots).size < slots.length) faults.push(`${id}: a slot is used twice, or dead and used`);
+  if (node.level > 0 && node.layers.length > 1) faults.push(`${id}: a branch has layers`);
+  return faults;
+}
+
+function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBase: boolean): string[] {
+  const { id, node } = held;
   const faults: string[] = [];
-  const slots = new Set(node.deadSlots);
   let before: Buffer | undefined;
-  for (const [index, row] of node.rows.entries()) {
-    if (slots.has(row.slot)) faults.push(`${id}: slot ${row.slot} is used twice, or dead and used`);
-    slots.add(row.slot);
+  for (const [index, row] of rows.entries()) {
     if (index === 0 && !row.low.equals(node.low)) faults.push(`${id}: the first page does not begin at the low`);
     if (row.number >= node.nextNumber) faults.push(`${id}: page number ${row.number} is not below the next number`);
-    const end = node.rows[index + 1]?.low ?? node.high;
+    const end = rows[index + 1]?.low ?? node.high;
     for (const record of provider.page(held, row)) {
       const at = positionOf(node.order, node.level, record.key);
       if (at.compare(row.low) < 0 || (end !== undefined && at.compare(end) >= 0))
         faults.push(`${id}: a record lies outside its page ${row.slot}`);
       if (before !== undefined && before.compare(at) >= 0) faults.push(`${id}: records are out of order`);
       if (record.version >= node.nextNumber) faults.push(`${id}: a version is not below the next number`);
+      if (isBase && record.isTombstone) faults.push(`${id}: a tombstone lies in the base`);
       before = at;
     }
   }

@@ -169,27 +169,26 @@ export class Watch {
       (row) => rows.get(row.slot)?.crc !== row.crc || rows.get(row.slot)?.number !== row.number,
     );
     if (fresh.length === 0) return;
-    for (const record of this.#provider.records(before)) records.set(record.key.toString('latin1'), record);
-    this.#countPurges(records, now);
+    for (const record of this.#provider.allRecords(before)) records.set(nameOf(record), record);
+    this.#countPurges(this.#provider.records(before), now);
     for (const row of fresh) {
       const isFresh = row.number >= before.node.nextNumber && row.number < now.node.nextNumber;
       this.#expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
       for (const record of this.#provider.page(now, row)) {
-        const known = records.get(record.key.toString('latin1'));
-        if (known?.version === record.version)
-          this.#expect(known.value.equals(record.value), now.id, 'a record changed under its version');
-        else
+        const known = records.get(nameOf(record));
+        if (known === undefined)
           this.#expect(
             record.version >= before.node.nextNumber,
             now.id,
             'a record was written without a fresh version',
           );
+        else this.#expect(known.value.equals(record.value), now.id, 'a record changed under its version');
       }
     }
   }
 
-  #countPurges(before: ReadonlyMap<string, DecodedRecord>, now: Held): void {
-    const expiring = [...before.values()].filter(({ expiresAtMs }) => expiresAtMs !== undefined);
+  #countPurges(before: readonly DecodedRecord[], now: Held): void {
+    const expiring = before.filter(({ expiresAtMs }) => expiresAtMs !== undefined);
     if (expiring.length === 0) return;
     const left = new Set(this.#provider.records(now).map(({ key }) => key.toString('latin1')));
     const purged = expiring.filter(
@@ -251,11 +250,17 @@ export class Watch {
       this.#events.count('commit of an id alone');
       if (this.#bases.has(`${before.id} ${before.stored.version}`)) this.#events.count('vacuum fenced an origin');
     }
+    if (is.layers.length > was.layers.length) this.#events.count('layer laid above a base');
+    if (is.layers.length < was.layers.length) this.#events.count('layers merged');
     if (was.deadSlots.length > 0 && is.deadSlots.length === 0) this.#events.count('dead slots shed by a replace');
     if (is.level > 0 && this.#provider.records(now).length > this.#provider.records(before).length)
       this.#events.count('parent repaired');
     if (was.commitIds.length === COMMIT_IDS_KEPT) this.#events.count('commit id fell out of the list');
   }
+}
+
+function nameOf({ key, version }: DecodedRecord): string {
+  return `${version} ${key.toString('latin1')}`;
 }
 
 function pagesOf({ rows }: Node): string {
