@@ -127,14 +127,15 @@ export function scenarioOf(seed: number): Scenario {
   const processes = 2 + chance.below(2);
   const order = chance.of(['hash', 'key'] as const);
   const isLong = order === 'key' && chance.is(0.4);
+  const isScattered = !isLong && chance.is(0.25);
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
   const mishaps = mishapsOf(chance, processes);
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCount = chance.of(isLong ? [24, 60, 60] : [3, 12, 24, 40]);
-  const actions = new ActionSource(chance, { keyCount, hasTtl, hasDrops, sleeps });
+  const keyCount = chance.of(isLong ? [24, 60, 60] : isScattered ? [40, 80] : [3, 12, 24, 40]);
+  const actions = new ActionSource(chance, { keyCount, isScattered, hasTtl, hasDrops, sleeps });
   const clients = Array.from({ length: processes }, (_, process) => process).flatMap((process) =>
     Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(5 + chance.below(9)) })),
   );
@@ -144,7 +145,7 @@ export function scenarioOf(seed: number): Scenario {
     order,
     containers: order === 'hash' && chance.is(0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
-    ...sizesOf(chance, isLong),
+    ...sizesOf(chance, isLong, isScattered),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
     latency: chance.of(['even', 'wide', 'uneven'] as const),
@@ -156,9 +157,14 @@ export function scenarioOf(seed: number): Scenario {
 }
 
 /** Tiny limits, so that a few records split. A header, as everywhere, fits into a chunk. */
-function sizesOf(chance: Chance, isLong: boolean): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
+function sizesOf(
+  chance: Chance,
+  isLong: boolean,
+  isScattered: boolean,
+): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
   // Pages of one entry each: a branch splits at some ten children, and a root holds what one batch makes of it.
   if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
+  if (isScattered) return { entityBytesMax: chance.of([6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
   if (chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
   return { entityBytesMax: chance.of([2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
@@ -199,6 +205,8 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
 
 interface ActionRules {
   readonly keyCount: number;
+  /** Small records, many to a page, written in batches from all over the table: they make layers. */
+  readonly isScattered: boolean;
   readonly hasTtl: boolean;
   readonly hasDrops: boolean;
   readonly sleeps: readonly number[];
@@ -215,7 +223,8 @@ class ActionSource {
   constructor(chance: Chance, rules: ActionRules) {
     this.#chance = chance;
     this.#rules = rules;
-    this.#weights = { ...ACTIONS, drop: rules.hasDrops ? 4 : 0 };
+    const batches = rules.isScattered ? { putMany: 40, deleteMany: 15 } : {};
+    this.#weights = { ...ACTIONS, ...batches, drop: rules.hasDrops ? 4 : 0 };
     this.#uses = Array.from({ length: rules.keyCount }, () => 0);
   }
 
@@ -223,7 +232,7 @@ class ActionSource {
   load(): PutMany[] {
     const keys = this.#uses.map((_, key) => key);
     const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
-    const bytes = this.#chance.of([20, 150, 300]);
+    const bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300]);
     const batches = Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) =>
       keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
     );
@@ -301,7 +310,9 @@ class ActionSource {
 
   #key(): number {
     for (let tries = 0; ; tries += 1) {
-      const key = this.#chance.is(0.4) ? this.#chance.below(3) : this.#chance.below(this.#rules.keyCount);
+      const key = this.#chance.is(this.#rules.isScattered ? 0.1 : 0.4)
+        ? this.#chance.below(3)
+        : this.#chance.below(this.#rules.keyCount);
       if (this.#uses[key]! >= OPERATIONS_OF_A_KEY_MAX && tries < 50) continue;
       this.#uses[key]! += 1;
       return key;
@@ -313,6 +324,7 @@ class ActionSource {
   }
 
   #bytes(): number {
+    if (this.#rules.isScattered) return this.#chance.below(40);
     return this.#chance.below(this.#chance.of([30, 200, 500, 500, 3_500]));
   }
 
