@@ -1,4 +1,4 @@
-// npm run mutants [-- --only NAME] [--seeds N]: each mutant must be caught, or the simulation looks past the rule it breaks. A mutant that no longer
+// npm run mutants [-- --only NAME] [--seeds N] [--workers W]: each mutant must be caught, or the simulation looks past the rule it breaks. A mutant that no longer
 // applies to the sources fails the run too.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,11 @@ import { runSeeds } from './parallel.ts';
 const SEEDS = 2_000;
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, seeds: { type: 'string', default: String(SEEDS) } },
+  options: {
+    only: { type: 'string' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    seeds: { type: 'string', default: String(SEEDS) },
+  },
 });
 
 /** The seed that caught the mutant and what it complained of; undefined if none did. */
@@ -30,7 +34,7 @@ const mutants = mutantNames()
   .filter((name) => values.only === undefined || name.includes(values.only))
   .map(readMutant);
 for (const mutant of mutants) checkApplies(mutant);
-const limit = pLimit(availableParallelism());
+const limit = pLimit(Number(values.workers));
 const caught = await Promise.all(
   mutants.map((mutant) =>
     limit(async () => {

@@ -79,7 +79,8 @@ class Run {
 
   async #play(): Promise<void> {
     const { clients, skewsMs } = this.#scenario;
-    if (this.#hasNeighbour) await this.#neighbour(async (store) => void (await store.table(NEIGHBOUR)).put('k', 1));
+    if (this.#hasNeighbour)
+      await this.#neighbour(async (store) => void (await store.table(NEIGHBOUR, { containers: 3 })).put('k', 1));
     const processes = skewsMs.map((_, index) => this.#process(index));
     const playing = clients.map(({ process, actions }) => this.#client(processes[process]!).run(actions));
     await this.#scheduler.run(Promise.all(playing), STEPS_MAX);
