@@ -224,7 +224,8 @@ class ActionSource {
     this.#chance = chance;
     this.#rules = rules;
     const batches = rules.isScattered ? { putMany: 40, deleteMany: 15 } : {};
-    this.#weights = { ...ACTIONS, ...batches, drop: rules.hasDrops ? 4 : 0 };
+    const vacuum = chance.is(0.25) ? 30 : ACTIONS.vacuum;
+    this.#weights = { ...ACTIONS, ...batches, vacuum, drop: rules.hasDrops ? 4 : 0 };
     this.#uses = Array.from({ length: rules.keyCount }, () => 0);
   }
 
