@@ -1,7 +1,7 @@
 // Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { Change, type Decision } from '../../shared/store/change.ts';
+import { Change, type Wish } from '../../shared/store/change.ts';
 import { compareBytes } from '../../shared/store/bytes.ts';
 import { isExpired } from '../../shared/store/evaluate.ts';
 import type { Snapshot } from '../../shared/store/container.ts';
@@ -12,6 +12,8 @@ import { seededRandom } from '../../shared/compare/random.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
 const INCARNATION = 'aaaaaaaaaaaaaaaa';
+
+const SINK = { settled: () => undefined };
 
 type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
 
@@ -40,18 +42,18 @@ function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Eva
 }
 
 /** A change of one key, and what the model becomes by it when it is decided. */
-function change(key: string, decide: () => Decision, isBlind: boolean): Change {
+function change(key: string, wish: Wish): Change {
   const bytes = Buffer.from(key);
-  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, settle: () => undefined } as const;
-  return new Change({ ...rest, position: bytes, key: bytes, decide, isBlind });
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
+  return new Change({ ...rest, position: bytes, key: bytes, wish });
 }
 
 function put(key: string, fill: number, expiresAtMs?: number): Change {
-  return change(key, () => ({ kind: 'write', codec: 0, value: Buffer.alloc(90, fill), expiresAtMs }), true);
+  return change(key, { kind: 'write', codec: 0, value: Buffer.alloc(90, fill), expiresAtMs });
 }
 
 function remove(key: string): Change {
-  return change(key, () => ({ kind: 'remove' }), false);
+  return change(key, () => ({ kind: 'remove' }));
 }
 
 function inOrder(changes: Change[]): Change[] {
@@ -153,9 +155,7 @@ test('a scattered group of unconditional puts needs no page read, one that depen
   const { snapshot, key } = filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
   expect(unreadPages(unread(snapshot), scattered)).toEqual([]);
-  const conditional = scattered.map(({ key: bytes, decide }) =>
-    change(Buffer.from(bytes).toString(), () => decide(undefined, ''), false),
-  );
+  const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
   expect(unreadPages(unread(snapshot), conditional).length).toBe(50);
 });
 
