@@ -25,7 +25,7 @@ const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
 const REROUTES_MAX = 50;
 /** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
-const PAGE_BYTES = 4 * 1024;
+const PAGE_BYTES = 8 * 1024;
 
 export interface EngineOptions {
   readonly table: string;
