@@ -74,6 +74,8 @@ export class Tree {
     for (let branch = root; ;) {
       // A root may have grown between two looks: what counts is the level of the one whose pages are read.
       const whole = await this.#known(branch);
+      // A root that was recreated meanwhile may have fewer levels.
+      if (whole.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = whole.header.level - 1;
       const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position).child);
       if (below === level) return { id, incarnation: whole.header.incarnation };
@@ -225,9 +227,7 @@ export class Tree {
     if (isWhole(branch.header)) return branch;
     const whole = await this.#context.reader.readWhole(branch.id);
     if (whole === undefined || whole.header.state !== 'live') throw tableNotFound(this.#context.table);
-    return whole.header.level > 0
-      ? whole
-      : Promise.reject(new StoreError('corrupt', 'a branch became a leaf', { container: branch.id }));
+    return whole;
   }
 
   /** The child whose separator is the last one not above `position`, and where the next one begins. */
