@@ -25,7 +25,7 @@ const PROPERTIES = 3;
 /** Checks all of an entity but its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
 export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
   const found = { unnormalised: false };
-  const context: ValueContext = { database, excluded: false, insideArray: false, depth: 0, found };
+  const context: ValueContext = { database, insideArray: false, depth: 0, found };
   let keyBytes: Buffer | undefined;
   const properties: Properties = new Map();
   const sizes = new Map<string, number>();
@@ -104,7 +104,6 @@ export function sameProperties(one: Properties, other: Properties): boolean {
 export function propertiesBytes(properties: Properties): number {
   const context = {
     database: ANY_DATABASE,
-    excluded: false,
     insideArray: false,
     depth: 0,
     found: { unnormalised: false },

@@ -102,7 +102,6 @@ function ancestor(property: string, value: Buffer, database: Database): Conditio
 function checkFilterValue(value: Buffer, database: Database): void {
   const context: ValueContext = {
     database,
-    excluded: false,
     insideArray: false,
     depth: 0,
     found: { unnormalised: false },

@@ -36,8 +36,6 @@ export const MEANING_INDEX_VALUE = 18;
 
 export interface ValueContext {
   readonly database: Database;
-  /** What is around it is excluded from indexes, and so is it. */
-  readonly excluded: boolean;
   readonly insideArray: boolean;
   readonly depth: number;
   /** Set if a key inside lacks its project, or a timestamp is finer than microseconds: the entity must be rewritten. */
@@ -90,7 +88,8 @@ const CONTENT = new Set<number>(
 
 function contentBytes(bytes: Buffer, found: Found, context: ValueContext): number {
   const sizeBytes = found.end - found.start;
-  const excluded = found.excluded || context.excluded;
+  // By its own mark alone: what an excluded entity holds keeps to the limits of indexed values all the same.
+  const { excluded } = found;
   const content = () => new WireReader(bytes, found.start, found.end);
   expectWireType(found);
   switch (found.type) {
@@ -103,7 +102,7 @@ function contentBytes(bytes: Buffer, found: Found, context: ValueContext): numbe
       return sizeBytes;
     case FIELD.entity:
       if (context.depth >= NESTING_MAX) throw invalid('entity_value', `is nested deeper than ${NESTING_MAX} levels`);
-      return checkEmbedded(content(), { ...context, excluded, insideArray: false, depth: context.depth + 1 });
+      return checkEmbedded(content(), { ...context, insideArray: false, depth: context.depth + 1 });
     case FIELD.array:
       if (context.insideArray) throw invalid('array_value', 'must not contain another array value');
       if (found.annotated) throw invalid('array_value', 'must not come with meaning or exclude_from_indexes');
