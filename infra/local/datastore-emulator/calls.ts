@@ -27,6 +27,8 @@ export type Rpc = (typeof RPCS)[number];
 export interface Call {
   /** The keys it is about, where it names any. */
   readonly keys: readonly KeyRef[];
+  /** True if a part of it may be applied: a non-transactional commit. */
+  readonly divisible: boolean;
   /** Answers with the encoded response, or throws a StatusError. For a commit, `only` leaves out mutations by their index. */
   run(only?: (index: number) => boolean): Buffer;
 }
@@ -37,12 +39,13 @@ export type Prepare = (bytes: Buffer, services: Services) => Call;
 const PREPARE: Readonly<Record<Rpc, Prepare>> = {
   Lookup: prepare('LookupRequest', (request, database, services) => {
     const keys = lookupKeys(request, database);
-    return { keys, run: () => lookup(request, keys, services) };
+    return { keys, divisible: false, run: () => lookup(request, keys, services) };
   }),
   Commit: prepare('CommitRequest', (request, database, services) => {
     const mutations = checkCommit(request, database);
     return {
       keys: mutations.map(({ key }) => key),
+      divisible: request.transactionSelector === undefined,
       run: (only = () => true) =>
         commit(
           request,
@@ -54,18 +57,22 @@ const PREPARE: Readonly<Record<Rpc, Prepare>> = {
   }),
   RunQuery: prepare('RunQueryRequest', (request, database, services) => ({
     keys: [],
+    divisible: false,
     run: () => runQuery(request, database, services),
   })),
   RunAggregationQuery: prepare('RunAggregationQueryRequest', (request, database, services) => ({
     keys: [],
+    divisible: false,
     run: () => runAggregation(request, database, services),
   })),
   BeginTransaction: prepare('BeginTransactionRequest', (request, _, { transactions }) => ({
     keys: [],
+    divisible: false,
     run: () => encodeBegun({ transaction: transactions.begin(request.transactionOptions).id }),
   })),
   Rollback: prepare('RollbackRequest', (request, _, { transactions }) => ({
     keys: [],
+    divisible: false,
     run: () => {
       transactions.rollback(request.transaction);
       return EMPTY;
@@ -75,12 +82,17 @@ const PREPARE: Readonly<Record<Rpc, Prepare>> = {
     const keys = request.keys.map((bytes, place) =>
       inside(`keys[${place}]`, () => parseKey(bytes, database, { completeness: 'incomplete' })),
     );
-    return { keys, run: () => encodeKeys({ keys: keys.map((key) => ids.allocate(key, database).encoded) }) };
+    return {
+      keys,
+      divisible: false,
+      run: () => encodeKeys({ keys: keys.map((key) => ids.allocate(key, database).encoded) }),
+    };
   }),
   ReserveIds: prepare('ReserveIdsRequest', (request, database, { ids }) => {
     const keys = request.keys.map((bytes, place) => inside(`keys[${place}]`, () => parseKey(bytes, database)));
     return {
       keys,
+      divisible: false,
       run: () => {
         for (const key of keys) ids.reserve(key);
         return EMPTY;

@@ -98,6 +98,22 @@ export function keyName({ partition, order }: KeyRef): string {
   return `${partition}\n${order}`;
 }
 
+/** Name or id of the last element; undefined if it has neither. Ids beyond 2^53 lose precision. */
+export function lastIdentifier({ encoded }: KeyRef): string | number | undefined {
+  let identifier: string | number | undefined;
+  const reader = new WireReader(encoded);
+  while (reader.next()) {
+    if (reader.field !== 2) continue;
+    identifier = undefined;
+    const element = reader.message();
+    while (element.next()) {
+      if (element.field === 2) identifier = element.number();
+      else if (element.field === 3) identifier = element.text();
+    }
+  }
+  return identifier;
+}
+
 /** For people: `Kind:name/Kind:5`. */
 export function describeKey({ encoded }: KeyRef): string {
   const elements: string[] = [];

@@ -40,7 +40,7 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
   const { host = '127.0.0.1', port = 0, nowMs = Date.now } = options;
   const storage = createStorage(nowMs);
   const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
-  const faults = createFaults();
+  const faults = createFaults(nowMs);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
