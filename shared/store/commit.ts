@@ -1,8 +1,8 @@
 // One container's queue of changes. While a commit is under way later changes gather; then all go in one. A commit that was refused, or
 // whose fate is unknown, is settled by reading the container: never by guessing, never by sending the same thing again (rules 3 to 6).
-import { asBuffer, compareBytes } from './bytes.ts';
+import { asBuffer } from './bytes.ts';
 import { type Attempt, OpenAttempts, settleAll } from './attempts.ts';
-import type { Change, Verdict } from './change.ts';
+import { byPosition, type Change, type Verdict } from './change.ts';
 import { type Moment, type Snapshot } from './container.ts';
 import { planCommit, type Plan, replaceOf } from './draft.ts';
 import { countWrite } from './counters.ts';
@@ -139,7 +139,7 @@ export class CommitQueue {
       else if (step === 'restart') astray.push(change);
       else sendRight(step.id, change);
     }
-    here.sort((a, b) => compareBytes(a.position, b.position));
+    here.sort(byPosition);
     this.#changes = [...here, ...kept];
     for (const [id, changes] of right) this.#engine.enqueue(id, changes);
     if (astray.length > 0) this.#engine.routeAstray(snapshot, astray);

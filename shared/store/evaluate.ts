@@ -1,7 +1,7 @@
 // What a group of changes makes of a container: pure, from one snapshot to the page table of the next, with a verdict for each change.
 // Nothing here knows how, or whether, the result is written.
 import { compareBytes } from './bytes.ts';
-import type { Change, Verdict } from './change.ts';
+import type { Change, Decision, Verdict } from './change.ts';
 import { pageOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { StoreError } from './errors.ts';
@@ -270,13 +270,9 @@ function recordOf(
 }
 
 /** A user's function may throw: that is a verdict on its change, not on the group. */
-function decideSafely(
-  change: Change,
-  record: StoredRecord | undefined,
-  incarnation: string,
-): ReturnType<Change['decide']> {
+function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: string): Decision {
   try {
-    return change.decide(record, incarnation);
+    return typeof change.wish === 'function' ? change.wish(record, incarnation) : change.wish;
   } catch (error) {
     return { kind: 'none', error };
   }
