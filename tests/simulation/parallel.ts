@@ -62,7 +62,7 @@ async function runShare(work: Work): Promise<Found> {
     const message = answer[0] as { found?: Found; error?: string } | number | null;
     if (typeof message === 'object' && message?.found !== undefined) return message.found;
     throw new Error(
-      typeof message === 'object' && message !== null ? message.error : `a worker ended with code ${message}`,
+      typeof message === 'object' && message !== null ? message.error : `a worker ended: ${answer.join(' ')}`,
     );
   } finally {
     worker.kill();

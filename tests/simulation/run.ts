@@ -1,6 +1,6 @@
 // One run: a scenario played out to its end, then a look at everything with all faults over.
 import { memoryState } from '../../shared/drivers/memory.ts';
-import type { Store, Table } from '../../shared/store/index.ts';
+import type { Table } from '../../shared/store/index.ts';
 import { Client, hasDrops, keyName, TABLE } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
@@ -79,8 +79,7 @@ class Run {
 
   async #play(): Promise<void> {
     const { clients, skewsMs } = this.#scenario;
-    if (this.#hasNeighbour)
-      await this.#neighbour(async (store) => void (await store.table(NEIGHBOUR, { containers: 3 })).put('k', 1));
+    if (this.#hasNeighbour) await this.#fillNeighbour();
     const processes = skewsMs.map((_, index) => this.#process(index));
     const playing = clients.map(({ process, actions }) => this.#client(processes[process]!).run(actions));
     await this.#scheduler.run(Promise.all(playing), STEPS_MAX);
@@ -99,11 +98,15 @@ class Run {
     return new Client({ scenario, process, scheduler, recorder, events, nextId: () => (this.#lastId += 1) });
   }
 
-  /** Work on the other table, with nothing going wrong. */
-  async #neighbour(work: (store: Store) => Promise<void>): Promise<void> {
+  /** One record in the other table, with nothing going wrong yet. */
+  async #fillNeighbour(): Promise<void> {
     this.#network.isCalm = true;
-    const { life } = this.#process(this.#scenario.skewsMs.length);
-    await this.#scheduler.run(work(life.store), STEPS_MAX);
+    const { store } = this.#process(this.#scenario.skewsMs.length).life;
+    const work = async (): Promise<void> => {
+      const table = await store.table<number>(NEIGHBOUR, { containers: 3 });
+      await table.put('k', 1);
+    };
+    await this.#scheduler.run(work(), STEPS_MAX);
     this.#network.isCalm = false;
   }
 

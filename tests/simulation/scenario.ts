@@ -135,7 +135,7 @@ export function scenarioOf(seed: number): Scenario {
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
   const keyCount = chance.of(isLong ? [24, 60, 60] : isScattered ? [40, 80] : [3, 12, 24, 40]);
-  const actions = new ActionSource(chance, { keyCount, isScattered, hasTtl, hasDrops, sleeps });
+  const actions = new ActionSource(chance, { keyCount, isLong, isScattered, hasTtl, hasDrops, sleeps });
   const clients = Array.from({ length: processes }, (_, process) => process).flatMap((process) =>
     Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(5 + chance.below(9)) })),
   );
@@ -205,6 +205,8 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
 
 interface ActionRules {
   readonly keyCount: number;
+  /** Long keys: their values stay small, so that a root holds the separators of whatever one batch makes of it. */
+  readonly isLong: boolean;
   /** Small records, many to a page, written in batches from all over the table: they make layers. */
   readonly isScattered: boolean;
   readonly hasTtl: boolean;
@@ -326,7 +328,7 @@ class ActionSource {
 
   #bytes(): number {
     if (this.#rules.isScattered) return this.#chance.below(40);
-    return this.#chance.below(this.#chance.of([30, 200, 500, 500, 3_500]));
+    return this.#chance.below(this.#chance.of(this.#rules.isLong ? [30, 300] : [30, 200, 500, 500, 3_500]));
   }
 
   #ttlMs(): number | undefined {
