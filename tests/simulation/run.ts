@@ -134,7 +134,7 @@ class Run {
       const table = await store.table<Value>(TABLE, { order: this.#scenario.order });
       for (const when of ['at the end', 'after the vacuum']) {
         await this.#readAll(process, table, when);
-        await store.vacuum(TABLE);
+        await store.vacuum(TABLE, { timeoutMs: HOUR_MS });
       }
       if (this.#hasNeighbour && (await (await store.table(NEIGHBOUR)).get('k')) === undefined)
         this.#recorder.complain('the table beside lost its record');
