@@ -160,6 +160,44 @@ test('rule 17: a drop that is cut short says that it is unknown, and goes no fur
   expect(storedIds(world.state, 't').length).toBeGreaterThanOrEqual(left - 1);
 });
 
+test('rule 17: a drop that fails after its tombstone was written says that it is unknown, not that nothing was written', async () => {
+  const world = new World();
+  const a = world.process();
+  await open(world, a);
+  a.rule((call) => (call.kind === 'list' ? { fail: 'unavailable' } : undefined));
+  await expect(world.run(a.store.drop('t'))).rejects.toMatchObject({ code: 'unknown' });
+  expect(storedRoot(world.state, 't').header.state).toBe('removing');
+});
+
+test('rule 17: a drop that fails before it wrote anything says so', async () => {
+  const world = new World();
+  const a = world.process();
+  await open(world, a);
+  a.rule((call) => (call.kind === 'read' ? { fail: 'unavailable' } : undefined));
+  await expect(world.run(a.store.drop('t'))).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('rule 15: a root that was recreated with fewer levels while its old branch was half known is no damage', async () => {
+  const world = new World();
+  const [a, b, c] = [world.process(), world.process(), world.process()];
+  await fill(world, await open(world, a), 0, 1);
+  const tableB = await open(world, b);
+  const [first, last] = [key(0), key(59)];
+  await world.run(tableB.get(first));
+  // B knows the leaf that the root was, page by page; now it grows, and B learns its header alone.
+  await fill(world, await open(world, a), 1, 60);
+  b.once(
+    (call) => call.kind === 'read' && call.requests.some(({ id, parts }) => id === ROOT && parts === 'all'),
+    async () => {
+      await c.store.drop('t');
+      await c.store.table<string>('t', { order: 'key' });
+      return undefined;
+    },
+  );
+  await world.run(tableB.put(last, 'x'));
+  expect((await world.run(tableB.get(last)))?.value).toBe('x');
+});
+
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {
   const world = new World();
   const a = world.process();
