@@ -14,7 +14,7 @@ export function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
   const mtime = new Date(1980, 0, 1);
   const entries: Zippable = {};
   for (const name of [...files.keys()].sort())
-    entries[name] = [files.get(name)!, { level: 9, mtime, os: UNIX, attrs: MODE }];
+    entries[name] = [files.get(name)!, { level: 6, mtime, os: UNIX, attrs: MODE }];
   return zipSync(entries);
 }
 
