@@ -95,7 +95,9 @@ describe('the packed library', () => {
       PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`,
     });
     expect(help).toContain('stowage compare --endpoints FILE');
-    await expect(run(process.execPath, [path.join(packed, 'dist/cli.js'), 'compare'], projectDir())).rejects.toThrow();
+    await expect(run(process.execPath, [path.join(packed, 'dist/cli.js'), 'compare'], projectDir())).rejects.toThrow(
+      '--endpoints FILE',
+    );
   });
 });
 
