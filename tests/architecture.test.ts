@@ -120,6 +120,15 @@ const RULES: readonly Rule[] = [
       /^node:/,
     ],
   },
+  // Others may want the emulator alone: it knows nothing of this project.
+  {
+    from: /^infra\/local\/datastore-emulator\//,
+    may: [
+      /^infra\/local\/datastore-emulator\//,
+      /^(@grpc\/grpc-js|@google-cloud\/datastore-api|protobufjs)(\/|$)/,
+      /^node:/,
+    ],
+  },
   { from: /^infra\//, may: [/^infra\//, PUBLIC, /^(?!functions\/|shared\/|tests\/)/] },
   { from: /^tests\//, may: [/./] },
   { from: /^[a-z.]+\.ts$/, may: [/^[a-z]/] },

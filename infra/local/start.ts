@@ -19,7 +19,7 @@ import { writeReport } from '../../functions/cli-report.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The Java emulator is several times slower for its first ten thousand operations or so. */
+/** Google's emulator, in Java, is several times slower for its first ten thousand operations or so. */
 const WARM_UP_MS = 10_000;
 
 /** A job that hangs anywhere ends by itself: the full ladder takes some 20 minutes. */
@@ -66,7 +66,8 @@ async function start(args: readonly string[]): Promise<number> {
 async function run(options: StartOptions): Promise<number> {
   const { signal } = interrupted;
   console.log(`Stowage on Node.js ${process.versions.node}. Starting emulators and functions ...`);
-  const clouds = await startClouds({ buildDir: path.join(ROOT, '.build'), log: console.log, signal });
+  const { datastore } = options;
+  const clouds = await startClouds({ buildDir: path.join(ROOT, '.build'), datastore, log: console.log, signal });
   try {
     for (const cloud of clouds.running) {
       const proof = await proveRecord(cloud, signal);
@@ -123,7 +124,6 @@ async function compare(clouds: Clouds, { full }: StartOptions, signal: AbortSign
 async function publish(report: Report, clouds: Clouds): Promise<number> {
   const files = await writeReport(report, path.join(ROOT, 'report'));
   console.log(`\n${reportText(report)}`);
-  for (const hint of clouds.hints) console.log(`${hint}\n`);
   console.log(files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n'));
   if (report.failures.length === 0) return 0;
   console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));

@@ -34,3 +34,63 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   // The place has left the list, or the count did not move although the version did: only a refusal is evidence then.
   return attempt.refused ? 'lost' : 'unknown';
 }
+
+/** The attempts of one container that nothing has settled yet. A change counts those that carry it. */
+export class OpenAttempts {
+  readonly #unknown: () => Error;
+  #attempts: Attempt[] = [];
+
+  /** `unknown` makes the error of a change whose fate can no longer be told. */
+  constructor(unknown: () => Error) {
+    this.#unknown = unknown;
+  }
+
+  begin(attempt: Attempt): void {
+    this.#attempts.push(attempt);
+    for (const change of attempt.changes) change.openAttempts += 1;
+  }
+
+  has(attempt: Attempt): boolean {
+    return this.#attempts.includes(attempt);
+  }
+
+  /** It was acknowledged: its verdicts hold, and the others of its base have lost. */
+  acknowledge(attempt: Attempt): void {
+    settleAll(attempt.changes, attempt.verdicts);
+    for (const lost of this.#attempts) close(lost);
+    this.#attempts = [];
+  }
+
+  /** It was certainly not applied, and will not be sent again. */
+  withdraw(attempt: Attempt): void {
+    this.#attempts = this.#attempts.filter((other) => other !== attempt);
+    close(attempt);
+  }
+
+  /** Settles them by what a read of the container showed. */
+  settle(now: Snapshot | undefined): void {
+    if (this.#attempts.length === 0) return;
+    this.#attempts = this.#attempts.filter((attempt) => {
+      const settlement = settlementOf(attempt, now);
+      if (settlement === 'open') return true;
+      if (settlement === 'landed') settleAll(attempt.changes, attempt.verdicts);
+      if (settlement === 'unknown')
+        for (const change of attempt.changes) change.settle({ kind: 'failed', error: this.#unknown() });
+      close(attempt);
+      return false;
+    });
+  }
+
+  /** Their changes have all had their answers. */
+  forget(): void {
+    this.#attempts = [];
+  }
+}
+
+export function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {
+  for (const [index, change] of changes.entries()) change.settle(verdicts[index]!);
+}
+
+function close(attempt: Attempt): void {
+  for (const change of attempt.changes) change.openAttempts -= 1;
+}

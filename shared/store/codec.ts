@@ -22,7 +22,8 @@ const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true 
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   msgpack: (value) => {
     assertCarried(value, checkMsgpack);
-    return { tag: 1, bytes: Buffer.from(packr.pack(value)) };
+    // A view into the packer's buffer, which is never written to again: the bytes are copied into a page soon.
+    return { tag: 1, bytes: packr.pack(value) };
   },
   json: (value) => {
     assertCarried(value, checkJson);
@@ -75,25 +76,29 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { tabl
 }
 
 /** Throws a TypeError for what would be lost in silence or never end. `check` judges each value on the way; `undefined` is judged by it too, save at the top. */
-function assertCarried(value: unknown, check: (value: unknown, above: unknown) => void): void {
+function assertCarried(value: unknown, check: Check): void {
   if (value === undefined) throw new TypeError('undefined cannot be stored');
-  const above: object[] = [];
-  const visit = (member: unknown): void => {
-    if (typeof member === 'function' || typeof member === 'symbol')
-      throw new TypeError(`a ${typeof member} cannot be stored`);
-    check(member, above.at(-1));
-    if (typeof member !== 'object' || member === null || ArrayBuffer.isView(member)) return;
-    if (above.includes(member)) throw new TypeError('the value contains itself');
-    above.push(member);
-    for (const inner of membersOf(member)) visit(inner);
-    above.pop();
-  };
-  visit(value);
+  visit(value, [], check);
 }
 
-function membersOf(value: object): Iterable<unknown> {
-  if (value instanceof Map) return [...value.keys(), ...value.values()];
-  return value instanceof Set ? value : [...Object.keys(value), ...Object.values(value)];
+type Check = (value: unknown, above: unknown) => void;
+
+function visit(value: unknown, above: object[], check: Check): void {
+  if (typeof value === 'function' || typeof value === 'symbol')
+    throw new TypeError(`a ${typeof value} cannot be stored`);
+  check(value, above.at(-1));
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  if (above.includes(value)) throw new TypeError('the value contains itself');
+  above.push(value);
+  if (value instanceof Map) for (const [key, inner] of value) visitBoth(key, inner, above, check);
+  else if (value instanceof Set) for (const inner of value) visit(inner, above, check);
+  else for (const key of Object.keys(value)) visitBoth(key, (value as Record<string, unknown>)[key], above, check);
+  above.pop();
+}
+
+function visitBoth(key: unknown, value: unknown, above: object[], check: Check): void {
+  visit(key, above, check);
+  visit(value, above, check);
 }
 
 /** MessagePack writes UTF-8, in which lone surrogates are all the same. */

@@ -1,18 +1,18 @@
 // One container's queue of changes. While a commit is under way later changes gather; then all go in one. A commit that was refused, or
 // whose fate is unknown, is settled by reading the container: never by guessing, never by sending the same thing again (rules 3 to 6).
 import { asBuffer } from './bytes.ts';
-import type { Attempt } from './attempts.ts';
-import { settlementOf } from './attempts.ts';
-import type { Change, Verdict } from './change.ts';
-import { isKnown, type Moment, type Snapshot } from './container.ts';
+import { type Attempt, OpenAttempts, settleAll } from './attempts.ts';
+import { byPosition, type Change, type Verdict } from './change.ts';
+import { type Moment, type Snapshot } from './container.ts';
 import { planCommit, type Plan, replaceOf } from './draft.ts';
 import { countWrite } from './counters.ts';
 import type { EntityId, Refused, Unknown, Write, WriteOutcome } from './driver.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { evaluate, type Evaluation, pagesTouched } from './evaluate.ts';
+import { evaluate, type Evaluation } from './evaluate.ts';
 import type { Header } from './header.ts';
 import { drawId } from './ids.ts';
+import { unreadPages } from './layers.ts';
 import { REQUEST_TIMEOUT_MS } from './reader.ts';
 import { insertNodes, type InsertedNode } from './splitter.ts';
 import { orderChanged } from './tree.ts';
@@ -34,7 +34,7 @@ export class CommitQueue {
   /** All that wait, and those whose commit is under way: a change leaves when it is settled or sent on. */
   #changes: Change[] = [];
   #latest: Snapshot | undefined;
-  #open: Attempt[] = [];
+  readonly #open: OpenAttempts;
   #troubles = 0;
   #mustSplit = false;
   #pageReads = 0;
@@ -43,6 +43,7 @@ export class CommitQueue {
   constructor(id: EntityId, engine: Engine) {
     this.#id = id;
     this.#engine = engine;
+    this.#open = new OpenAttempts(() => engine.unknown(id));
   }
 
   add(changes: readonly Change[]): void {
@@ -63,7 +64,7 @@ export class CommitQueue {
     }
     this.#isRunning = false;
     this.#latest = undefined;
-    this.#open = [];
+    this.#open.forget();
     this.#engine.queueIsIdle(this.#id);
   }
 
@@ -81,12 +82,12 @@ export class CommitQueue {
   /** One step towards emptying the queue: a read that was lacking, or one commit with its settling. */
   async #round(): Promise<void> {
     const snapshot = this.#latestKnown() ?? (await this.#look(this.#engine.reader.readPages(this.#id, [])));
-    this.#settle(snapshot);
+    this.#open.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#engine.routeAfterMiss(this.#id, this.#takeAll());
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
-    const unread = pagesTouched(snapshot, group).filter((ref) => !isKnown(ref));
+    const unread = unreadPages(snapshot, group);
     if (unread.length > 0) {
       this.#engine.counters.cacheMisses += group.length;
       return this.#readPages(unread.map((ref) => ref.slot));
@@ -94,7 +95,7 @@ export class CommitQueue {
     this.#pageReads = 0;
     this.#engine.counters.cacheHits += group.length;
     const nowMs = this.#engine.runtime.wallMs();
-    const evaluation = evaluate(snapshot, group, { ...this.#engine.rules, nowMs });
+    const evaluation = this.#evaluate(snapshot, group, nowMs, false);
     const isCarried = group.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !isCarried)
       return this.#confirmNegatives(snapshot, group, evaluation.verdicts);
@@ -119,7 +120,7 @@ export class CommitQueue {
     else await this.#look(this.#engine.reader.readPages(this.#id, slots));
   }
 
-  /** The changes that belong here, as many as one commit takes; the others are sent on their way. */
+  /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */
   #sortOut(snapshot: Snapshot): Change[] {
     const here: Change[] = [];
     const kept: Change[] = [];
@@ -138,6 +139,7 @@ export class CommitQueue {
       else if (step === 'restart') astray.push(change);
       else sendRight(step.id, change);
     }
+    here.sort(byPosition);
     this.#changes = [...here, ...kept];
     for (const [id, changes] of right) this.#engine.enqueue(id, changes);
     if (astray.length > 0) this.#engine.routeAstray(snapshot, astray);
@@ -151,6 +153,10 @@ export class CommitQueue {
     await this.#look(this.#engine.reader.readPages(this.#id, []));
   }
 
+  #evaluate(snapshot: Snapshot, group: readonly Change[], nowMs: number, mergesAll: boolean): Evaluation {
+    return evaluate(snapshot, group, { ...this.#engine.rules, nowMs, mergesAll });
+  }
+
   async #commit(snapshot: Snapshot, group: readonly Change[], evaluation: Evaluation, nowMs: number): Promise<void> {
     const engine = this.#engine;
     const attemptId = drawId(engine.runtime);
@@ -161,6 +167,8 @@ export class CommitQueue {
       case 'needs_whole':
         await this.#look(engine.reader.readWhole(this.#id));
         return;
+      case 'needs_merge':
+        return this.#commit(snapshot, group, this.#evaluate(snapshot, group, nowMs, true), nowMs);
       case 'too_large':
         return this.#failGroup(
           group,
@@ -220,8 +228,7 @@ export class CommitQueue {
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
     const { driver, clock, counters } = this.#engine;
-    this.#open.push(attempt);
-    for (const change of attempt.changes) change.openAttempts += 1;
+    this.#open.begin(attempt);
     countWrite(counters);
     const sent = clock.now();
     const writing = driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS }).then(([outcome]) => outcome!);
@@ -242,11 +249,11 @@ export class CommitQueue {
       const first = await Promise.race([writing, this.#engine.runtime.watch(SETTLING_READ_AFTER_MS)]);
       if (first !== undefined) return first;
       try {
-        this.#settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
+        this.#open.settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
       } catch {
         // The write itself is still open: its outcome, or the next read, will tell.
       }
-      if (!this.#open.includes(attempt)) return undefined;
+      if (!this.#open.has(attempt)) return undefined;
     }
   }
 
@@ -256,15 +263,12 @@ export class CommitQueue {
     counters.commits += 1;
     this.#troubles = 0;
     this.#mustSplit = false;
-    settleAll(attempt.changes, attempt.verdicts);
-    for (const lost of this.#open) close(lost);
-    this.#open = [];
+    this.#open.acknowledge(attempt);
   }
 
   /** Rule 7: a refusal for limit or form is final. One forced split, then an error. */
   #giveUp(attempt: Attempt, { reason, cause }: Refused): void {
-    this.#open = this.#open.filter((other) => other !== attempt);
-    close(attempt);
+    this.#open.withdraw(attempt);
     if (reason === 'limit' && !this.#mustSplit) {
       this.#mustSplit = true;
       return;
@@ -287,25 +291,7 @@ export class CommitQueue {
       counters.unknownOutcomes += 1;
     }
     dropHints(attempt.changes);
-    this.#settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
-  }
-
-  /** Settles the open attempts by what a read of the container showed. */
-  #settle(now: Snapshot | undefined): void {
-    if (this.#open.length === 0) return;
-    const stillOpen: Attempt[] = [];
-    for (const attempt of this.#open) {
-      const settlement = settlementOf(attempt, now);
-      if (settlement === 'open') {
-        stillOpen.push(attempt);
-        continue;
-      }
-      if (settlement === 'landed') settleAll(attempt.changes, attempt.verdicts);
-      if (settlement === 'unknown')
-        for (const change of attempt.changes) change.settle({ kind: 'failed', error: this.#engine.unknown(this.#id) });
-      close(attempt);
-    }
-    this.#open = stillOpen;
+    this.#open.settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
   }
 
   #takeAll(): Change[] {
@@ -338,12 +324,4 @@ export class CommitQueue {
 /** Rule 11: a hint that met any trouble is dropped; whoever walks right next gives it again. */
 function dropHints(changes: readonly Change[]): void {
   for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
-}
-
-function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {
-  for (const [index, change] of changes.entries()) change.settle(verdicts[index]!);
-}
-
-function close(attempt: Attempt): void {
-  for (const change of attempt.changes) change.openAttempts -= 1;
 }

@@ -28,6 +28,8 @@ const ROW_BYTES = 24;
 export type Plan =
   | { readonly kind: 'update'; readonly header: Header; readonly write: Write }
   | { readonly kind: 'split'; readonly draft: SplitDraft }
+  /** All layers must be merged before this can be decided. */
+  | { readonly kind: 'needs_merge' }
   /** The whole container must be read before this can be decided. */
   | { readonly kind: 'needs_whole' }
   | { readonly kind: 'too_large' };
@@ -49,6 +51,7 @@ export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { live, taken } = sizesOf(header, encoded.length, limits);
   if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
+    if (header.layers.length > 0) return { kind: 'needs_merge' };
     const draft = trySplit(input, rules);
     if (draft !== undefined) return { kind: 'split', draft };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
@@ -65,6 +68,7 @@ function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Head
   return {
     ...before,
     pages: evaluation.pages,
+    layers: evaluation.layers,
     deadSlots: evaluation.deadSlots,
     nextNumber: evaluation.nextNumber,
     commitCount: before.commitCount + 1,

@@ -25,7 +25,7 @@ const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
 const REROUTES_MAX = 50;
 /** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
-const PAGE_BYTES = 4 * 1024;
+const PAGE_BYTES = 8 * 1024;
 
 export interface EngineOptions {
   readonly table: string;
@@ -77,17 +77,8 @@ export class Engine {
 
   /** Sends each change to the queue of the container that the branches name. An error settles the changes it concerns. */
   async route(changes: readonly Change[]): Promise<void> {
-    const routed = new Map<EntityId, Change[]>();
-    for (const change of changes) {
-      try {
-        const { id } = (await this.tree.route(change.position, change.level)) ?? noSuchLevel(change.level);
-        const queued = routed.get(id);
-        if (queued === undefined) routed.set(id, [change]);
-        else queued.push(change);
-      } catch (error) {
-        change.settle({ kind: 'failed', error });
-      }
-    }
+    const settle = (change: Change, error: unknown): void => change.settle({ kind: 'failed', error });
+    const routed = await this.tree.group(changes, settle);
     for (const [id, queued] of routed) this.enqueue(id, queued);
   }
 
@@ -156,11 +147,12 @@ export class Engine {
       bytes: 0,
       begunTick: this.clock.now().tick,
       isHint: true,
-      decide: (current, found) => {
+      wish: (current, found) => {
         const isKnown = current !== undefined || found !== incarnation;
         return isKnown ? { kind: 'none' } : { kind: 'write', codec: 0, value, expiresAtMs: undefined };
       },
-      settle: () => this.#repairs.delete(name),
+      sink: { settled: () => this.#repairs.delete(name) },
+      index: 0,
     });
     void this.route([change]);
   }
@@ -175,10 +167,6 @@ export class Engine {
   get busyQueues(): number {
     return this.#queues.size;
   }
-}
-
-function noSuchLevel(level: number): never {
-  throw new RangeError(`the tree has no level ${level}`);
 }
 
 function incarnationOf(id: EntityId): Id64 {

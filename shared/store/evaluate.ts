@@ -1,26 +1,26 @@
 // What a group of changes makes of a container: pure, from one snapshot to the page table of the next, with a verdict for each change.
 // Nothing here knows how, or whether, the result is written.
-import type { Change, Verdict } from './change.ts';
+import { compareBytes } from './bytes.ts';
+import type { Change, Decision, Verdict } from './change.ts';
 import { pageOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { type DeadSlot, HEADER_FIXED_BYTES, pageIndexFor, type PageRef } from './header.ts';
+import { type DeadSlot, HEADER_FIXED_BYTES, type PageRef } from './header.ts';
+import { findRecord, layersOf, targetLayer } from './layers.ts';
+import { flatten, overlay, withoutDead } from './overlay.ts';
 import {
   cutPage,
   EMPTY_PAGE,
-  type Edit,
-  keyAt,
   lowBetween,
   lowerBound,
   type Page,
-  recordAt,
+  pageFrom,
   recordCount,
-  splice,
   type StoredRecord,
+  tombstoneOf,
 } from './page.ts';
 import { type PageRules, sealRef } from './page-ref.ts';
-import { beforeBound, type Placer, placerOf, type Position } from './position.ts';
-import { compareBytes } from './bytes.ts';
+import { type Placer, placerOf, type Position } from './position.ts';
 
 /** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
 export const PURGE_AFTER_MS = 5 * 60_000;
@@ -31,6 +31,8 @@ const RECORD_COST_BYTES = 128;
 export interface EvaluationRules extends PageRules {
   /** The attempt's time: expiry is judged by it alone. */
   readonly nowMs: number;
+  /** Whether all layers are merged into the base, as a split needs them. */
+  readonly mergesAll: boolean;
 }
 
 export interface WrittenPage {
@@ -40,10 +42,11 @@ export interface WrittenPage {
 
 export interface Evaluation {
   readonly pages: readonly PageRef[];
+  readonly layers: readonly number[];
   /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
   readonly written: readonly WrittenPage[];
-  /** Pages of the snapshot that became empty, and whose slots nothing else took. */
-  readonly dropped: readonly PageRef[];
+  /** Slots of the snapshot whose page is gone and that nothing else took. */
+  readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
   readonly nextNumber: number;
   /** One for each change, in the order given. */
@@ -52,35 +55,26 @@ export interface Evaluation {
   readonly appliedCount: number;
 }
 
-/** The pages that these changes touch; they must be known before `evaluate`. */
-export function pagesTouched(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
-  const touched = new Set<PageRef>();
-  for (const change of changes) {
-    const ref = snapshot.header.pages[pageIndexFor(snapshot.header, change.position)];
-    if (ref !== undefined) touched.add(ref);
-  }
-  return [...touched];
-}
-
-/** Applies the changes, in order for equal keys. Their positions must lie within the container. */
+/**
+ * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
+ * the container, and no page may be unread (see layers.ts); where everything is merged, none at all.
+ */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): Evaluation {
   return new Evaluator(snapshot, rules).run(changes);
 }
 
-interface Numbered {
-  readonly change: Change;
-  readonly index: number;
+interface FreeSlot extends DeadSlot {
+  /** Whether a page of the snapshot lies in it. */
+  readonly isTaken: boolean;
 }
 
 class Evaluator {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
   readonly #place: Placer;
-  readonly #pages: PageRef[] = [];
   readonly #written: WrittenPage[] = [];
-  readonly #dropped: PageRef[] = [];
   readonly #verdicts: Verdict[] = [];
-  readonly #freeSlots: DeadSlot[];
+  readonly #freeSlots: FreeSlot[];
   #nextSlot: number | undefined;
   #nextNumber: number;
   #appliedCount = 0;
@@ -90,80 +84,52 @@ class Evaluator {
     this.#snapshot = snapshot;
     this.#rules = rules;
     this.#place = placerOf(header.order, header.level);
-    this.#freeSlots = [...header.deadSlots];
+    this.#freeSlots = header.deadSlots.map((slot) => ({ ...slot, isTaken: false }));
     this.#nextNumber = header.nextNumber;
   }
 
   run(changes: readonly Change[]): Evaluation {
-    const sorted = changes.map((change, index) => ({ change, index }));
-    sorted.sort((a, b) => compareBytes(a.change.position, b.change.position));
-    const before = this.#snapshot.header.pages;
-    let next = 0;
-    for (let index = 0; index < Math.max(1, before.length); index += 1) {
-      const first = next;
-      const end = before[index + 1]?.low;
-      while (next < sorted.length && beforeBound(sorted[next]!.change.position, end)) next += 1;
-      this.#changePage(before[index], next === first ? [] : sorted.slice(first, next));
-    }
+    const { header } = this.#snapshot;
+    const delta = pageFrom(this.#recordsOf(changes));
+    const { mergesAll } = this.#rules;
+    const isUnchanged = recordCount(delta) === 0 && !(mergesAll && header.layers.length > 0);
+    const content = isUnchanged
+      ? { pages: header.pages, layers: header.layers }
+      : this.#write(delta, mergesAll ? 0 : targetLayer(header, changes));
+    const dropped = this.#freeSlots.filter((slot) => slot.isTaken);
     return {
-      pages: this.#startingAtLow(),
+      ...content,
       written: this.#written,
-      dropped: this.#dropped,
-      deadSlots: [...this.#freeSlots, ...this.#dropped.map(({ slot, chunksMost }) => ({ slot, chunksMost }))],
+      dropped: dropped.map(asDeadSlot),
+      deadSlots: this.#freeSlots.map(asDeadSlot),
       nextNumber: this.#nextNumber,
       verdicts: this.#verdicts,
       appliedCount: this.#appliedCount,
     };
   }
 
-  /** The first page owns everything from the container's low, also after the page before it became empty. */
-  #startingAtLow(): PageRef[] {
-    const [first, ...rest] = this.#pages;
-    return first === undefined ? [] : [{ ...first, low: this.#snapshot.header.low }, ...rest];
-  }
-
-  #changePage(ref: PageRef | undefined, changes: readonly Numbered[]): void {
-    if (changes.length === 0) {
-      if (ref !== undefined) this.#pages.push(ref);
-      return;
-    }
-    const page = ref === undefined ? EMPTY_PAGE : pageOf(this.#snapshot, ref, this.#rules.table);
-    const edits = this.#editsOf(page, changes);
-    if (edits.length === 0) {
-      if (ref !== undefined) this.#pages.push(ref);
-      return;
-    }
-    const spliced = splice(page, page.expiring ? this.#withPurges(page, edits) : edits);
-    this.#replacePage(ref, spliced);
-  }
-
-  #editsOf(page: Page, changes: readonly Numbered[]): Edit[] {
-    const edits: Edit[] = [];
-    let index = 0;
+  /** The records that the changes leave behind, in order of position: tombstones where one may have been before. */
+  #recordsOf(changes: readonly Change[]): StoredRecord[] {
+    const records: StoredRecord[] = [];
     for (let first = 0; first < changes.length;) {
-      const { position, key } = changes[first]!.change;
+      const { position } = changes[first]!;
       let end = first + 1;
-      while (end < changes.length && compareBytes(changes[end]!.change.position, position) === 0) end += 1;
-      index = lowerBound(page, position, this.#place, index);
-      const present = index < recordCount(page) && compareBytes(keyAt(page, index), key) === 0;
-      const stored = present ? recordAt(page, index) : undefined;
-      const after = this.#decideAll(changes.slice(first, end), stored);
-      if (after.changed) edits.push({ index, removed: present ? 1 : 0, record: after.record });
-      if (present) index += 1;
+      while (end < changes.length && compareBytes(changes[end]!.position, position) === 0) end += 1;
+      const record = this.#decideAll(changes, first, end);
+      if (record !== undefined) records.push(record);
       first = end;
     }
-    return edits;
+    return records;
   }
 
-  #decideAll(
-    changes: readonly Numbered[],
-    stored: StoredRecord | undefined,
-  ): { changed: boolean; record: StoredRecord | undefined } {
+  /** What the changes of one position, from `first` to `end`, make of its record; undefined if they leave it as it is. */
+  #decideAll(changes: readonly Change[], first: number, end: number): StoredRecord | undefined {
     const { incarnation } = this.#snapshot.header;
-    const isLive = stored !== undefined && !isExpired(stored, this.#rules.nowMs);
-    let record = isLive ? stored : undefined;
-    let changed = false;
-    for (const { change, index } of changes) {
+    const stored = this.#storedRecord(changes, first, end);
+    let record = stored !== undefined && !isExpired(stored, this.#rules.nowMs) ? stored : undefined;
+    let version: number | undefined;
+    for (let index = first; index < end; index += 1) {
+      const change = changes[index]!;
       const decision = decideSafely(change, record, incarnation);
       if (decision.kind === 'none') {
         this.#verdicts[index] =
@@ -174,14 +140,23 @@ class Evaluator {
         this.#verdicts[index] = { kind: 'failed', error: this.#tooLarge() };
         continue;
       }
-      const version = this.#nextNumber++;
-      record = decision.kind === 'remove' ? undefined : { key: change.key, version, ...valueOf(decision) };
-      changed = true;
+      version = this.#nextNumber++;
+      record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
       this.#appliedCount += 1;
       this.#verdicts[index] = { kind: 'applied', incarnation, version, record };
     }
-    // A record put and deleted again in one group leaves nothing to splice.
-    return { changed: changed && !(record === undefined && stored === undefined), record };
+    if (version === undefined) return undefined;
+    // A record put and deleted again in one group leaves nothing.
+    return record ?? (stored === undefined ? undefined : tombstoneOf(stored.key, version));
+  }
+
+  /** What the changes begin with; undefined also where none of them would look at it. */
+  #storedRecord(changes: readonly Change[], first: number, end: number): StoredRecord | undefined {
+    for (let index = first; index < end; index += 1) {
+      const { isBlind, position, key } = changes[index]!;
+      if (!isBlind) return findRecord(this.#snapshot, position, key, this.#rules.table);
+    }
+    return undefined;
   }
 
   /** Rule 7: a record that no container could hold must not fail the others of its group. */
@@ -198,32 +173,62 @@ class Evaluator {
     return new StoreError('too_large', message, { table, container: this.#snapshot.id });
   }
 
-  #withPurges(page: Page, edits: readonly Edit[]): Edit[] {
-    const replaced = new Set(edits.filter((edit) => edit.removed === 1).map((edit) => edit.index));
-    const purges: Edit[] = [];
-    for (let index = 0; index < recordCount(page); index += 1) {
-      const { expiresAtMs } = recordAt(page, index);
-      const isOld = expiresAtMs !== undefined && expiresAtMs + PURGE_AFTER_MS < this.#rules.nowMs;
-      if (isOld && !replaced.has(index)) purges.push({ index, removed: 1, record: undefined });
-    }
-    // An insertion at an index comes before the removal of the record that stands there.
-    return [...edits, ...purges].sort((a, b) => a.index - b.index || a.removed - b.removed);
+  /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
+  #write(delta: Page, target: number): Pick<Evaluation, 'pages' | 'layers'> {
+    const { header } = this.#snapshot;
+    const layers = layersOf(header);
+    const merged = layers.slice(target + 1);
+    for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
+    const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
+    const rows = this.#rewrite(layers[target] ?? [], flatten([...above, [delta]], this.#place), target === 0);
+    return {
+      pages: [...layers.slice(0, target).flat(), ...rows],
+      layers: target === 0 ? [] : [...header.layers.slice(0, target - 1), rows.length],
+    };
   }
 
-  #replacePage(ref: PageRef | undefined, page: Page): void {
+  /** The rows of a layer with the records of `newer` in them. */
+  #rewrite(rows: readonly PageRef[], newer: Page, isBase: boolean): PageRef[] {
+    const rewritten: PageRef[] = [];
+    let next = 0;
+    for (let row = 0; row < Math.max(1, rows.length); row += 1) {
+      const first = next;
+      const end = rows[row + 1]?.low;
+      next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#place, first);
+      const ref = rows[row];
+      if (next > first) {
+        const page = overlay(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#place, first, next);
+        rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
+      } else if (ref !== undefined) {
+        rewritten.push(ref);
+      }
+    }
+    return this.#startingAtLow(rewritten);
+  }
+
+  #purged(page: Page): Page {
+    return withoutDead(page, this.#rules.nowMs - PURGE_AFTER_MS);
+  }
+
+  /** The first page owns everything from the container's low, also after the page before it became empty. */
+  #startingAtLow([first, ...rest]: readonly PageRef[]): PageRef[] {
+    return first === undefined ? [] : [{ ...first, low: this.#snapshot.header.low }, ...rest];
+  }
+
+  #replacePage(ref: PageRef | undefined, page: Page): PageRef[] {
     if (recordCount(page) === 0) {
-      if (ref !== undefined) this.#dropped.push(ref);
-      return;
+      if (ref !== undefined) this.#freeSlots.push({ slot: ref.slot, chunksMost: ref.chunksMost, isTaken: true });
+      return [];
     }
     let before: Page | undefined;
-    for (const piece of cutPage(page, this.#rules.pageBytes)) {
+    return cutPage(page, this.#rules.pageBytes).map((piece) => {
       const low = before === undefined ? (ref?.low ?? this.#snapshot.header.low) : this.#separator(before, piece);
       const slot = before === undefined && ref !== undefined ? ref : this.#takeSlot();
       const sealed = this.#seal(piece, low, slot);
-      this.#pages.push(sealed);
       this.#written.push({ ref: sealed, chunksBefore: slot.chunksMost });
       before = piece;
-    }
+      return sealed;
+    });
   }
 
   #separator(left: Page, right: Page): Position {
@@ -242,28 +247,32 @@ class Evaluator {
     const seat = { low, slot, number: this.#nextNumber++ };
     return sealRef(page, this.#snapshot.header, seat, this.#rules, chunksMost);
   }
+
+  #pageOf(ref: PageRef): Page {
+    return pageOf(this.#snapshot, ref, this.#rules.table);
+  }
+}
+
+function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
+  return { slot, chunksMost };
 }
 
 export function isExpired(record: StoredRecord, nowMs: number): boolean {
   return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs;
 }
 
-function valueOf(decision: {
-  codec: number;
-  value: Uint8Array;
-  expiresAtMs: number | undefined;
-}): Omit<StoredRecord, 'key' | 'version'> {
-  return { codec: decision.codec, value: decision.value, expiresAtMs: decision.expiresAtMs };
+function recordOf(
+  key: Uint8Array,
+  version: number,
+  { codec, value, expiresAtMs }: Pick<StoredRecord, 'codec' | 'value' | 'expiresAtMs'>,
+): StoredRecord {
+  return { key, version, codec, value, expiresAtMs };
 }
 
 /** A user's function may throw: that is a verdict on its change, not on the group. */
-function decideSafely(
-  change: Change,
-  record: StoredRecord | undefined,
-  incarnation: string,
-): ReturnType<Change['decide']> {
+function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: string): Decision {
   try {
-    return change.decide(record, incarnation);
+    return typeof change.wish === 'function' ? change.wish(record, incarnation) : change.wish;
   } catch (error) {
     return { kind: 'none', error };
   }

@@ -2,7 +2,7 @@
 // which commits it took, and where each page lies.
 import { crc32 } from 'node:zlib';
 import type { Order } from './api.ts';
-import { asBuffer, ByteReader, ByteWriter, compareBytes, type Id64, ID64_BYTES } from './bytes.ts';
+import { asBuffer, ByteReader, ByteWriter, type Id64, ID64_BYTES } from './bytes.ts';
 import { FORMAT_VERSION, type Page } from './page.ts';
 import type { Position, UpperBound } from './position.ts';
 
@@ -73,7 +73,10 @@ export interface Header {
   readonly origin: Origin | undefined;
   /** Slots without a page, whose emptied chunks still count. */
   readonly deadSlots: readonly DeadSlot[];
+  /** The rows of the base, in order of their lows, then those of each layer above it, oldest first. See layers.ts. */
   readonly pages: readonly PageRef[];
+  /** How many of the rows each layer above the base has. */
+  readonly layers: readonly number[];
 }
 
 /** The ids with one more at the end, the oldest beyond the kept number dropped. */
@@ -120,6 +123,8 @@ export function encodeHeader(header: Header): Uint8Array {
     writer.varint(chunksMost);
   }
   writePageTable(writer, header);
+  writer.varint(header.layers.length);
+  for (const rows of header.layers) writer.varint(rows);
   writer.u32(crc32(writer.view()));
   return writer.view();
 }
@@ -169,7 +174,7 @@ export function decodeHeader(stored: Uint8Array): Header {
   const incarnation = reader.id();
   const container = reader.id();
   const low = reader.bytes();
-  return {
+  const header: Header = {
     order,
     state,
     level,
@@ -188,7 +193,11 @@ export function decodeHeader(stored: Uint8Array): Header {
     })),
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
     pages: readPageTable(reader, low),
+    layers: readMany(reader, () => reader.varint()),
   };
+  const rowsAbove = header.layers.reduce((sum, rows) => sum + rows, 0);
+  if (rowsAbove > header.pages.length) throw new RangeError('header names more rows than it has');
+  return header;
 }
 
 function oneOf<T>(values: readonly T[], index: number): T {
@@ -225,16 +234,4 @@ function readPageTable(reader: ByteReader, low: Position): PageRef[] {
       content: { sealed: undefined, page: undefined },
     };
   });
-}
-
-/** Index of the page that owns `position`; -1 if there is no page at all, or all begin above it. */
-export function pageIndexFor(header: Header, position: Position): number {
-  let low = 0;
-  let high = header.pages.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareBytes(header.pages[middle]!.low, position) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }

@@ -1,12 +1,13 @@
 // Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
 // read where memory has the pages, header and pages together otherwise.
 import type { Clock } from './clock.ts';
-import { isKnown, pageOf, type Snapshot } from './container.ts';
+import { isKnown, type Snapshot } from './container.ts';
 import type { Engine } from './engine.ts';
 import type { EntityId } from './driver.ts';
 import { isExpired } from './evaluate.ts';
-import { pageIndexFor, type PageRef } from './header.ts';
-import { indexOfKey, recordAt, type StoredRecord } from './page.ts';
+import type { PageRef } from './header.ts';
+import { findRecord, rowsFor } from './layers.ts';
+import type { StoredRecord } from './page.ts';
 import { type Position, within } from './position.ts';
 
 /** A header that keeps moving between two reads is read with all its pages in the end. */
@@ -54,15 +55,14 @@ async function isStillCurrent(engine: Engine, snapshot: Snapshot): Promise<boole
   return isCurrent;
 }
 
-/** The pages of the leaf that own those of the positions that lie within it. */
+/** The pages of the leaf that may hold those of the positions that lie within it. */
 function pagesFor(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
   const { header } = snapshot;
   if (header.level !== 0) return [];
   const refs = new Set<PageRef>();
   for (const position of positions) {
     if (!within(position, header.low, header.high)) continue;
-    const ref = header.pages[pageIndexFor(header, position)];
-    if (ref !== undefined) refs.add(ref);
+    for (const ref of rowsFor(header, position)) refs.add(ref);
   }
   return [...refs];
 }
@@ -78,13 +78,8 @@ export function recordIn(
   position: Position,
   key: Uint8Array,
 ): StoredRecord | undefined {
-  const ref = leaf.header.pages[pageIndexFor(leaf.header, position)];
-  if (ref === undefined) return undefined;
-  const wasExpanded = ref.content.page !== undefined;
-  const page = pageOf(leaf, ref, engine.table);
-  if (!wasExpanded) engine.cache.offer(leaf);
-  const index = indexOfKey(page, key);
-  if (index < 0) return undefined;
-  const record = recordAt(page, index);
-  return isExpired(record, engine.runtime.wallMs()) ? undefined : record;
+  const areExpanded = rowsFor(leaf.header, position).every(({ content }) => content.page !== undefined);
+  const record = findRecord(leaf, position, key, engine.table);
+  if (!areExpanded) engine.cache.offer(leaf);
+  return record === undefined || isExpired(record, engine.runtime.wallMs()) ? undefined : record;
 }

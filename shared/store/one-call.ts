@@ -26,6 +26,12 @@ export class OneCall {
     };
   }
 
+  /** What its caller is told of an error in it: not that nothing was written, if something was sent. */
+  failure(error: unknown): unknown {
+    const saysNothing = error instanceof StoreError && ['aborted', 'throttled', 'unavailable'].includes(error.code);
+    return this.#hasWritten && saysNothing ? this.end(error) : error;
+  }
+
   /** Ends the call before its time; returns what its caller is told. */
   end(cause: unknown): StoreError {
     this.#isOver = true;

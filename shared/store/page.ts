@@ -5,7 +5,16 @@
 // decoding the values.
 import { crc32 } from 'node:zlib';
 import type { Compression } from './api.ts';
-import { asBuffer, ByteReader, ByteWriter, compareBytes, compareRange, type Id64, varintBytes } from './bytes.ts';
+import {
+  asBuffer,
+  ByteReader,
+  ByteWriter,
+  compareBytes,
+  compareRange,
+  EMPTY_BYTES,
+  type Id64,
+  varintBytes,
+} from './bytes.ts';
 import { compress, decompress } from './compression.ts';
 import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
 
@@ -32,11 +41,22 @@ export interface StoredRecord {
 export interface Page {
   readonly body: Uint8Array;
   readonly starts: readonly number[];
-  /** Whether any of its records may have an expiry time. */
-  readonly expiring: boolean;
+  /** Whether it may hold what a base sheds in time: tombstones, and records with an expiry time. */
+  readonly mortal: boolean;
 }
 
-export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], expiring: false };
+export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mortal: false };
+
+/** The tag, in place of a codec's, of a record that says its key was removed: in layers above the base, where older records may lie below. */
+const TOMBSTONE = 7;
+
+export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
+  return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
+}
+
+export function isTombstone(record: StoredRecord): boolean {
+  return record.codec === TOMBSTONE;
+}
 
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
@@ -61,20 +81,18 @@ export interface SealedPage {
 export function parsePage(body: Uint8Array): Page {
   const reader = new ByteReader(body);
   const starts: number[] = [];
-  let expiring = false;
+  let mortal = false;
   while (reader.left > 0) {
     starts.push(reader.position);
     reader.bytes();
     const flags = reader.u8();
     reader.varint();
-    if ((flags & FLAG_EXPIRES) !== 0) {
-      expiring = true;
-      reader.varint();
-    }
+    if ((flags & FLAG_EXPIRES) !== 0) reader.varint();
+    if (flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0) mortal = true;
     reader.bytes();
   }
   starts.push(body.length);
-  return { body, starts, expiring };
+  return { body, starts, mortal };
 }
 
 /** The record at `index`; key and value are views into the page. */
@@ -98,7 +116,7 @@ export function keyAt(page: Page, index: number): Uint8Array {
 }
 
 /** Order of the key at `index` and `key`, as bytes. Allocates nothing. */
-function compareKeyAt(page: Page, index: number, key: Uint8Array): number {
+export function compareKeyAt(page: Page, index: number, key: Uint8Array): number {
   const { body } = page;
   const start = page.starts[index]!;
   const first = body[start]!;
@@ -134,7 +152,7 @@ function comparePlaced(page: Page, index: number, position: Position, place: Pla
 }
 
 /** Bytes a record takes in a body. */
-export function recordBytes(record: StoredRecord): number {
+function recordBytes(record: StoredRecord): number {
   const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
   const { key, value } = record;
   return (
@@ -156,43 +174,22 @@ function writeRecord(writer: ByteWriter, record: StoredRecord): void {
   writer.bytes(record.value);
 }
 
-/** Replaces the `removed` records from `index` on by `record`, or by nothing. */
-export interface Edit {
-  readonly index: number;
-  readonly removed: 0 | 1;
-  readonly record: StoredRecord | undefined;
-}
-
-/** A new page with the edits, which are given in order of their index, applied. Untouched runs of bytes are copied whole. */
-export function splice(page: Page, edits: readonly Edit[]): Page {
-  let bytes = page.body.length;
-  let expiring = page.expiring;
-  for (const { record } of edits) {
-    if (record === undefined) continue;
+/** A page of these records, which are given in order of their positions. */
+export function pageFrom(records: readonly StoredRecord[]): Page {
+  let bytes = 0;
+  let mortal = false;
+  for (const record of records) {
     bytes += recordBytes(record);
-    expiring ||= record.expiresAtMs !== undefined;
+    if (record.expiresAtMs !== undefined || isTombstone(record)) mortal = true;
   }
   const writer = new ByteWriter(bytes);
   const starts: number[] = [];
-  let next = 0;
-  const copyUntil = (index: number): void => {
-    if (index <= next) return;
-    const shift = writer.length - page.starts[next]!;
-    for (let i = next; i < index; i += 1) starts.push(page.starts[i]! + shift);
-    writer.raw(page.body.subarray(page.starts[next], page.starts[index]));
-    next = index;
-  };
-  for (const edit of edits) {
-    copyUntil(edit.index);
-    if (edit.record !== undefined) {
-      starts.push(writer.length);
-      writeRecord(writer, edit.record);
-    }
-    next = edit.index + edit.removed;
+  for (const record of records) {
+    starts.push(writer.length);
+    writeRecord(writer, record);
   }
-  copyUntil(recordCount(page));
   starts.push(writer.length);
-  return { body: writer.view(), starts, expiring };
+  return { body: writer.view(), starts, mortal };
 }
 
 /** Cuts a page into runs of about `targetBytes`, never inside a record: each cut is at the boundary nearest to an even share. */
@@ -219,7 +216,7 @@ function slicePage(page: Page, first: number, end: number): Page {
     // A copy: one small page in the cache must not keep the whole of a bulk write in memory.
     body: Buffer.from(page.body.subarray(offset, page.starts[end])),
     starts: page.starts.slice(first, end + 1).map((start) => start - offset),
-    expiring: page.expiring,
+    mortal: page.mortal,
   };
 }
 

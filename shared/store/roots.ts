@@ -64,6 +64,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
     createdAtMs: engine.runtime.wallMs(),
     origin: undefined,
     deadSlots: [],
+    layers: [],
     pages: [],
   };
 }
@@ -124,6 +125,7 @@ async function setState(engine: Engine, root: Snapshot, state: NodeState): Promi
     commitCount: header.commitCount + 1,
     commitIds: appendCommitId(header.commitIds, attempt),
     deadSlots: [],
+    layers: [],
     pages: [],
   };
   await send(engine, replaceOf(root, tombstone, attempt));

@@ -8,7 +8,10 @@ import type { Deadline, Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { isExpired } from './evaluate.ts';
-import { type Page, recordAt, recordCount, type StoredRecord } from './page.ts';
+import type { PageRef } from './header.ts';
+import { layersOf } from './layers.ts';
+import { flatten } from './overlay.ts';
+import { isTombstone, type Page, recordAt, recordCount, type StoredRecord } from './page.ts';
 import {
   beforeBound,
   decodeKey,
@@ -156,18 +159,39 @@ function* recordsFrom(
   end: UpperBound,
 ): Generator<{ record: StoredRecord; at: Position }> {
   const nowMs = engine.runtime.wallMs();
-  const { pages } = leaf.header;
-  for (const [row, ref] of pages.entries()) {
-    const next = pages[row + 1];
-    if (next !== undefined && compareBytes(next.low, from) <= 0) continue;
-    if (!beforeBound(ref.low, end) && row > 0) return;
-    const page: Page = pageOf(leaf, ref, engine.table);
+  for (const page of pagesBetween(engine, leaf, place, from, end)) {
     for (let index = 0; index < recordCount(page); index += 1) {
       const record = recordAt(page, index);
       const at = place(record.key);
       if (compareBytes(at, from) < 0) continue;
       if (!beforeBound(at, end)) return;
-      if (!isExpired(record, nowMs)) yield { record, at };
+      if (!isTombstone(record) && !isExpired(record, nowMs)) yield { record, at };
     }
+  }
+}
+
+/** Pages that hold the records of a leaf in [from, end), in order, and some beside. A leaf in one layer gives its pages as they come. */
+function* pagesBetween(
+  engine: Engine,
+  leaf: Snapshot,
+  place: Placer,
+  from: Position,
+  end: UpperBound,
+): Generator<Page> {
+  const layers = layersOf(leaf.header).map((rows) =>
+    rows.filter((ref, row) => {
+      const next = rows[row + 1];
+      return (next === undefined || compareBytes(next.low, from) > 0) && (row === 0 || beforeBound(ref.low, end));
+    }),
+  );
+  const expand = (ref: PageRef): Page => pageOf(leaf, ref, engine.table);
+  const [only] = layers;
+  if (layers.length > 1 || only === undefined) {
+    yield flatten(
+      layers.map((rows) => rows.map(expand)),
+      place,
+    );
+  } else {
+    for (const ref of only) yield expand(ref);
   }
 }

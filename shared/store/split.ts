@@ -4,7 +4,7 @@ import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import { pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
-import { cutPage, keyAt, lowBetween, moveSealed, splice, EMPTY_PAGE } from './page.ts';
+import { cutPage, keyAt, lowBetween, moveSealed, pageFrom } from './page.ts';
 import { type PageRules, sealRef } from './page-ref.ts';
 import { placerOf, type Position } from './position.ts';
 
@@ -85,6 +85,7 @@ export function draftSplit(
     commitCount: header.commitCount + 1,
     commitIds: appendCommitId(header.commitIds, attempt),
     deadSlots: [],
+    layers: [],
   };
   const moved = isRoot ? runs : runs.slice(1);
   const numbers = new Numbers(nextNumber);
@@ -101,6 +102,7 @@ export function draftSplit(
       createdAtMs: nowMs,
       origin: { id: snapshot.id, version: snapshot.version },
       deadSlots: [],
+      layers: [],
     };
     return { ...node, pages: run.pages.map((ref, slot) => movedPage(ref, snapshot, node, slot, numbers, rules)) };
   });
@@ -171,18 +173,14 @@ function movedPage(
 
 /** The routing entries of a grown root. */
 function branchPages(children: readonly Header[], root: Header, numbers: Numbers, rules: PageRules): PageRef[] {
-  const edits = children.map((child) => ({
-    index: 0,
-    removed: 0 as const,
-    record: {
-      key: child.low,
-      version: numbers.take(),
-      expiresAtMs: undefined,
-      codec: 0,
-      value: Buffer.from(child.container, 'hex'),
-    },
+  const entries = children.map((child) => ({
+    key: child.low,
+    version: numbers.take(),
+    expiresAtMs: undefined,
+    codec: 0,
+    value: Buffer.from(child.container, 'hex'),
   }));
-  return cutPage(splice(EMPTY_PAGE, edits), rules.pageBytes).map((page, slot) =>
+  return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
     sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: numbers.take() }, rules),
   );
 }

@@ -138,7 +138,7 @@ class ContainerStore implements Store {
     const deadline = this.#deadlines.begin(options);
     return this.#deadlines.bound(
       deadline,
-      () => work(engine),
+      () => work(engine).catch((error: unknown) => Promise.reject(call.failure(error))),
       (cause) => call.end(cause),
     );
   }

@@ -30,7 +30,7 @@ import type { StoredRecord } from './page.ts';
 import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
 import { TableScan } from './scan.ts';
 import { orderChanged } from './tree.ts';
-import { type Intent, Writer } from './writer.ts';
+import { type Prepare, Writer } from './writer.ts';
 
 /** The last moment a Date can hold, and below the largest varint. */
 const LATEST_MS = 8.64e15;
@@ -72,40 +72,31 @@ export class StoredTable<V> implements Table<V> {
     for (const [index, key] of keys.entries()) {
       try {
         const bytes = encodeKey(key, this.name);
-        wanted.push({ index, key, bytes, position: this.#place(bytes) });
+        wanted.push({ index, key, bytes, position: this.#place(bytes), level: 0 });
       } catch (error) {
         outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
       }
     }
     const { deadlines } = this.#context;
+    const fail = ({ index, key }: Wanted, error: unknown): void => {
+      outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
+    };
     const groups = await deadlines
-      .bound(deadline, () => this.#groupByLeaf(wanted))
+      .bound(deadline, () => this.#context.engine.tree.group(wanted, fail))
       .catch((error: unknown) => asStoreError(error));
     if (groups instanceof StoreError) {
-      for (const { index, key } of wanted) outcomes[index] = { status: 'failed', key, error: groups };
+      for (const one of wanted) fail(one, groups);
       return outcomes;
     }
     const reading = [...groups].map(async ([id, group]) => {
       try {
         await deadlines.bound(deadline, () => this.#readGroup(id, group, { begunTick, maxAgeMs }, outcomes));
       } catch (error) {
-        for (const { index, key } of group) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
+        for (const one of group) if (outcomes[one.index] === undefined) fail(one, error);
       }
     });
     await Promise.all(reading);
     return outcomes;
-  }
-
-  async #groupByLeaf(wanted: readonly Wanted[]): Promise<Map<string, Wanted[]>> {
-    const groups = new Map<string, Wanted[]>();
-    for (const one of wanted) {
-      const route = await this.#context.engine.tree.route(one.position, 0);
-      const id = route?.id ?? '';
-      const group = groups.get(id);
-      if (group === undefined) groups.set(id, [one]);
-      else group.push(one);
-    }
-    return groups;
   }
 
   async #readGroup(
@@ -145,8 +136,7 @@ export class StoredTable<V> implements Table<V> {
   }
 
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
-    const intents = items.map((item): Intent => ({ key: item.key, decide: () => this.#putting(item) }));
-    const verdicts = await this.#writer.write(intents, options);
+    const verdicts = await this.#writer.write(items, (item) => this.#putting(item), options);
     return verdicts.map((verdict, index): PutOutcome => {
       const { key } = items[index]!;
       if (verdict.kind === 'applied') return { status: 'written', key, version: versionOf(verdict) };
@@ -154,19 +144,21 @@ export class StoredTable<V> implements Table<V> {
     });
   }
 
-  #putting(item: PutItem<V>): { decide: Decide; bytes: number } {
+  #putting(item: PutItem<V>): ReturnType<Prepare<PutItem<V>>> {
     const { key, value, ifVersion, ifAbsent, ttlMs } = item;
     const place = { table: this.name, key };
     if (ifVersion !== undefined && ifAbsent === true)
       throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', place);
     const expiresAtMs = this.#expiry(ttlMs, place);
     const { tag, bytes } = encodeValue(this.#context.codec, value, place);
-    const decide: Decide = (current, incarnation) => {
+    const writing: Decision = { kind: 'write', codec: tag, value: bytes, expiresAtMs };
+    if (ifVersion === undefined && ifAbsent !== true) return { wish: writing, bytes: bytes.length };
+    const wish: Decide = (current, incarnation) => {
       if (ifAbsent === true && current !== undefined) return conflict('the record exists already', place);
       if (!matches(ifVersion, current, incarnation)) return conflict('the record is not at the version given', place);
-      return { kind: 'write', codec: tag, value: bytes, expiresAtMs };
+      return writing;
     };
-    return { decide, bytes: bytes.length };
+    return { wish, bytes: bytes.length };
   }
 
   async update(
@@ -176,7 +168,7 @@ export class StoredTable<V> implements Table<V> {
   ): Promise<Entry<V> | undefined> {
     const place = { table: this.name, key };
     const expiresAtMs = this.#expiry(options?.ttlMs, place);
-    const decide: Decide = (current, incarnation) => {
+    const wish: Decide = (current, incarnation) => {
       const value: unknown = change(current === undefined ? undefined : this.#entry(key, current, incarnation));
       if (value === undefined) return { kind: 'none' };
       if (value instanceof Promise) {
@@ -187,7 +179,7 @@ export class StoredTable<V> implements Table<V> {
       const { tag, bytes } = encodeValue(this.#context.codec, value, place);
       return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
     };
-    const [verdict] = await this.#writer.write([{ key, decide: () => ({ decide, bytes: 0 }) }], options);
+    const [verdict] = await this.#writer.write([{ key }], () => ({ wish, bytes: 0 }), options);
     if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error;
     return verdict.record === undefined ? undefined : this.#entry(key, verdict.record, verdict.incarnation);
   }
@@ -205,11 +197,7 @@ export class StoredTable<V> implements Table<V> {
 
   async deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
     const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
-    const intents = wanted.map((item): Intent => ({
-      key: item.key,
-      decide: () => ({ decide: this.#deleting(item), bytes: 0 }),
-    }));
-    const verdicts = await this.#writer.write(intents, options);
+    const verdicts = await this.#writer.write(wanted, (item) => ({ wish: this.#deleting(item), bytes: 0 }), options);
     return verdicts.map((verdict, index): DeleteOutcome => {
       const { key } = wanted[index]!;
       if (verdict.kind === 'applied') return { status: 'deleted', key, version: versionOf(verdict) };
@@ -268,6 +256,7 @@ interface Wanted {
   readonly key: string;
   readonly bytes: Uint8Array;
   readonly position: Position;
+  readonly level: number;
 }
 
 /** A record's version as users see it: opaque, and never the same for the same key again. */

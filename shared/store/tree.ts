@@ -2,14 +2,15 @@
 // whether to stay, to walk right, or (too far right, or gone) to begin again from a root that is read anew (rules 12 and 15).
 import { asBuffer, compareBytes, type Id64, id64 } from './bytes.ts';
 import type { ContainerCache } from './cache.ts';
+import { byPosition } from './change.ts';
 import { isWhole, pageOf, type Snapshot } from './container.ts';
 import type { Counters } from './counters.ts';
 import type { EntityId } from './driver.ts';
 import { StoreError } from './errors.ts';
-import { pageIndexFor } from './header.ts';
 import { incarnationPrefix, nodeId, rootId } from './ids.ts';
+import { rowOfBranch } from './layers.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from './page.ts';
-import { beforeBound, placerOf, type Position } from './position.ts';
+import { beforeBound, placerOf, type Position, type UpperBound, within } from './position.ts';
 import type { Reader } from './reader.ts';
 
 /** Beyond this many restarts a structure is damaged, or changing faster than it can be read. */
@@ -28,6 +29,18 @@ export interface TreeContext {
 export interface Route {
   readonly id: EntityId;
   readonly incarnation: Id64;
+}
+
+/** A node, and the end of the positions that its branch gives it. */
+interface Reach {
+  readonly id: EntityId;
+  readonly end: UpperBound;
+}
+
+export interface Routable {
+  readonly position: Position;
+  /** Of the node that is sought. */
+  readonly level: number;
 }
 
 /** How a visit looks at a node: from memory or by a read; undefined if it is missing. */
@@ -61,8 +74,10 @@ export class Tree {
     for (let branch = root; ;) {
       // A root may have grown between two looks: what counts is the level of the one whose pages are read.
       const whole = await this.#known(branch);
+      // A root that was recreated meanwhile may have fewer levels.
+      if (whole.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = whole.header.level - 1;
-      const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position));
+      const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position).child);
       if (below === level) return { id, incarnation: whole.header.incarnation };
       branch = await this.visit({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
         this.#lookAtBranch(node),
@@ -70,12 +85,63 @@ export class Tree {
     }
   }
 
+  /**
+   * Groups what has a position and a level by the node that owns it, as `route` sees it; `fail` hears of what could not be routed.
+   * With the branches in memory that is one look a node, not one an item.
+   */
+  async group<T extends Routable>(
+    items: readonly T[],
+    fail: (item: T, error: unknown) => void,
+  ): Promise<Map<EntityId, T[]>> {
+    const groups = new Map<EntityId, T[]>();
+    const sorted = items.toSorted(byPosition);
+    for (let first = 0; first < sorted.length;) {
+      const { position, level } = sorted[first]!;
+      const known = this.#routeInMemory(position, level);
+      let end = first + 1;
+      if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
+      try {
+        const { id } = known ?? (await this.#routeTo(position, level));
+        const group = groups.get(id);
+        if (group === undefined) groups.set(id, sorted.slice(first, end));
+        else for (let index = first; index < end; index += 1) group.push(sorted[index]!);
+      } catch (error) {
+        fail(sorted[first]!, error);
+      }
+      first = end;
+    }
+    return groups;
+  }
+
+  async #routeTo(position: Position, level: number): Promise<Route> {
+    const route = await this.route(position, level);
+    if (route === undefined) throw new RangeError(`the tree has no level ${level}`);
+    return route;
+  }
+
+  /** As `route`, from memory alone: undefined if that takes a read, or a walk. */
+  #routeInMemory(position: Position, level: number): Reach | undefined {
+    const { cache, table } = this.#context;
+    let node: Snapshot | undefined = cache.get(this.#root);
+    if (node?.header.state !== 'live' || node.header.level < level) return undefined;
+    if (node.header.level === level) return { id: node.id, end: undefined };
+    for (let below = node.header.level - 1; node?.header.level === below + 1; below -= 1) {
+      const { header }: Snapshot = node;
+      if (!isWhole(header) || !within(position, header.low, header.high)) return undefined;
+      const { child, end } = this.#childOf(node, position);
+      const id = nodeId(table, header.incarnation, child);
+      if (below === level) return { id, end };
+      node = cache.get(id);
+    }
+    return undefined;
+  }
+
   /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
   lowsAfter(low: Position, count: number): Position[] {
     const { cache, table } = this.#context;
     let branch = cache.get(this.#root);
     while (branch !== undefined && branch.header.level > 1 && isWhole(branch.header)) {
-      branch = cache.get(nodeId(table, branch.header.incarnation, this.#childOf(branch, low)));
+      branch = cache.get(nodeId(table, branch.header.incarnation, this.#childOf(branch, low).child));
     }
     if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
     const lows = childrenOf(branch, table).map((child) => child.low);
@@ -161,24 +227,29 @@ export class Tree {
     if (isWhole(branch.header)) return branch;
     const whole = await this.#context.reader.readWhole(branch.id);
     if (whole === undefined || whole.header.state !== 'live') throw tableNotFound(this.#context.table);
-    return whole.header.level > 0
-      ? whole
-      : Promise.reject(new StoreError('corrupt', 'a branch became a leaf', { container: branch.id }));
+    return whole;
   }
 
-  /** The child whose separator is the last one not above `position`. */
-  #childOf(branch: Snapshot, position: Position): Id64 {
+  /** The child whose separator is the last one not above `position`, and where the next one begins. */
+  #childOf(branch: Snapshot, position: Position): { readonly child: Id64; readonly end: UpperBound } {
     const { table } = this.#context;
+    const { pages, high } = branch.header;
     const place = placerOf(branch.header.order, branch.header.level);
-    for (let row = pageIndexFor(branch.header, position); row >= 0; row -= 1) {
-      const page = pageOf(branch, branch.header.pages[row]!, table);
+    for (let row = rowOfBranch(branch.header, position); row >= 0; row -= 1) {
+      const page = pageOf(branch, pages[row]!, table);
       const at = lowerBound(page, position, place);
       const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;
       const index = isExact ? at : at - 1;
-      if (index >= 0) return id64(asBuffer(recordAt(page, index).value));
+      if (index < 0) continue;
+      const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
+      return { child: id64(asBuffer(recordAt(page, index).value)), end };
     }
     throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
   }
+}
+
+function isIn({ end }: Reach, item: Routable, level: number): boolean {
+  return item.level === level && beforeBound(item.position, end);
 }
 
 export function tableNotFound(table: string): StoreError {

@@ -2,7 +2,7 @@
 // verdict, at the latest when the deadline passes.
 import type { CallOptions, Order } from './api.ts';
 import type { Admission, Ticket } from './admission.ts';
-import { Change, type Decide, type Verdict } from './change.ts';
+import { Change, type Verdict, type VerdictSink, type Wish } from './change.ts';
 import { abortedError, type Deadline, type Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { encodeKey, placerOf, type Placer } from './position.ts';
@@ -12,11 +12,8 @@ const SLICE_COUNT = 5_000;
 /** What a change counts beside its key and value. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
-/** What one item of a batch asks for; `decide` throws if it cannot be. */
-export interface Intent {
-  readonly key: string;
-  readonly decide: () => { readonly decide: Decide; readonly bytes: number };
-}
+/** What the item of a batch asks for, and the bytes of its value as far as they are known. Throws if it cannot be. */
+export type Prepare<T> = (item: T) => { readonly wish: Wish; readonly bytes: number };
 
 export interface WriterContext {
   readonly engine: Engine;
@@ -35,41 +32,45 @@ export class Writer {
   }
 
   /** A verdict for each item. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
-  async write(intents: readonly Intent[], options: CallOptions | undefined): Promise<Verdict[]> {
+  async write<T extends Keyed>(
+    items: readonly T[],
+    prepare: Prepare<T>,
+    options: CallOptions | undefined,
+  ): Promise<Verdict[]> {
     const deadline = this.#context.deadlines.begin(options);
     const verdicts: Verdict[] = [];
-    for (const wave of wavesOf(intents)) {
+    for (const wave of wavesOf(items)) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-        await this.#writeSlice(intents, wave.slice(first, first + SLICE_COUNT), deadline, verdicts);
+        const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT));
+        await this.#writeSlice(slice, this.#changesOf(slice, items, prepare), deadline);
       }
     }
     return verdicts;
   }
 
-  async #writeSlice(
-    intents: readonly Intent[],
-    indexes: readonly number[],
-    deadline: Deadline,
-    verdicts: Verdict[],
-  ): Promise<void> {
-    const { engine, admission, deadlines } = this.#context;
-    const changes: Change[] = [];
+  #changesOf<T extends Keyed>(slice: Slice, items: readonly T[], prepare: Prepare<T>): Change[] {
+    const { engine, order } = this.#context;
     const begunTick = engine.clock.now().tick;
-    const done = Promise.withResolvers<void>();
-    let left = indexes.length;
-    const finish = (index: number, verdict: Verdict): void => {
-      verdicts[index] = verdict;
-      left -= 1;
-      if (left === 0) done.resolve();
-    };
-    for (const index of indexes) {
+    const changes: Change[] = [];
+    for (const index of slice.indexes) {
+      const item = items[index]!;
       try {
-        changes.push(this.#changeFor(intents[index]!, begunTick, (verdict) => finish(index, verdict)));
+        const key = encodeKey(item.key, engine.table);
+        const { wish, bytes } = prepare(item);
+        const position = this.#place(key);
+        const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
+        const rest = { order, level: 0, begunTick, isHint: false, sink: slice };
+        changes.push(new Change({ key, position, wish, bytes: cost, index, ...rest }));
       } catch (error) {
         if (error instanceof TypeError) throw error;
-        finish(index, { kind: 'failed', error });
+        slice.settled(index, { kind: 'failed', error });
       }
     }
+    return changes;
+  }
+
+  async #writeSlice(slice: Slice, changes: readonly Change[], deadline: Deadline): Promise<void> {
+    const { engine, admission, deadlines } = this.#context;
     if (changes.length === 0) return;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
@@ -89,38 +90,51 @@ export class Writer {
     }
     try {
       // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
-      await Promise.race([ticket?.entered, done.promise]);
-      if (left > 0) void engine.route(changes.filter((change) => !change.isSettled));
-      await done.promise;
+      await Promise.race([ticket?.entered, slice.done]);
+      if (slice.left > 0) void engine.route(changes.filter((change) => !change.isSettled));
+      await slice.done;
     } finally {
       unwatch();
       engine.counters.queueDepth -= changes.length;
       ticket?.leave();
     }
   }
+}
 
-  #changeFor(intent: Intent, begunTick: number, settle: (verdict: Verdict) => void): Change {
-    const key = encodeKey(intent.key, this.#context.engine.table);
-    const { decide, bytes } = intent.decide();
-    return new Change({
-      key,
-      position: this.#place(key),
-      order: this.#context.order,
-      level: 0,
-      bytes: bytes + key.length + CHANGE_OVERHEAD_BYTES,
-      begunTick,
-      isHint: false,
-      decide,
-      settle,
-    });
+export interface Keyed {
+  readonly key: string;
+}
+
+/** Items of a batch that are written together, and what became of each. */
+class Slice implements VerdictSink {
+  readonly indexes: readonly number[];
+  readonly #verdicts: Verdict[];
+  readonly #done = Promise.withResolvers<void>();
+  left: number;
+
+  constructor(verdicts: Verdict[], indexes: readonly number[]) {
+    this.#verdicts = verdicts;
+    this.indexes = indexes;
+    this.left = indexes.length;
+  }
+
+  /** Resolves when every item has its verdict. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  settled(index: number, verdict: Verdict): void {
+    this.#verdicts[index] = verdict;
+    this.left -= 1;
+    if (this.left === 0) this.#done.resolve();
   }
 }
 
 /** Indexes in as few waves as hold each key at most once. */
-function wavesOf(intents: readonly Intent[]): number[][] {
+function wavesOf(items: readonly Keyed[]): number[][] {
   const waves: number[][] = [];
   const seen = new Map<string, number>();
-  for (const [index, { key }] of intents.entries()) {
+  for (const [index, { key }] of items.entries()) {
     const wave = seen.get(key) ?? 0;
     seen.set(key, wave + 1);
     const indexes = waves[wave];

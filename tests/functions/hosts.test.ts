@@ -31,15 +31,17 @@ const gcpEnv = {
   ...KEYS_ENV,
   GOOGLE_CLOUD_PROJECT: 'stowage-test',
   STOWAGE_NAMESPACE: 'hosts',
-  DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') || '127.0.0.1:1',
+  DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
 };
-const startGcp = (target: 'records' | 'compare'): Promise<FunctionHost> =>
-  startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env: gcpEnv });
+const startGcp = (target: 'records' | 'compare', env: Record<string, string> = gcpEnv): Promise<FunctionHost> =>
+  startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
 const gcp = await startGcp('records');
 const gcpCompare = await startGcp('compare');
+const onGoogles = { ...gcpEnv, DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') };
+const gcpOnGoogles = firestore === '' ? gcp : await startGcp('records', onGoogles);
 
 afterAll(async () => {
-  await Promise.all([gcp.close(), gcpCompare.close(), azure.close(), azureCompare.close()]);
+  await Promise.all([gcp.close(), gcpCompare.close(), gcpOnGoogles.close(), azure.close(), azureCompare.close()]);
   await azurite.close();
   await rm(outDir, { recursive: true });
 });
@@ -58,8 +60,9 @@ const onAzure = clientOf('the azure host', sendTo(azure, azureGate), KEYS);
 const onGcp = clientOf('the functions-framework', sendTo(gcp), KEYS);
 
 describeRecords(onAzure);
+describeRecords(onGcp);
 describe.skipIf(firestore === '')('with the Firestore emulator', () => {
-  describeRecords(onGcp);
+  describeRecords(clientOf('the functions-framework', sendTo(gcpOnGoogles), KEYS));
 });
 
 describe.each([
@@ -150,9 +153,9 @@ describe('the azure host', () => {
 });
 
 describe.each([
-  ['azure-tables', azureCompare, azureCompareGate, ''],
-  ['datastore', gcpCompare, {}, firestore === '' ? 'needs the Firestore emulator' : ''],
-] as const)('compare on %s', (provider, host, gate, skip) => {
+  ['azure-tables', azureCompare, azureCompareGate],
+  ['datastore', gcpCompare, {}],
+] as const)('compare on %s', (provider, host, gate) => {
   const { as, send, admin } = clientOf(provider, sendTo(host, gate), KEYS);
   const cell = {
     layout: 'container',
@@ -162,7 +165,7 @@ describe.each([
     warmupMs: 0,
     dataset: 'hosttest',
   };
-  it.skipIf(skip !== '')('runs a cell next to its store', async () => {
+  it('runs a cell next to its store', async () => {
     const response = await post(admin, cell);
     expect(response.status).toBe(200);
     const result = (await response.json()) as { records: number; usage: { requests: number } };

@@ -15,24 +15,11 @@ import type { Context } from '../../infra/plugin/stack.ts';
 import { run } from '../../infra/plugin/tools.ts';
 import type { Deployed } from './stand-ins/deployed.ts';
 import { startDeployed } from './stand-ins/deployed.ts';
+import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './stand-ins/settings.ts';
 import type { Answer, Tools } from './stand-ins/tools.ts';
 import { makeTools, SUBSCRIPTION } from './stand-ins/tools.ts';
 
 const NOW = { isPlanOnly: false, patienceMs: 0 } as const;
-const LIMITS = { timeoutSeconds: 60, memoryMb: 2_048, concurrency: 32, instancesMax: { gcp: 4, azure: 40 } };
-const FUNCTIONS = {
-  records: { handler: 'functions/{cloud}-records.ts', ...LIMITS },
-  compare: { handler: 'functions/{cloud}-compare.ts', ...LIMITS },
-};
-const PROVIDER: ProviderSettings = {
-  stage: 'dev',
-  cloud: 'both',
-  gcp: { project: '', region: 'us-central1', databaseLocation: '', namespace: '', invokers: ['deployer'] },
-  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS' },
-  store: { timeoutMs: 25_000 },
-  peers: ['gcp', 'azure'],
-};
-
 let outDir: string;
 let tools: Tools;
 let deployed: Deployed;
@@ -105,7 +92,7 @@ describe('deploy', () => {
   });
 
   it('gives Terraform what serverless.yml says', async () => {
-    const gcp = { ...PROVIDER.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
+    const gcp = { ...PROVIDER_SETTINGS.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
     await deploy(contextOf({ gcp, alerts: { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000 } }), NOW);
     expect(await variablesOf('gcp')).toMatchObject({
       service: 'stowage',
@@ -188,7 +175,7 @@ describe('deploy', () => {
 
   it('with a subscription that is not theirs says so', async () => {
     await tools.answer({ to: 'az account show', code: 1 });
-    const azure = { ...PROVIDER.azure, subscription: SUBSCRIPTION };
+    const azure = { ...PROVIDER_SETTINGS.azure, subscription: SUBSCRIPTION };
     expect(await failureOf(deploy(contextOf({ azure }), NOW))).toContain(
       `the Azure subscription ${SUBSCRIPTION}, or access to it`,
     );
@@ -311,7 +298,7 @@ describe('once deployed', () => {
 });
 
 function contextOf(provider: Partial<ProviderSettings> = {}): Context {
-  const settings = settingsOf('stowage', { ...PROVIDER, ...provider }, FUNCTIONS, outDir);
+  const settings = settingsOf('stowage', { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir);
   return { settings, run, log: (line) => void said.push(line) };
 }
 

@@ -41,6 +41,16 @@ test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are rea
   expect((await store.tables()).map(({ name }) => name)).toEqual(['golden']);
 });
 
+test('the golden containers have layers, and tombstones in them', async () => {
+  const { entities } = await restored('none');
+  const parts = [...entities.values()].map((entity) => entity.parts);
+  const headers = parts.flatMap((some) => (some.has('h') ? [decodeHeader(some.get('h')!)] : []));
+  expect(headers.some((header) => header.layers.length > 0)).toBe(true);
+  const pages = parts.flatMap((some) => [...some].filter(([name]) => name.startsWith('p')).map(([, bytes]) => bytes));
+  // The tag 7 after the key's length and the six or seven bytes of `key-` and its number.
+  expect(pages.some((page) => /key-(8|31|32|61|91|92|110)\x07/.test(Buffer.from(page).toString('latin1')))).toBe(true);
+});
+
 test('containers that version 1 wrote are written on', async () => {
   const store = openStore({ driver: memoryDriver({ state: await restored('none') }) });
   const table = await store.table('golden', { create: false });
@@ -143,7 +153,7 @@ test.each([
 });
 
 test('a page that claims to expand without measure is refused before it is expanded', () => {
-  const bomb = sealPage({ body: Buffer.alloc(3 * 1024 * 1024), starts: [0], expiring: false }, PLACE, 'zstd');
+  const bomb = sealPage({ body: Buffer.alloc(3 * 1024 * 1024), starts: [0], mortal: false }, PLACE, 'zstd');
   expect(bomb.bytes.length).toBeLessThan(1_000);
   expect(() => openPage(bomb.bytes, PLACE, bomb.crc)).toThrow('more bytes');
 });

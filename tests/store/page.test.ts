@@ -1,19 +1,20 @@
-// Pages are changed by splicing bytes: whatever the edits, the result must equal a page built from scratch.
+// Pages are changed by copying bytes: whatever is laid over them, the result must equal a page built from scratch.
 import { expect, test } from 'vitest';
 import {
   cutPage,
   EMPTY_PAGE,
-  type Edit,
   indexOfKey,
   keyAt,
   lowerBound,
   type Page,
+  pageFrom,
   parsePage,
   recordAt,
   recordCount,
-  splice,
   type StoredRecord,
+  tombstoneOf,
 } from '../../shared/store/page.ts';
+import { concatenate, flatten, overlay, withoutDead } from '../../shared/store/overlay.ts';
 import { endOfPrefix, placerOf, separatorBetween, successor } from '../../shared/store/position.ts';
 import { compareBytes } from '../../shared/store/bytes.ts';
 
@@ -35,35 +36,55 @@ function record(name: string, version: number, valueBytes: number, expiresAtMs?:
 }
 
 function built(records: ReadonlyMap<string, StoredRecord>): Page {
-  const sorted = [...records.keys()].toSorted((a, b) => compareBytes(Buffer.from(a), Buffer.from(b)));
-  return splice(
-    EMPTY_PAGE,
-    sorted.map((name) => ({ index: 0, removed: 0, record: records.get(name) })),
-  );
+  return pageFrom(sortedNames(records.keys()).map((name) => records.get(name)!));
 }
 
-test('splicing equals building anew, over many random edits', () => {
+function sortedNames(names: Iterable<string>): string[] {
+  return [...names].toSorted((a, b) => compareBytes(Buffer.from(a), Buffer.from(b)));
+}
+
+test('laying changes over a page equals building it anew, over many random rounds', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const below = numbers(seed);
     const model = new Map<string, StoredRecord>();
     let page = EMPTY_PAGE;
     for (let round = 1; round <= 20; round += 1) {
-      const names = [...new Set(Array.from({ length: 1 + below(6) }, () => `key${below(40)}`))];
-      names.sort((a, b) => compareBytes(Buffer.from(a), Buffer.from(b)));
-      const edits = names.map((name): Edit => {
-        const index = lowerBound(page, Buffer.from(name), place);
-        const isPresent = indexOfKey(page, Buffer.from(name)) >= 0;
-        const isRemoval = below(3) === 0;
-        const next = isRemoval ? undefined : record(name, round, below(300), below(2) === 0 ? undefined : below(1e9));
-        if (next === undefined) model.delete(name);
-        else model.set(name, next);
-        return { index, removed: isPresent ? 1 : 0, record: next };
+      const names = sortedNames(new Set(Array.from({ length: 1 + below(6) }, () => `key${below(40)}`)));
+      const changes = names.map((name) => {
+        if (below(3) === 0) {
+          model.delete(name);
+          return tombstoneOf(Buffer.from(name), round);
+        }
+        const next = record(name, round, below(300), below(2) === 0 ? undefined : 1 + below(1e9));
+        model.set(name, next);
+        return next;
       });
-      page = splice(page, edits);
+      page = withoutDead(overlay(page, pageFrom(changes), place), 0);
       expect(Buffer.compare(page.body, built(model).body), `seed ${seed} round ${round}`).toBe(0);
       expect(parsePage(page.body).starts).toEqual(page.starts);
     }
   }
+});
+
+test('of several layers the newest record of each key counts, and tombstones stay until a base drops them', () => {
+  const layers = [
+    [pageFrom([record('a', 1, 5), record('b', 2, 5)]), pageFrom([record('c', 3, 5)])],
+    [pageFrom([tombstoneOf(Buffer.from('b'), 4), record('c', 5, 5)])],
+    [pageFrom([record('b', 6, 5)]), pageFrom([tombstoneOf(Buffer.from('d'), 7)])],
+  ];
+  const flat = flatten(layers, place);
+  const versions = Array.from({ length: recordCount(flat) }, (_, index) => recordAt(flat, index).version);
+  expect(versions).toEqual([1, 6, 5, 7]);
+  expect(recordCount(withoutDead(flat, 0))).toBe(3);
+});
+
+test('a base drops what expired before the time given, and only that', () => {
+  const page = concatenate([
+    pageFrom([record('a', 1, 5, 1_000)]),
+    pageFrom([record('b', 2, 5, 2_000), record('c', 3, 5)]),
+  ]);
+  const kept = withoutDead(page, 2_000);
+  expect(Array.from({ length: recordCount(kept) }, (_, index) => recordAt(kept, index).version)).toEqual([2, 3]);
 });
 
 test('a cut page holds the same records in pieces of about the size asked for', () => {

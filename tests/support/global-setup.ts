@@ -1,12 +1,15 @@
-// Starts Google's emulators once for all test files, where this machine has them, and ends them afterwards. What cannot be started
-// is said in one visible line; where the Google Cloud SDK is installed, continuous integration must not skip.
+// Starts the embedded Datastore emulator once for all test files, and Google's two in addition where this machine has them, and ends
+// them afterwards. What cannot be started is said in one visible line; where the Google Cloud SDK is installed, continuous integration must not skip.
 import type { TestProject } from 'vitest/node';
 import type { Emulator } from '../../infra/local/emulators/emulator.ts';
+import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
 import type { GoogleEmulatorKind } from '../../infra/local/emulators/google.ts';
 import { findGoogleEmulator, onPath, startGoogleEmulator } from '../../infra/local/emulators/google.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** Endpoint of the embedded Datastore emulator, which is always there. */
+    embeddedEndpoint: string;
     /** Endpoint of the Firestore emulator in Datastore mode; empty if it is skipped. */
     firestoreEndpoint: string;
     /** Endpoint of the legacy Datastore emulator; empty if it is skipped. */
@@ -15,11 +18,13 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const embedded = await startDatastoreEmulator();
+  project.provide('embeddedEndpoint', `http://${embedded.address}`);
   const [firestore, datastore] = await Promise.all([start('firestore'), start('datastore')]);
   project.provide('firestoreEndpoint', firestore?.endpoint ?? '');
   project.provide('legacyDatastoreEndpoint', datastore?.endpoint ?? '');
   return async () => {
-    await Promise.all([firestore?.close(), datastore?.close()]);
+    await Promise.all([embedded.close(), firestore?.close(), datastore?.close()]);
   };
 }
 

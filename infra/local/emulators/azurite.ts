@@ -2,6 +2,8 @@
 // the package: its main entry would start three services and write to the working directory.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { TableFaults } from '../azurite-front/faults.ts';
+import { startTableFront } from '../azurite-front/front.ts';
 import type { Emulator } from './emulator.ts';
 import { startSupervised, untilReady } from './supervised.ts';
 
@@ -73,6 +75,22 @@ async function startHere(): Promise<Emulator> {
     name: `${NAME} in process`,
     endpoint: `${server.address}/${AZURITE_ACCOUNT_NAME}`,
     close: () => server.close(),
+  };
+}
+
+/** Azurite in this process, behind the front that is as strict as the service; its faults are the caller's to install. */
+export async function startStrictAzurite(port = 0): Promise<Emulator & { readonly faults: TableFaults }> {
+  const server = await startTableServer();
+  const account = { accountName: AZURITE_ACCOUNT_NAME, accountKey: AZURITE_ACCOUNT_KEY };
+  const front = await startTableFront({ target: server.address, ...account, port });
+  return {
+    name: `${NAME} behind a strict front`,
+    endpoint: `${front.address}/${AZURITE_ACCOUNT_NAME}`,
+    faults: front.faults,
+    async close() {
+      await front.close();
+      await server.close();
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 // Both clouds on this machine: emulators in processes of their own, and the hosts that serve the bundled functions from them.
-// A missing Google emulator is said plainly and leaves Azure alone; one that is there and does not start is an error.
+// All of it comes with npm; Google's own emulator takes the place of the embedded one where that is asked for.
 import { randomBytes } from 'node:crypto';
 import type { Provider } from '../../../shared/compare/cell.ts';
 import { PROVIDERS } from '../../../shared/compare/cell.ts';
@@ -8,8 +8,9 @@ import type { Circumstances } from '../../../shared/compare/report.ts';
 import type { UnpackedFunction } from '../../plugin/package/package.ts';
 import { folderOf, packageAndUnpack } from '../../plugin/package/package.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
+import { startEmbeddedDatastore } from '../emulators/embedded.ts';
+import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
-import type { FoundEmulator } from '../emulators/google.ts';
 import { startAzureHost } from '../hosts/azure.ts';
 import { startGcpHost } from '../hosts/gcp.ts';
 
@@ -27,10 +28,8 @@ export interface RunningCloud {
 
 export interface Clouds {
   readonly running: readonly RunningCloud[];
-  /** The others too, with the reason. */
+  /** What they run on. */
   readonly all: Circumstances['providers'];
-  /** What the user may want to do about what is missing. */
-  readonly hints: readonly string[];
   /** Ends everything, the hosts before their emulators. Idempotent. */
   close(): Promise<void>;
 }
@@ -38,6 +37,8 @@ export interface Clouds {
 export interface CloudsOptions {
   /** Where the bundles go. */
   readonly buildDir: string;
+  /** Which Datastore emulator. */
+  readonly datastore: 'embedded' | 'google';
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -48,17 +49,15 @@ type Closers = { close(): Promise<void> }[];
 const PROJECT_ID = 'stowage-local';
 
 /** Starts all that can be started; throws, with everything closed again, if one of them fails. */
-export async function startClouds({ buildDir, log, signal }: CloudsOptions): Promise<Clouds> {
+export async function startClouds({ buildDir, datastore, log, signal }: CloudsOptions): Promise<Clouds> {
   const opened: Closers = [];
   const close = async (): Promise<void> => {
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
     const packages = await packageAndUnpack(buildDir);
-    const found = await findGoogleEmulator('firestore');
-    if (!found.found) log(`SKIPPED ${PROVIDER_NAMES.datastore}: ${found.why}`);
     signal.throwIfAborted();
-    const starts = [startAzure(packages, opened), ...(found.found ? [startGoogle(packages, found, opened)] : [])];
+    const starts = [startAzure(packages, opened), startGoogle(packages, datastore, opened)];
     const settled = await Promise.allSettled(starts);
     for (const one of settled) if (one.status === 'rejected') throw one.reason;
     signal.throwIfAborted();
@@ -72,12 +71,8 @@ export async function startClouds({ buildDir, log, signal }: CloudsOptions): Pro
       backend,
       isEmulator: true,
     }));
-    const missing = found.found
-      ? []
-      : [{ provider: 'datastore' as const, ran: false, backend: found.why, isEmulator: true }];
-    const hints = found.found ? [] : [`To compare ${PROVIDER_NAMES.datastore} too: ${found.howTo}.`];
     for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
-    return { running, all: [...backends, ...missing], hints, close };
+    return { running, all: backends, close };
   } catch (error) {
     await close();
     throw error;
@@ -91,10 +86,10 @@ interface Started {
 
 async function startGoogle(
   packages: readonly UnpackedFunction[],
-  found: FoundEmulator,
+  datastore: CloudsOptions['datastore'],
   opened: Closers,
 ): Promise<Started> {
-  const emulator = await startGoogleEmulator(found);
+  const emulator = await startDatastore(datastore);
   opened.push(emulator);
   const key = newKey();
   const env = {
@@ -119,6 +114,14 @@ async function startGoogle(
     output: () => `${tail(records.output())}\n${tail(compare.output())}`,
   };
   return { cloud, backend: emulator.name };
+}
+
+/** Google's is not looked for unless it was asked for; asked for and missing is an error that says how to get it. */
+async function startDatastore(datastore: CloudsOptions['datastore']): Promise<Emulator> {
+  if (datastore === 'embedded') return await startEmbeddedDatastore({ inProcess: false });
+  const found = await findGoogleEmulator('firestore');
+  if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
+  return await startGoogleEmulator(found);
 }
 
 async function startAzure(packages: readonly UnpackedFunction[], opened: Closers): Promise<Started> {

@@ -71,6 +71,7 @@ function header(commitCount: number, ids: readonly string[]): Header {
     right: undefined,
     origin: undefined,
     deadSlots: [],
+    layers: [],
     pages: [],
   };
   return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };

@@ -4,7 +4,17 @@ import { compareBytes } from '../../../shared/store/bytes.ts';
 import { type Snapshot, snapshotOf } from '../../../shared/store/container.ts';
 import { decodeKey } from '../../../shared/store/position.ts';
 import { pageOf } from '../../../shared/store/container.ts';
-import { keyAt, lowerBound, recordAt, recordCount, type StoredRecord } from '../../../shared/store/page.ts';
+import type { PageRef } from '../../../shared/store/header.ts';
+import { layersOf } from '../../../shared/store/layers.ts';
+import { flatten } from '../../../shared/store/overlay.ts';
+import {
+  isTombstone,
+  keyAt,
+  lowerBound,
+  recordAt,
+  recordCount,
+  type StoredRecord,
+} from '../../../shared/store/page.ts';
 import { placerOf, within } from '../../../shared/store/position.ts';
 import { nodeId, nodesPrefix, rootId } from '../../../shared/store/ids.ts';
 
@@ -32,11 +42,12 @@ export function storedIds(state: MemoryState, table: string): string[] {
   return [...state.entities.keys()].filter((id) => id.startsWith(nodesPrefix(table)));
 }
 
+/** The records that count, in order, tombstones left out. */
 export function recordsOf(node: Snapshot, table: string): StoredRecord[] {
-  return node.header.pages.flatMap((ref) => {
-    const page = pageOf(node, ref, table);
-    return Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
-  });
+  const layers = layersOf(node.header).map((rows) => rows.map((ref) => pageOf(node, ref, table)));
+  const page = flatten(layers, placerOf(node.header.order, node.header.level));
+  const records = Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
+  return records.filter((record) => !isTombstone(record));
 }
 
 /** Every level, root first, each from its leftmost node along the right links. */
@@ -109,31 +120,38 @@ export function faultsOf(state: MemoryState, table: string): string[] {
 }
 
 function pageFaults(node: Snapshot, table: string): string[] {
+  const { header } = node;
+  const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
+  const faults = new Set(slots).size === slots.length ? [] : ['a slot is used twice, or dead and used'];
+  if (header.level > 0 && header.layers.length > 0) faults.push('a branch has layers');
+  const layers = layersOf(header);
+  return [...faults, ...layers.flatMap((rows, layer) => layerFaults(node, rows, table, layer === 0))];
+}
+
+function layerFaults(node: Snapshot, rows: readonly PageRef[], table: string, isBase: boolean): string[] {
   const faults: string[] = [];
   const { header } = node;
   const place = placerOf(header.order, header.level);
-  const slots = new Set<number>();
   let before: Uint8Array | undefined;
-  for (const [row, ref] of header.pages.entries()) {
-    if (slots.has(ref.slot)) faults.push(`slot ${ref.slot} is used twice`);
-    slots.add(ref.slot);
+  for (const [row, ref] of rows.entries()) {
     if (row === 0 && compareBytes(ref.low, header.low) !== 0) faults.push('the first page does not begin at the low');
     if (ref.number >= header.nextNumber) faults.push(`page number ${ref.number} is not below the next number`);
     const page = pageOf(node, ref, table);
     if (recordCount(page) === 0 || recordCount(page) !== ref.records)
       faults.push(`page ${ref.slot} holds ${recordCount(page)} records`);
-    const end = header.pages[row + 1]?.low ?? header.high;
+    const end = rows[row + 1]?.low ?? header.high;
     for (let index = 0; index < recordCount(page); index += 1) {
       const at = place(keyAt(page, index));
       if (!within(at, ref.low, end)) faults.push(`record ${index} of page ${ref.slot} lies outside it`);
       if (before !== undefined && compareBytes(before, at) >= 0)
         faults.push(`record ${index} of page ${ref.slot} is out of order`);
       if (lowerBound(page, at, place) !== index) faults.push(`record ${index} of page ${ref.slot} is not found`);
-      if (recordAt(page, index).version >= header.nextNumber) faults.push(`a version is not below the next number`);
+      const record = recordAt(page, index);
+      if (record.version >= header.nextNumber) faults.push(`a version is not below the next number`);
+      if (isBase && isTombstone(record)) faults.push(`page ${ref.slot} of the base holds a tombstone`);
       before = at;
     }
   }
-  for (const { slot } of header.deadSlots) if (slots.has(slot)) faults.push(`slot ${slot} is dead and used`);
   return faults;
 }
 

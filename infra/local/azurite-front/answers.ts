@@ -1,0 +1,60 @@
+// Refusals as the service words them: a JSON error, inside a multipart answer if a transaction was refused.
+import { randomUUID } from 'node:crypto';
+
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** Which operation of a transaction. */
+  readonly place: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export function answerOf(refusal: Refusal, inBatch: boolean): Answer {
+  return inBatch && refusal.status < 500 ? batchAnswer(refusal) : single(refusal);
+}
+
+function single({ status, code, message }: Refusal): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json;odata=minimalmetadata', 'x-ms-error-code': code },
+    body: Buffer.from(errorBody(code, message)),
+  };
+}
+
+/** A transaction as such was accepted; its one inner answer says what was not. */
+function batchAnswer({ status, code, message, place }: Refusal): Answer {
+  const batch = `batchresponse_${randomUUID()}`;
+  const changeset = `changesetresponse_${randomUUID()}`;
+  const lines = [
+    `--${batch}`,
+    `Content-Type: multipart/mixed; boundary=${changeset}`,
+    '',
+    `--${changeset}`,
+    'Content-Type: application/http',
+    'Content-Transfer-Encoding: binary',
+    '',
+    `HTTP/1.1 ${status} Bad Request`,
+    'Content-Type: application/json;odata=minimalmetadata;charset=utf-8',
+    'DataServiceVersion: 3.0;',
+    '',
+    errorBody(code, `${place}:${message}`),
+    `--${changeset}--`,
+    `--${batch}--`,
+    '',
+  ];
+  return {
+    status: 202,
+    headers: { 'content-type': `multipart/mixed; boundary=${batch}` },
+    body: Buffer.from(lines.join('\r\n')),
+  };
+}
+
+function errorBody(code: string, message: string): string {
+  return JSON.stringify({ 'odata.error': { code, message: { lang: 'en-US', value: message } } });
+}

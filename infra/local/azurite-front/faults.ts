@@ -1,0 +1,78 @@
+// What may go wrong on demand, and what goes wrong by itself: a partition that is asked for more than the service gives.
+import type { Operation } from './operations.ts';
+
+interface FaultScope {
+  /** Only requests with an operation like this. Default: all that touch an entity. */
+  readonly operation?: Operation['kind'];
+  readonly partitionKey?: string;
+  readonly rowKey?: string;
+  /** How many requests it meets before it ends by itself. Default: all, until it is removed. */
+  readonly times?: number;
+}
+
+export type TableFault = FaultScope &
+  (
+    | { readonly kind: 'latency'; readonly delayMs: number }
+    /** Answers with this status and error code, before anything is applied or after everything was. */
+    | { readonly kind: 'fail'; readonly status: number; readonly code: string; readonly when: 'before' | 'after' }
+    /** Cuts the connection without an answer, before or after. */
+    | { readonly kind: 'cut'; readonly when: 'before' | 'after' }
+  );
+
+export interface TableFaults {
+  /** Returns how to remove it again. */
+  add(fault: TableFault): () => void;
+  clear(): void;
+  /** The faults that meet a request with these operations, counted. */
+  take(operations: readonly Operation[]): TableFault[];
+}
+
+export function createTableFaults(): TableFaults {
+  const all = new Map<TableFault, number>();
+  return {
+    add(fault) {
+      all.set(fault, 0);
+      return () => void all.delete(fault);
+    },
+    clear: () => all.clear(),
+    take(operations) {
+      const met = [...all.keys()].filter((fault) => operations.some((operation) => meets(fault, operation)));
+      for (const fault of met) {
+        const hits = all.get(fault)! + 1;
+        if (hits === fault.times) all.delete(fault);
+        else all.set(fault, hits);
+      }
+      return met;
+    },
+  };
+}
+
+function meets({ operation, partitionKey, rowKey }: TableFault, actual: Operation): boolean {
+  return (
+    (operation === undefined || operation === actual.kind) &&
+    (partitionKey === undefined || partitionKey === actual.partitionKey) &&
+    (rowKey === undefined || rowKey === actual.rowKey)
+  );
+}
+
+/** The service's target for one partition. */
+export const ENTITIES_PER_SECOND = 2_000;
+/** Buckets that are full again are dropped beyond this number. */
+const PARTITIONS_MAX = 10_000;
+
+/** Says whether a partition is asked for too much: a bucket that holds one second's worth. What is refused costs nothing. */
+export function createThrottle(
+  perSecond: number,
+  nowMs: () => number,
+): (partition: string, entities: number) => boolean {
+  const buckets = new Map<string, { allowance: number; countedMs: number }>();
+  return (partition, entities) => {
+    const now = nowMs();
+    const bucket = buckets.get(partition) ?? { allowance: perSecond, countedMs: now };
+    const allowance = Math.min(perSecond, bucket.allowance + ((now - bucket.countedMs) / 1_000) * perSecond);
+    const refused = entities > allowance;
+    if (buckets.size >= PARTITIONS_MAX) buckets.clear();
+    buckets.set(partition, { allowance: refused ? allowance : allowance - entities, countedMs: now });
+    return refused;
+  };
+}

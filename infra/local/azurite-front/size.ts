@@ -1,0 +1,54 @@
+// How many bytes Azure's table service counts for an entity, by the formula it publishes: 4, two for each character of both keys, and for
+// each property 8, two for each character of its name, and its value.
+
+/** A property of the JSON that travels: a scalar, with its type beside it where JSON has none. */
+export type Body = Readonly<Record<string, unknown>>;
+
+export const ENTITY_BYTES_MAX = 1_048_576;
+/** Own properties, without the two keys and the timestamp. */
+export const PROPERTIES_MAX = 252;
+
+const TYPE = '@odata.type';
+const SYSTEM = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
+
+/** Names of an entity's own properties; those that are null do not exist. */
+export function ownProperties(body: Body): string[] {
+  return Object.keys(body).filter(
+    (name) => !name.includes('@') && !name.startsWith('odata.') && !SYSTEM.has(name) && body[name] !== null,
+  );
+}
+
+export function entityBytes(partitionKey: string, rowKey: string, body: Body): number {
+  const own = ownProperties(body);
+  const properties = own.reduce(
+    (sum, name) => sum + 8 + 2 * name.length + valueBytes(body[name], body[name + TYPE]),
+    0,
+  );
+  return 4 + 2 * (partitionKey.length + rowKey.length) + properties;
+}
+
+/** What a merge leaves: the properties it names replaced, the others as they were. */
+export function merged(present: Body, patch: Body): Body {
+  const kept = Object.fromEntries(
+    Object.entries(present).filter(([name]) => !ownProperties(patch).includes(name.replace(TYPE, ''))),
+  );
+  return { ...kept, ...patch };
+}
+
+const FIXED_BYTES: Readonly<Record<string, number>> = {
+  'Edm.Boolean': 1,
+  'Edm.Int32': 4,
+  'Edm.Int64': 8,
+  'Edm.Double': 8,
+  'Edm.DateTime': 8,
+  'Edm.Guid': 16,
+};
+
+function valueBytes(value: unknown, type: unknown): number {
+  const fixed = typeof type === 'string' ? FIXED_BYTES[type] : undefined;
+  if (fixed !== undefined) return fixed;
+  if (type === 'Edm.Binary') return 4 + Buffer.byteLength(String(value), 'base64');
+  if (typeof value === 'boolean') return 1;
+  if (typeof value === 'number') return Number.isInteger(value) ? 4 : 8;
+  return 4 + 2 * String(value).length;
+}

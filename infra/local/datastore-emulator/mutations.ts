@@ -1,0 +1,136 @@
+// One mutation: checked when it comes in, applied to the state of its key when its turn comes.
+import type { Properties } from './entities.ts';
+import {
+  checkEntityBytes,
+  encodeEntity,
+  parseEntity,
+  propertiesBytes,
+  propertiesOf,
+  sameProperties,
+} from './entities.ts';
+import type { Database, KeyRef } from './keys.ts';
+import { describeKey, parseKey } from './keys.ts';
+import type { Mask } from './mask.ts';
+import { maskOf, merged } from './mask.ts';
+import type { Mutation, PropertyTransform } from './protocol.ts';
+import { enumValue, microsecondsOf, timestampOf } from './protocol.ts';
+import type { Services } from './services.ts';
+import { inside, invalid, status, StatusError } from './status.ts';
+import type { Stored } from './storage.ts';
+import { checkTransforms, transformed } from './transforms.ts';
+
+export type Operation = 'insert' | 'update' | 'upsert' | 'delete';
+
+export interface CheckedMutation {
+  readonly operation: Operation;
+  readonly key: KeyRef;
+  /** None for a delete. */
+  readonly properties: Properties;
+  readonly propertiesBytes: number;
+  readonly mask: Mask | undefined;
+  /** The version that must be current; undefined: any. */
+  readonly baseVersion: number | undefined;
+  readonly onConflict: 'fail' | 'keep';
+  readonly transforms: readonly PropertyTransform[];
+}
+
+const FAIL = enumValue('Mutation.ConflictResolutionStrategy', 'FAIL');
+const SERVER_VALUE = enumValue('Mutation.ConflictResolutionStrategy', 'SERVER_VALUE');
+
+/** Throws INVALID_ARGUMENT naming the field below the mutation. */
+export function checkMutation(mutation: Mutation, database: Database): CheckedMutation {
+  const { operation } = mutation;
+  if (operation === undefined) throw invalid('operation', 'one of insert, update, upsert and delete must be set');
+  const conflict = checkConflict(mutation, operation);
+  if (operation === 'delete') {
+    if (mutation.propertyTransforms.length > 0) throw invalid('property_transforms', 'must not come with a delete');
+    const key = inside('delete', () => parseKey(mutation.delete, database));
+    return { operation, key, properties: NONE, propertiesBytes: 0, mask: undefined, ...conflict, transforms: [] };
+  }
+  const completeness = operation === 'update' ? 'complete' : 'either';
+  const entity = inside(operation, () => {
+    const parsed = parseEntity(mutation[operation], database, { completeness });
+    // What a patch leaves out is not known yet: that size is checked when it is applied.
+    checkEntityBytes(parsed.key, parsed.sizeBytes);
+    return parsed;
+  });
+  checkTransforms(mutation.propertyTransforms);
+  const mask = maskOf(mutation.propertyMask, 'property_mask');
+  return {
+    operation,
+    key: entity.key,
+    properties: entity.properties,
+    propertiesBytes: entity.sizeBytes,
+    mask,
+    ...conflict,
+    transforms: mutation.propertyTransforms,
+  };
+}
+
+const NONE: Properties = new Map();
+
+function checkConflict(mutation: Mutation, operation: Operation): Pick<CheckedMutation, 'baseVersion' | 'onConflict'> {
+  const strategy = mutation.conflictResolutionStrategy;
+  if (strategy !== 0 && strategy !== FAIL && strategy !== SERVER_VALUE)
+    throw invalid('conflict_resolution_strategy', `${strategy} is not one of its values`);
+  const detection = mutation.conflictDetectionStrategy;
+  if (detection === undefined) {
+    if (strategy !== 0)
+      throw invalid('conflict_resolution_strategy', 'needs base_version or update_time to be set too');
+    return { baseVersion: undefined, onConflict: 'keep' };
+  }
+  const field = detection === 'baseVersion' ? 'base_version' : 'update_time';
+  const baseVersion = detection === 'baseVersion' ? Number(mutation.baseVersion) : microsecondsOf(mutation.updateTime);
+  if (baseVersion < 0) throw invalid(field, 'must not be negative');
+  if (operation === 'insert' && baseVersion > 0) throw invalid(field, 'must be zero for an insert');
+  if (operation === 'update' && baseVersion === 0) throw invalid(field, 'must not be zero for an update');
+  return { baseVersion, onConflict: strategy === FAIL ? 'fail' : 'keep' };
+}
+
+/** A `MutationResult`. */
+export type MutationResult = object;
+
+/** Applies a mutation whose key is complete. Throws ALREADY_EXISTS, NOT_FOUND or FAILED_PRECONDITION, having changed nothing. */
+export function applyMutation(mutation: CheckedMutation, version: number, { storage }: Services): MutationResult {
+  const { operation, key, baseVersion, onConflict } = mutation;
+  const current = storage.get(key);
+  if (baseVersion !== undefined && (current?.version ?? 0) !== baseVersion) {
+    if (onConflict === 'keep') return { ...resultOf(current, version), conflictDetected: true };
+    throw new StatusError(
+      status.FAILED_PRECONDITION,
+      `the version of ${describeKey(key)} is ${current?.version ?? 0}, not the base version ${baseVersion}`,
+    );
+  }
+  if (operation === 'delete') {
+    if (current !== undefined) storage.put(key, undefined, version);
+    return { version };
+  }
+  if (operation === 'insert' && current !== undefined)
+    throw new StatusError(status.ALREADY_EXISTS, `the entity ${describeKey(key)} exists already`);
+  if (operation === 'update' && current === undefined)
+    throw new StatusError(status.NOT_FOUND, `there is no entity ${describeKey(key)} to update`);
+  const { properties, transformResults } = nextProperties(mutation, current);
+  const changed = current === undefined || !sameProperties(propertiesOf(current.entity!), properties);
+  const stored = changed ? storage.put(key, encodeEntity(key, properties), version) : current;
+  return { ...resultOf(stored, version), ...(transformResults.length > 0 ? { transformResults } : {}) };
+}
+
+interface NextProperties {
+  readonly properties: Properties;
+  readonly transformResults: readonly Buffer[];
+}
+
+function nextProperties(mutation: CheckedMutation, current: Stored | undefined): NextProperties {
+  const { mask, key, transforms } = mutation;
+  let { properties } = mutation;
+  if (mask !== undefined)
+    properties = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);
+  const after = transformed(properties);
+  if (mask !== undefined || transforms.length > 0) checkEntityBytes(key, propertiesBytes(after.properties));
+  return after;
+}
+
+function resultOf(stored: Stored | undefined, version: number): object {
+  if (stored === undefined) return { version };
+  return { version: stored.version, createTime: timestampOf(stored.created), updateTime: timestampOf(stored.version) };
+}

@@ -1,0 +1,216 @@
+// The messages of google.datastore.v1, from the definitions that Google publishes on npm. Entities, keys and values stay bytes here: an
+// embedded message and a bytes field look the same on the wire, so the definitions are altered where nobody wants the content decoded.
+import { createRequire } from 'node:module';
+import protobuf from 'protobufjs/light.js';
+import { invalid } from './status.ts';
+
+export interface Timestamp {
+  readonly seconds: protobuf.Long | number;
+  readonly nanos: number;
+}
+
+export interface ReadOptions {
+  readonly consistencyType?: 'readConsistency' | 'transaction' | 'newTransaction' | 'readTime';
+  readonly readConsistency: number;
+  readonly transaction: Buffer;
+  readonly newTransaction: TransactionOptions;
+  readonly readTime: Timestamp;
+}
+
+export interface TransactionOptions {
+  readonly mode?: 'readWrite' | 'readOnly';
+  readonly readWrite: { readonly previousTransaction: Buffer };
+  readonly readOnly: { readonly readTime: Timestamp | null };
+}
+
+export interface PropertyMask {
+  readonly paths: readonly string[];
+}
+
+export interface Request {
+  readonly projectId: string;
+  readonly databaseId: string;
+}
+
+export interface LookupRequest extends Request {
+  readonly keys: readonly Buffer[];
+  readonly readOptions: ReadOptions | null;
+  readonly propertyMask: PropertyMask | null;
+}
+
+export interface CommitRequest extends Request {
+  readonly mode: number;
+  readonly transactionSelector?: 'transaction' | 'singleUseTransaction';
+  readonly transaction: Buffer;
+  readonly singleUseTransaction: TransactionOptions;
+  readonly mutations: readonly Mutation[];
+}
+
+export interface Mutation {
+  readonly operation?: 'insert' | 'update' | 'upsert' | 'delete';
+  readonly insert: Buffer;
+  readonly update: Buffer;
+  readonly upsert: Buffer;
+  readonly delete: Buffer;
+  readonly conflictDetectionStrategy?: 'baseVersion' | 'updateTime';
+  readonly baseVersion: protobuf.Long;
+  readonly updateTime: Timestamp;
+  readonly conflictResolutionStrategy: number;
+  readonly propertyMask: PropertyMask | null;
+  readonly propertyTransforms: readonly PropertyTransform[];
+}
+
+export interface PropertyTransform {
+  readonly property: string;
+  readonly transformType?:
+    'setToServerValue' | 'increment' | 'maximum' | 'minimum' | 'appendMissingElements' | 'removeAllFromArray';
+  readonly setToServerValue: number;
+  readonly increment: Buffer;
+  readonly maximum: Buffer;
+  readonly minimum: Buffer;
+  readonly appendMissingElements: { readonly values: readonly Buffer[] };
+  readonly removeAllFromArray: { readonly values: readonly Buffer[] };
+}
+
+export interface RunQueryRequest extends Request {
+  readonly partitionId: Buffer | null;
+  readonly readOptions: ReadOptions | null;
+  readonly queryType?: 'query' | 'gqlQuery';
+  readonly query: Query;
+  readonly propertyMask: PropertyMask | null;
+  readonly explainOptions: object | null;
+}
+
+export interface Query {
+  readonly projection: readonly { readonly property: PropertyReference | null }[];
+  readonly kind: readonly { readonly name: string }[];
+  readonly filter: Filter | null;
+  readonly order: readonly { readonly property: PropertyReference | null; readonly direction: number }[];
+  readonly distinctOn: readonly PropertyReference[];
+  readonly startCursor: Buffer;
+  readonly endCursor: Buffer;
+  readonly offset: number;
+  readonly limit: { readonly value: number } | null;
+  readonly findNearest: object | null;
+}
+
+export interface PropertyReference {
+  readonly name: string;
+}
+
+export interface Filter {
+  readonly filterType?: 'compositeFilter' | 'propertyFilter';
+  readonly compositeFilter: { readonly op: number; readonly filters: readonly Filter[] };
+  readonly propertyFilter: {
+    readonly property: PropertyReference | null;
+    readonly op: number;
+    readonly value: Buffer | null;
+  };
+}
+
+export interface RunAggregationQueryRequest extends Request {
+  readonly partitionId: Buffer | null;
+  readonly readOptions: ReadOptions | null;
+  readonly queryType?: 'aggregationQuery' | 'gqlQuery';
+  readonly aggregationQuery: {
+    readonly nestedQuery: Query | null;
+    readonly aggregations: readonly Aggregation[];
+  };
+  readonly explainOptions: object | null;
+}
+
+export interface Aggregation {
+  readonly operator?: 'count' | 'sum' | 'avg';
+  readonly count: { readonly upTo: { readonly value: protobuf.Long } | null };
+  readonly sum: { readonly property: PropertyReference | null };
+  readonly avg: { readonly property: PropertyReference | null };
+  readonly alias: string;
+}
+
+export interface BeginTransactionRequest extends Request {
+  readonly transactionOptions: TransactionOptions | null;
+}
+
+export interface RollbackRequest extends Request {
+  readonly transaction: Buffer;
+}
+
+export interface KeysRequest extends Request {
+  readonly keys: readonly Buffer[];
+}
+
+/** What each message decodes to. */
+export interface Messages {
+  readonly LookupRequest: LookupRequest;
+  readonly CommitRequest: CommitRequest;
+  readonly RunQueryRequest: RunQueryRequest;
+  readonly RunAggregationQueryRequest: RunAggregationQueryRequest;
+  readonly BeginTransactionRequest: BeginTransactionRequest;
+  readonly RollbackRequest: RollbackRequest;
+  readonly AllocateIdsRequest: KeysRequest;
+  readonly ReserveIdsRequest: KeysRequest;
+}
+
+const PACKAGE = 'google.datastore.v1';
+
+/** Fields whose content stays encoded. */
+const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
+  ['Mutation', 'insert', 'update', 'upsert', 'delete'],
+  ['MutationResult', 'key', 'transformResults'],
+  ['EntityResult', 'entity'],
+  ['LookupRequest', 'keys'],
+  ['LookupResponse', 'deferred'],
+  ['AllocateIdsRequest', 'keys'],
+  ['AllocateIdsResponse', 'keys'],
+  ['ReserveIdsRequest', 'keys'],
+  ['PropertyFilter', 'value'],
+  ['PropertyTransform', 'increment', 'maximum', 'minimum'],
+  ['ArrayValue', 'values'],
+  ['RunQueryRequest', 'partitionId'],
+  ['RunAggregationQueryRequest', 'partitionId'],
+];
+
+function loadTypes(): protobuf.Root {
+  const json = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
+  const root = protobuf.Root.fromJSON(structuredClone(json));
+  for (const [message, ...fields] of OPAQUE) {
+    const type = root.lookupType(`${PACKAGE}.${message}`);
+    for (const field of fields) type.fields[field]!.type = 'bytes';
+  }
+  return root;
+}
+
+const root = loadTypes();
+
+/** How to read a message of this name; throws INVALID_ARGUMENT if the bytes are none. */
+export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) => Messages[M] {
+  const type = root.lookupType(`${PACKAGE}.${message}`);
+  return (bytes) => {
+    try {
+      return type.decode(bytes) as unknown as Messages[M];
+    } catch (error) {
+      throw invalid(message, `is not a well-formed protobuf message: ${error instanceof Error ? error.message : ''}`);
+    }
+  };
+}
+
+/** How to write a message of this name. */
+export function encoder(message: string): (value: object) => Buffer {
+  const type = root.lookupType(`${PACKAGE}.${message}`);
+  return (value) => type.encode(value).finish() as Buffer;
+}
+
+/** The number of an enum's value. */
+export function enumValue(name: string, value: string): number {
+  return root.lookupEnum(`${PACKAGE}.${name}`).values[value]!;
+}
+
+export function timestampOf(version: number): Timestamp {
+  const seconds = Math.floor(version / 1_000_000);
+  return { seconds, nanos: (version - seconds * 1_000_000) * 1_000 };
+}
+
+/** Microseconds since 1970; what is finer is cut off. */
+export function microsecondsOf({ seconds, nanos }: Timestamp): number {
+  return Number(seconds) * 1_000_000 + Math.floor(nanos / 1_000);
+}

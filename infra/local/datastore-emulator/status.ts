@@ -1,0 +1,45 @@
+// The errors that reach a client: a gRPC code and a message that names the field at fault. Anything else thrown inside is a bug of
+// this server and is answered with INTERNAL.
+import { status } from '@grpc/grpc-js';
+
+export class StatusError extends Error {
+  readonly code: status;
+
+  constructor(code: status, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** INVALID_ARGUMENT about one field. Outer levels put their own name in front, so that the client reads the whole path. */
+export class InvalidField extends StatusError {
+  readonly field: string;
+  readonly reason: string;
+
+  constructor(field: string, reason: string) {
+    super(status.INVALID_ARGUMENT, `${field}: ${reason}`);
+    this.field = field;
+    this.reason = reason;
+  }
+}
+
+export function invalid(field: string, reason: string): InvalidField {
+  return new InvalidField(field, reason);
+}
+
+/** The same error, seen from one level further out. Other errors stay as they are. */
+export function within(outer: string, error: unknown): unknown {
+  if (!(error instanceof InvalidField)) return error;
+  return new InvalidField(error.field === '' ? outer : `${outer}.${error.field}`, error.reason);
+}
+
+/** Runs `body`; a complaint about a field inside gets `outer` in front. */
+export function inside<T>(outer: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw within(outer, error);
+  }
+}
+
+export { status };

@@ -1,0 +1,125 @@
+// The layers of a container. Its base holds one sorted run of pages; a commit of many changes scattered over it lays their records down as
+// a run of their own, a layer above, instead of writing most of the base anew. For each key the highest layer that has it counts. Layers
+// are merged before they are many, and always before a split. A log-structured merge tree in small (O'Neil et al. 1996).
+import type { Change } from './change.ts';
+import { isKnown, pageOf, type Snapshot } from './container.ts';
+import type { Header, PageRef } from './header.ts';
+import { indexOfKey, isTombstone, recordAt, type StoredRecord } from './page.ts';
+import { beforeBound, type Position } from './position.ts';
+import { compareBytes } from './bytes.ts';
+
+/** Layers above a base at most: a lookup may open a page of each. */
+const LAYERS_MAX = 8;
+/** Changes go into the pages of a layer where they touch no more rows than this, or records no more than they are themselves. */
+const ROWS_FREE = 2;
+/** A layer is merged into what is above it when it is no larger than this many times that: geometric sizes bound the number of merges a record sees. */
+const MERGE_RATIO = 2;
+
+/** The rows of each layer, the base first. */
+export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (readonly PageRef[])[] {
+  if (layers.length === 0) return [pages];
+  const split: (readonly PageRef[])[] = [];
+  let end = pages.length;
+  for (const rows of layers.toReversed()) {
+    split.unshift(pages.slice(end - rows, end));
+    end -= rows;
+  }
+  return [pages.slice(0, end), ...split];
+}
+
+/** The rows that may hold the record of `position`, the newest layer first. */
+export function rowsFor({ pages, layers }: Header, position: Position): PageRef[] {
+  const rows: PageRef[] = [];
+  let end = pages.length;
+  for (let layer = layers.length; layer >= 0; layer -= 1) {
+    const first = layer === 0 ? 0 : end - layers[layer - 1]!;
+    const row = rowBefore(pages, first, end, position);
+    if (row >= first) rows.push(pages[row]!);
+    end = first;
+  }
+  return rows;
+}
+
+/** Index of the row of a branch that owns `position`; -1 if there is none. Branches have no layers. */
+export function rowOfBranch({ pages }: Header, position: Position): number {
+  return rowBefore(pages, 0, pages.length, position);
+}
+
+/** The last of the rows from `first` to `end` that does not begin above `position`; first - 1 if all do. */
+function rowBefore(rows: readonly PageRef[], first: number, end: number, position: Position): number {
+  let low = first;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareBytes(rows[middle]!.low, position) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The record as it is stored, expired or not; undefined if there is none. The pages of `rowsFor` must be known. */
+export function findRecord(
+  snapshot: Snapshot,
+  position: Position,
+  key: Uint8Array,
+  table: string,
+): StoredRecord | undefined {
+  for (const ref of rowsFor(snapshot.header, position)) {
+    const page = pageOf(snapshot, ref, table);
+    const index = indexOfKey(page, key);
+    if (index < 0) continue;
+    const record = recordAt(page, index);
+    return isTombstone(record) ? undefined : record;
+  }
+  return undefined;
+}
+
+/**
+ * The layer that these changes, in order of position, are written into: an existing one (0 is the base), with which those above it are
+ * merged, or one above all. Judged by the page table and the positions alone, so that the pages it takes can be read beforehand.
+ */
+export function targetLayer(header: Header, changes: readonly Change[]): number {
+  const layers = layersOf(header);
+  const records = layers.map(recordsIn);
+  const top = layers.length - 1;
+  const above = records.reduce((sum, count) => sum + count, 0) - records[0]!;
+  if (header.level > 0 || above + changes.length >= MERGE_RATIO * records[0]!) return 0;
+  const touched = rowsTouched(layers[top]!, changes);
+  if (touched.length <= ROWS_FREE || recordsIn(touched) <= changes.length) return top;
+  if (top < LAYERS_MAX) return top + 1;
+  let merged = changes.length;
+  let target = top + 1;
+  while (target > 0 && records[target - 1]! <= MERGE_RATIO * merged) merged += records[--target]!;
+  return Math.min(target, top);
+}
+
+function recordsIn(rows: readonly PageRef[]): number {
+  return rows.reduce((sum, row) => sum + row.records, 0);
+}
+
+/** The rows of a layer that own a position of the changes, which are in order of position. */
+function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): PageRef[] {
+  const touched: PageRef[] = [];
+  let next = 0;
+  for (const [row, ref] of rows.entries()) {
+    const end = rows[row + 1]?.low;
+    const first = next;
+    while (next < changes.length && beforeBound(changes[next]!.position, end)) next += 1;
+    if (next > first) touched.push(ref);
+  }
+  return touched;
+}
+
+/** The pages that writing these changes takes and that are not known: what is written into, what is merged, what a decision depends on. */
+export function unreadPages(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
+  const { header } = snapshot;
+  const target = targetLayer(header, changes);
+  const layers = layersOf(header);
+  const rows = layers[target] ?? [];
+  const isMerge = target < layers.length - 1;
+  const needed = new Set(isMerge ? layers.slice(target).flat() : rowsTouched(rows, changes));
+  for (const change of changes) {
+    if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
+  }
+  return [...needed].filter((ref) => !isKnown(ref));
+}

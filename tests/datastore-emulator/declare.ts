@@ -1,0 +1,32 @@
+// Declares one case of the protocol suite on one server. Where a server is known to differ the case must FAIL: a difference that has gone
+// away is noticed too. What would hang is skipped.
+import { expect, test } from 'vitest';
+import type { Service } from './service.ts';
+import { freshKind } from './service.ts';
+
+export interface Difference {
+  /** Title of the case. */
+  readonly case: string;
+  /** What this server does instead, and the words that say who is right. */
+  readonly why: string;
+  /** It would wait for a lock until the deadline. */
+  readonly hangs?: boolean;
+}
+
+/** `kind` is the case's own. */
+export type Declare = (title: string, body: (service: Service, kind: string) => Promise<void>) => void;
+
+export function declarer(service: () => Service, differences: readonly Difference[]): Declare {
+  return (title, body) => {
+    const difference = differences.find((entry) => entry.case === title);
+    const run = difference === undefined ? test : difference.hangs === true ? test.skip : test.fails;
+    const shown = difference === undefined ? title : `${title} (differs: ${difference.why})`;
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases hold both
+    run(shown, () => body(service(), freshKind()));
+  };
+}
+
+/** The call must be refused with this code. */
+export async function expectCode(code: number, call: Promise<unknown>): Promise<void> {
+  await expect(call).rejects.toMatchObject({ code });
+}

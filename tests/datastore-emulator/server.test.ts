@@ -1,0 +1,149 @@
+// What only the embedded server can show: its faults, its clock, its cuts of large answers, its end.
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
+import { expectCode } from './declare.ts';
+import { blob, CODE, contentOf, insert, integer, key, namesOf, serviceAt, upsert } from './service.ts';
+
+let nowMs = Date.parse('2026-11-21T12:00:00Z');
+const emulator = await startDatastoreEmulator({ nowMs: () => nowMs });
+const service = serviceAt(`http://${emulator.address}`);
+const UNAVAILABLE = 14;
+
+afterAll(async () => {
+  await service.close();
+  await emulator.close();
+});
+
+beforeEach(() => emulator.reset());
+
+test('a reset forgets entities, transactions and faults', async () => {
+  await service.commit([insert(key('K', 'a'))]);
+  const transaction = await service.begin();
+  emulator.faults.add({ kind: 'fail', code: 'UNAVAILABLE', when: 'before' });
+  emulator.reset();
+  expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
+  await expectCode(CODE.invalid, service.commitIn(transaction, []));
+});
+
+test('a failure before applying leaves everything as it was', async () => {
+  emulator.faults.add({ kind: 'fail', code: 'UNAVAILABLE', when: 'before', rpc: 'Commit', times: 1 });
+  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
+  expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
+});
+
+test('a failure after applying hides a success', async () => {
+  emulator.faults.add({ kind: 'fail', code: 'UNAVAILABLE', when: 'after', rpc: 'Commit', times: 1 });
+  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
+  expect(await contentOf(service, key('K', 'a'))).toEqual({});
+});
+
+test('a fault ends after its number of calls, and says how many it met', async () => {
+  const fault = emulator.faults.add({ kind: 'fail', code: 'ABORTED', when: 'before', rpc: 'Commit', times: 2 });
+  for (let call = 0; call < 2; call += 1) await expectCode(CODE.aborted, service.commit([upsert(key('K', 'a'))]));
+  await service.commit([upsert(key('K', 'a'))]);
+  expect(fault.hits).toBe(2);
+});
+
+test('part of a failed commit may have been applied', async () => {
+  emulator.faults.add({ kind: 'partial', code: 'UNAVAILABLE', applied: [0, 2], times: 1 });
+  await expectCode(UNAVAILABLE, service.commit(['a', 'b', 'c'].map((name) => insert(key('K', name)))));
+  expect(namesOf(await service.query({ kind: [{ name: 'K' }] }))).toEqual(['a', 'c']);
+});
+
+test('a transaction is never applied in part', async () => {
+  emulator.faults.add({ kind: 'partial', code: 'UNAVAILABLE', applied: [0] });
+  await service.commitIn(await service.begin(), [insert(key('K', 'a')), insert(key('K', 'b'))]);
+  expect(namesOf(await service.query({ kind: [{ name: 'K' }] }))).toEqual(['a', 'b']);
+});
+
+test('latency holds a call back', async () => {
+  emulator.faults.add({ kind: 'latency', delayMs: 50, rpc: 'Lookup', times: 1 });
+  const started = performance.now();
+  await service.lookup([key('K', 'a')]);
+  expect(performance.now() - started).toBeGreaterThan(45);
+});
+
+test('one entity is throttled, its neighbours are not', async () => {
+  emulator.faults.add({
+    kind: 'throttle',
+    code: 'RESOURCE_EXHAUSTED',
+    entitiesPerSecond: 1,
+    keys: { kind: 'K', id: 'hot' },
+  });
+  await service.commit([upsert(key('K', 'hot'))]);
+  await expectCode(CODE.exhausted, service.commit([upsert(key('K', 'hot'))]));
+  await service.commit([upsert(key('K', 'cold'))]);
+  nowMs += 1_000;
+  await service.commit([upsert(key('K', 'hot'))]);
+});
+
+test('a range of keys is throttled by its entities', async () => {
+  const keys = { kind: 'K', from: 'b', to: 'd' };
+  emulator.faults.add({ kind: 'throttle', code: 'RESOURCE_EXHAUSTED', entitiesPerSecond: 2, keys });
+  await service.commit(['a', 'b', 'c', 'd'].map((name) => upsert(key('K', name))));
+  await expectCode(CODE.exhausted, service.commit([upsert(key('K', 'c'))]));
+  await service.commit([upsert(key('K', 'd'))]);
+});
+
+test('a transaction expires when it is idle for 60 seconds', async () => {
+  const transaction = await service.begin();
+  nowMs += 60_001;
+  await expectCode(CODE.invalid, service.commitIn(transaction, [upsert(key('K', 'a'))]));
+});
+
+test('a transaction that is used expires after 270 seconds', async () => {
+  const transaction = await service.begin();
+  for (let step = 0; step < 5; step += 1) {
+    nowMs += 50_000;
+    await service.lookup([key('K', 'a')], { readOptions: { transaction } });
+  }
+  nowMs += 30_000;
+  await expectCode(CODE.invalid, service.lookup([key('K', 'a')], { readOptions: { transaction } }));
+});
+
+test('a lookup that would answer more than 4 MiB defers the rest', async () => {
+  const keys = Array.from({ length: 6 }, (_, id) => key('K', id + 1));
+  for (const each of keys) await service.commit([upsert(each, { x: blob(1_000_000) })]);
+  const first = await service.lookup(keys);
+  expect([first.found!.length, first.deferred!.length]).toEqual([4, 2]);
+  const second = await service.lookup(first.deferred!);
+  expect(second.found).toHaveLength(2);
+});
+
+test('a batch of query results stays below 4 MiB', async () => {
+  for (let id = 1; id <= 6; id += 1) await service.commit([upsert(key('K', id), { x: blob(1_000_000) })]);
+  const batch = await service.query({ kind: [{ name: 'K' }] });
+  expect([namesOf(batch).length, batch.moreResults]).toEqual([4, 'NOT_FINISHED']);
+});
+
+test('a query brings at most 300 results at once', async () => {
+  await service.commit(Array.from({ length: 301 }, (_, id) => upsert(key('K', id + 1))));
+  const batch = await service.query({ kind: [{ name: 'K' }], offset: 0 });
+  expect([namesOf(batch).length, batch.moreResults]).toEqual([300, 'NOT_FINISHED']);
+});
+
+test('the message of a refusal names the field at fault', async () => {
+  const mutations = [
+    upsert(key('K', 'a')),
+    upsert(key('K', 'b'), { list: { arrayValue: { values: [integer(1), {}] } } }),
+  ];
+  await expect(service.commit(mutations)).rejects.toThrow(
+    'mutations[1].upsert.properties.list.array_value.values[1]: has no value set',
+  );
+});
+
+test('a port that is taken is an error that says so', async () => {
+  const port = Number(emulator.address.split(':')[1]);
+  await expect(startDatastoreEmulator({ port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
+});
+
+test('it listens within 200 ms of the call, and answers nobody after its end', async () => {
+  const started = performance.now();
+  const another = await startDatastoreEmulator();
+  expect(performance.now() - started).toBeLessThan(200);
+  const client = serviceAt(`http://${another.address}`);
+  await client.commit([upsert(key('K', 'a'))]);
+  await another.close();
+  await expect(client.lookup([key('K', 'a')])).rejects.toThrow(/CANCELLED|UNAVAILABLE/);
+  await client.close();
+});

@@ -1,0 +1,158 @@
+// What the protocol suite works with: the low-level client on one server, and a small language for keys, values and calls. Every case has
+// a kind of its own, so that cases may run in any order and on a server that is not empty.
+import { randomBytes } from 'node:crypto';
+import type { google } from '@google-cloud/datastore/build/src/protos.js';
+import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
+import { GoogleAuth, googleAuthLibrary, grpc } from 'google-gax';
+
+export type Key = google.datastore.v1.IKey;
+export type Value = google.datastore.v1.IValue;
+export type Mutation = google.datastore.v1.IMutation;
+export type Query = google.datastore.v1.IQuery;
+export type Properties = Record<string, Value>;
+
+export const PROJECT_ID = 'suite';
+const ONCE = { retry: null, timeout: 5_000 };
+
+/** Codes of gRPC that the API answers with. */
+export const CODE = {
+  invalid: 3,
+  notFound: 5,
+  exists: 6,
+  exhausted: 8,
+  precondition: 9,
+  aborted: 10,
+  unimplemented: 12,
+} as const;
+
+export interface Service {
+  readonly client: DatastoreClient;
+  lookup(
+    keys: readonly Key[],
+    options?: google.datastore.v1.ILookupRequest,
+  ): Promise<google.datastore.v1.ILookupResponse>;
+  commit(
+    mutations: readonly Mutation[],
+    options?: google.datastore.v1.ICommitRequest,
+  ): Promise<google.datastore.v1.ICommitResponse>;
+  query(query: Query, options?: google.datastore.v1.IRunQueryRequest): Promise<google.datastore.v1.IQueryResultBatch>;
+  begin(options?: google.datastore.v1.ITransactionOptions): Promise<Uint8Array>;
+  /** Commits in a transaction. */
+  commitIn(transaction: Uint8Array, mutations: readonly Mutation[]): Promise<google.datastore.v1.ICommitResponse>;
+  rollback(transaction: Uint8Array): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export function serviceAt(endpoint: string): Service {
+  const { hostname, port } = new URL(endpoint);
+  const client = new DatastoreClient({
+    projectId: PROJECT_ID,
+    universeDomain: 'googleapis.com',
+    apiEndpoint: hostname,
+    port: Number(port),
+    auth: new GoogleAuth({ authClient: new googleAuthLibrary.PassThroughClient() }),
+    sslCreds: grpc.credentials.createInsecure(),
+    'grpc.enable_http_proxy': 0,
+  });
+  const commit: Service['commit'] = async (mutations, options = { mode: 'NON_TRANSACTIONAL' }) => {
+    const [response] = await client.commit({ projectId: PROJECT_ID, mutations: [...mutations], ...options }, ONCE);
+    return response;
+  };
+  return {
+    client,
+    commit,
+    async lookup(keys, options = {}) {
+      const [response] = await client.lookup({ projectId: PROJECT_ID, keys: [...keys], ...options }, ONCE);
+      return response;
+    },
+    async query(query, options = {}) {
+      const [response] = await client.runQuery({ projectId: PROJECT_ID, query, ...options }, ONCE);
+      return response.batch!;
+    },
+    async begin(options = {}) {
+      const [response] = await client.beginTransaction({ projectId: PROJECT_ID, transactionOptions: options }, ONCE);
+      return response.transaction as Uint8Array;
+    },
+    commitIn: (transaction, mutations) => commit(mutations, { mode: 'TRANSACTIONAL', transaction }),
+    rollback: (transaction) => client.rollback({ projectId: PROJECT_ID, transaction }, ONCE),
+    close: () => client.close(),
+  };
+}
+
+export function freshKind(): string {
+  return `K${randomBytes(6).toString('hex')}`;
+}
+
+/** A key of alternating kinds and identifiers; the last identifier may be missing. */
+export function key(...path: readonly (string | number)[]): Key {
+  const elements: google.datastore.v1.Key.IPathElement[] = [];
+  for (let place = 0; place < path.length; place += 2) {
+    const id = path[place + 1];
+    const kind = String(path[place]);
+    elements.push(id === undefined ? { kind } : typeof id === 'number' ? { kind, id } : { kind, name: id });
+  }
+  return { partitionId: { projectId: PROJECT_ID }, path: elements };
+}
+
+export const text = (stringValue: string): Value => ({ stringValue });
+export const plain = (stringValue: string): Value => ({ stringValue, excludeFromIndexes: true });
+export const integer = (integerValue: number): Value => ({ integerValue });
+export const double = (doubleValue: number): Value => ({ doubleValue });
+export const array = (...values: Value[]): Value => ({ arrayValue: { values } });
+export const blob = (sizeBytes: number): Value => ({ blobValue: Buffer.alloc(sizeBytes, 7), excludeFromIndexes: true });
+export const entity = (properties: Properties): Value => ({ entityValue: { properties } });
+
+export const upsert = (at: Key, properties: Properties = {}): Mutation => ({ upsert: { key: at, properties } });
+export const insert = (at: Key, properties: Properties = {}): Mutation => ({ insert: { key: at, properties } });
+export const update = (at: Key, properties: Properties = {}): Mutation => ({ update: { key: at, properties } });
+export const remove = (at: Key): Mutation => ({ delete: at });
+
+/** The condition that a mutation states. */
+export const at = (baseVersion: string | number, strategy: 'FAIL' | 'SERVER_VALUE' = 'FAIL') => ({
+  baseVersion,
+  conflictResolutionStrategy: strategy,
+});
+
+export const comparison = (
+  name: string,
+  op: keyof typeof google.datastore.v1.PropertyFilter.Operator,
+  value: Value,
+): google.datastore.v1.IFilter => ({ propertyFilter: { property: { name }, op, value } });
+
+export const both = (...filters: google.datastore.v1.IFilter[]): google.datastore.v1.IFilter => ({
+  compositeFilter: { op: 'AND', filters },
+});
+
+export const either = (...filters: google.datastore.v1.IFilter[]): google.datastore.v1.IFilter => ({
+  compositeFilter: { op: 'OR', filters },
+});
+
+export const ascending = (name: string) => ({ property: { name }, direction: 'ASCENDING' as const });
+export const descending = (name: string) => ({ property: { name }, direction: 'DESCENDING' as const });
+
+/** Last identifiers of what a batch found, in its order. */
+export function namesOf(batch: google.datastore.v1.IQueryResultBatch): string[] {
+  return (batch.entityResults ?? []).map(({ entity: found }) => {
+    const last = found?.key?.path?.at(-1);
+    return String(last?.name ?? last?.id);
+  });
+}
+
+/** Version of the result at a place. */
+export function versionOf(response: google.datastore.v1.ICommitResponse, place = 0): number {
+  return Number(response.mutationResults?.[place]?.version);
+}
+
+/** Names and contents of a found entity's properties. */
+export async function contentOf(service: Service, at: Key): Promise<Record<string, unknown> | undefined> {
+  const { found } = await service.lookup([at]);
+  const properties = found?.[0]?.entity?.properties;
+  if (properties === undefined || properties === null) return undefined;
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, contentOfValue(value)]));
+}
+
+export function contentOfValue(value: Value): unknown {
+  if (value.arrayValue !== undefined && value.arrayValue !== null) return value.arrayValue.values?.map(contentOfValue);
+  const content = value.stringValue ?? value.integerValue ?? value.doubleValue ?? value.booleanValue ?? value.blobValue;
+  return value.integerValue === undefined || value.integerValue === null ? content : Number(content);
+}

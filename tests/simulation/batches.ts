@@ -1,0 +1,251 @@
+// The actions of a client that concern several records, or the table: each item, and each record of a scan, is an operation of its own.
+import type { Entry, ScanOptions, Table } from '../../shared/store/index.ts';
+import { type Client, optionsOf, TABLE } from './client.ts';
+import type { Operation } from './history.ts';
+import type { Life } from './process.ts';
+import type { Call, Value } from './recorder.ts';
+import type { OnKeys, OnTable, PutMany, Scanning } from './scenario.ts';
+import { positionOf } from './provider.ts';
+
+/** A scan that is resumed more often has no end. */
+const RESUMPTIONS_MAX = 200;
+
+export class Batches {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async getMany(action: OnKeys, life: Life, table: Table<Value>): Promise<void> {
+    const { recorder } = this.#client.options;
+    const keys = action.keys.map((key) => this.#client.nameOf(key));
+    const call = recorder.begin(life);
+    const answer = await this.#client.ask('getMany', call, action.timeoutMs, [], () =>
+      table.getMany(keys, optionsOf(action)),
+    );
+    if (answer.kind !== 'value') return;
+    if (answer.value.length !== keys.length) recorder.complain('getMany has not an outcome for each key');
+    for (const [at, outcome] of answer.value.entries()) {
+      if (outcome.key !== keys[at])
+        recorder.complain(`getMany answered for ${outcome.key} in the place of ${keys[at]}`);
+      if (outcome.status === 'failed') this.#client.fails('getMany', call, outcome.error, []);
+      else this.#client.reads(outcome.key, 'getMany', call, outcome.status === 'found' ? outcome : undefined);
+    }
+  }
+
+  async putMany(action: PutMany, life: Life, table: Table<Value>): Promise<void> {
+    const { recorder } = this.#client.options;
+    const { ttlMs, ifAbsent } = action;
+    const call = recorder.begin(life);
+    const items = action.keys.map((key) => {
+      const value = this.#client.newValue(action.bytes);
+      recorder.expires(value.id, ttlMs);
+      return {
+        key: this.#client.nameOf(key),
+        value,
+        ...(ifAbsent ? { ifAbsent } : {}),
+        ...(ttlMs === undefined ? {} : { ttlMs }),
+      };
+    });
+    const answer = await this.#client.ask('putMany', call, action.timeoutMs, [], () =>
+      table.putMany(items, optionsOf(action)),
+    );
+    const outcomes = answer.kind === 'value' ? answer.value : undefined;
+    const chain = new Chain();
+    for (const [
+      at,
+      {
+        key,
+        value: { id },
+      },
+    ] of items.entries()) {
+      const outcome = outcomes?.[at];
+      const what = `put ${id} of a batch${ifAbsent ? ' ifAbsent' : ''}`;
+      const add = (isKnown: boolean, isDone: boolean): void => {
+        const operation = recorder.add(
+          key,
+          isDone ? what : `${what}: conflict`,
+          call,
+          isKnown,
+          (window) => (state) => {
+            const isMet = !ifAbsent || recorder.views(state, window).includes(undefined);
+            const wasRefused = ifAbsent && recorder.views(state, window).some((seen) => seen !== undefined);
+            return isDone ? (isMet ? [id] : []) : wasRefused ? [state] : [];
+          },
+          chain.before(key),
+        );
+        if (isKnown) chain.add(key, operation);
+      };
+      if (outcomes !== undefined && outcome === undefined)
+        recorder.complain('putMany has not an outcome for each item');
+      if (outcome?.status === 'written') {
+        recorder.settleExpiry(id, call, ttlMs);
+        recorder.shows(key, outcome.version, id);
+        add(true, true);
+      } else if (outcome === undefined) {
+        if (answer.kind === 'unknown') add(false, true);
+      } else if (outcome.error.code === 'conflict' && ifAbsent) add(true, false);
+      else if (
+        this.#client.fails('an item of putMany', call, outcome.error, this.#client.writeCodes(action.bytes)) ===
+        'unknown'
+      )
+        add(false, true);
+    }
+  }
+
+  async deleteMany(action: OnKeys, life: Life, table: Table<Value>): Promise<void> {
+    const { recorder } = this.#client.options;
+    const keys = action.keys.map((key) => this.#client.nameOf(key));
+    const call = recorder.begin(life);
+    const answer = await this.#client.ask('deleteMany', call, action.timeoutMs, [], () =>
+      table.deleteMany(keys, optionsOf(action)),
+    );
+    const outcomes = answer.kind === 'value' ? answer.value : undefined;
+    const chain = new Chain();
+    for (const [at, key] of keys.entries()) {
+      const outcome = outcomes?.[at];
+      const status = outcome?.status;
+      if (status === 'failed') {
+        if (
+          this.#client.fails(
+            'an item of deleteMany',
+            call,
+            outcome?.status === 'failed' ? outcome.error : undefined,
+            this.#client.writeCodes(),
+          ) === 'nothing'
+        )
+          continue;
+      } else if (outcome === undefined && answer.kind !== 'unknown') continue;
+      if (status === 'deleted' && outcome?.status === 'deleted')
+        recorder.shows(key, outcome.version, `the deletion ${at} of moment ${call.calledAt}`);
+      const isKnown = status === 'deleted' || status === 'absent';
+      const operation = recorder.add(
+        key,
+        `delete of a batch: ${status ?? 'cut off'}`,
+        call,
+        isKnown,
+        (window) => (state) => {
+          const views = recorder.views(state, window);
+          if (status === 'absent') return views.includes(undefined) ? [state] : [];
+          return status !== 'deleted' || views.some((seen) => seen !== undefined) ? [undefined] : [];
+        },
+        chain.before(key),
+      );
+      if (isKnown) chain.add(key, operation);
+    }
+  }
+
+  /** A scan is a read of every record: a moment of its own for each, within the scan. */
+  async scan(action: Scanning, life: Life, table: Table<Value>): Promise<void> {
+    const { recorder, scenario, scheduler } = this.#client.options;
+    const call = recorder.begin(life);
+    const found = new Map<string, Entry<Value>>();
+    const positions: Buffer[] = [];
+    let cursor: string | undefined;
+    let isWhole = false;
+    for (let rounds = 0; rounds < RESUMPTIONS_MAX && !isWhole; rounds += 1) {
+      const options = {
+        ...optionsOf(action),
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(action.limit === undefined ? {} : { limit: action.limit }),
+      };
+      const answer = await this.#client.ask('scan', { ...call, naps: -1 }, undefined, ['conflict'], () =>
+        collect(table, options),
+      );
+      if (answer.kind !== 'value') break;
+      for (const entry of answer.value.entries) {
+        if (found.has(entry.key)) recorder.complain(`a scan gave ${entry.key} twice`);
+        found.set(entry.key, entry);
+        positions.push(positionOf(scenario.order, 0, Buffer.from(entry.key)));
+      }
+      cursor = answer.value.cursor;
+      isWhole = cursor === undefined;
+      if (!isWhole && action.limit === undefined) recorder.complain('a scan without a limit left a cursor');
+      await scheduler.after(action.pauseMs);
+      if (life.isDead) break;
+    }
+    if (positions.some((position, at) => at > 0 && positions[at - 1]!.compare(position) >= 0))
+      recorder.complain('a scan is out of order');
+    if (new Set([...found.values()].map(({ version }) => version.split('-')[0])).size > 1)
+      recorder.complain('a scan gave records of two incarnations');
+    for (const entry of found.values()) this.#client.reads(entry.key, 'scan', call, entry);
+    if (!isWhole) return;
+    this.#client.options.events.count('scan to its end');
+    for (let key = 0; key < scenario.keyCount; key += 1) {
+      const name = this.#client.nameOf(key);
+      if (!found.has(name)) this.#client.reads(name, 'scan', call, undefined);
+    }
+  }
+
+  async administer(action: OnTable, life: Life, reopen: () => void): Promise<void> {
+    const { recorder, events } = this.#client.options;
+    const call = recorder.begin(life);
+    const ask = <T>(work: () => Promise<T>) =>
+      this.#client.ask(action.kind, call, action.timeoutMs, [...this.#client.writeCodes(), 'not_found'], work);
+    const options = optionsOf(action);
+    switch (action.kind) {
+      case 'vacuum': {
+        const answer = await ask(() => life.store.vacuum(TABLE, options));
+        if (answer.kind === 'value') events.count('vacuum left an orphan it could not judge', answer.value.left);
+        return;
+      }
+      case 'drop': {
+        const answer = await ask(() => life.store.drop(TABLE, options));
+        // A tombstone that was refused may follow one that was written.
+        const isUntouched = answer.kind === 'nothing' && answer.code !== 'invalid';
+        if (!isUntouched) this.#drops(call, answer.kind === 'value' ? answer.value : undefined);
+        return;
+      }
+      case 'reopen':
+        return reopen();
+      case 'tables': {
+        const answer = await ask(() => life.store.tables(options));
+        if (answer.kind === 'value' && new Set(answer.value.map(({ name }) => name)).size !== answer.value.length)
+          recorder.complain('tables() names one twice');
+        return;
+      }
+      default:
+        action.kind satisfies never;
+    }
+  }
+
+  /** A drop deletes every record, each at a moment of its own. `isDropped` undefined: nobody knows. */
+  #drops(call: Call, isDropped: boolean | undefined): void {
+    const { recorder, scenario } = this.#client.options;
+    for (let key = 0; key < scenario.keyCount; key += 1) {
+      const what = isDropped === false ? 'drop: no table' : 'drop';
+      recorder.add(
+        this.#client.nameOf(key),
+        what,
+        call,
+        isDropped !== undefined,
+        (window) => (state) =>
+          isDropped !== false || recorder.views(state, window).includes(undefined) ? [undefined] : [],
+      );
+    }
+  }
+}
+
+/** Equal keys of a batch take effect in the order given, save those whose fate is unknown. */
+class Chain {
+  readonly #last = new Map<string, Operation>();
+
+  before(key: string): Operation | undefined {
+    return this.#last.get(key);
+  }
+
+  add(key: string, operation: Operation): void {
+    this.#last.set(key, operation);
+  }
+}
+
+async function collect(
+  table: Table<Value>,
+  options: ScanOptions,
+): Promise<{ entries: Entry<Value>[]; cursor: string | undefined }> {
+  const scan = table.scan(options);
+  const entries: Entry<Value>[] = [];
+  for await (const entry of scan) entries.push(entry);
+  return { entries, cursor: scan.cursor };
+}

@@ -1,0 +1,59 @@
+// What a run of many seeds must have met. A danger that never occurs is a test that never ran, so it fails the run.
+import { FAULTS } from './scenario.ts';
+
+/** From so many seeds on the rarest of these occur many times over. */
+export const SEEDS_FOR_COVERAGE = 400;
+
+const PART_OF_A_TRAIN = 'fault part of a train applied';
+
+const EXPECTED: readonly string[] = [
+  ...FAULTS.map((fault) => `fault ${fault}`).filter((name) => name !== PART_OF_A_TRAIN),
+  'mishap crash',
+  'mishap sleep',
+  'mishap clock',
+  'crash with requests under way',
+  'process restarted',
+  'operation cut off by a crash',
+  'operation of unknown fate',
+  'answer aborted',
+  'answer conflict',
+  'answer not_found',
+  'answer too_large',
+  'answer unavailable',
+  'answer unknown',
+  'leaf split',
+  'branch split',
+  'root leaf grew',
+  'root branch grew',
+  'split into more than two nodes',
+  'empty root split beforehand',
+  'small leaf split under pressure',
+  'parent repaired',
+  'walk to the right',
+  'write settled by reading',
+  'commit of an id alone',
+  'dead slots shed by a replace',
+  'record seen in doubt of its expiry, or expired',
+  'expired record purged',
+  'scan to its end',
+  'table recreated',
+  'tombstone set to removing',
+  'tombstone set to removed',
+  'a node of a dropped table was removed',
+  'a removed node came back by a late insert',
+  'vacuum removed an orphan',
+  'vacuum left an orphan it could not judge',
+  'vacuum fenced an origin',
+];
+
+/** Expected events that did not occur. Of trains only parts must have been applied, if there were trains. */
+export function missing(counts: ReadonlyMap<string, number>): string[] {
+  const expected = counts.has('train of several writes') ? [...EXPECTED, PART_OF_A_TRAIN] : EXPECTED;
+  return expected.filter((name) => (counts.get(name) ?? 0) === 0);
+}
+
+/** A table of all events, by name. */
+export function told(counts: ReadonlyMap<string, number>): string {
+  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return rows.map(([name, count]) => `${String(count).padStart(10)}  ${name}`).join('\n');
+}

@@ -1,0 +1,204 @@
+// The format of shared/store/FORMAT.md, read once more and on its own: the checks of a simulation must not trust the code they check.
+// Decodes what lies in the provider; throws where the bytes do not say what the page specifies.
+import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
+
+export const ROOT = '0000000000000000';
+
+/** A row of the page table, beside its low. */
+export interface Row {
+  readonly low: Buffer;
+  readonly slot: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly number: number;
+  readonly crc: number;
+}
+
+export interface Node {
+  readonly order: 'hash' | 'key';
+  readonly state: 'live' | 'removing' | 'removed';
+  readonly level: number;
+  readonly incarnation: string;
+  readonly container: string;
+  readonly low: Buffer;
+  /** Undefined: infinity. */
+  readonly high: Buffer | undefined;
+  readonly right: string | undefined;
+  readonly nextNumber: number;
+  readonly commitCount: number;
+  /** Oldest first. */
+  readonly commitIds: readonly string[];
+  readonly origin: { readonly id: string; readonly version: string } | undefined;
+  readonly deadSlots: readonly number[];
+  /** Layer by layer, the base first. */
+  readonly layers: readonly (readonly Row[])[];
+  /** All of them, as stored. */
+  readonly rows: readonly Row[];
+}
+
+export interface DecodedRecord {
+  readonly key: Buffer;
+  readonly version: number;
+  readonly expiresAtMs: number | undefined;
+  readonly value: Buffer;
+  /** The key was removed: what lower layers hold of it does not count. */
+  readonly isTombstone: boolean;
+}
+
+class Cursor {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  take(count: number): Buffer {
+    if (count > this.left) throw new RangeError('the bytes end too early');
+    this.#at += count;
+    return this.#bytes.subarray(this.#at - count, this.#at);
+  }
+
+  number(bytes: 1 | 2 | 4): number {
+    return this.take(bytes).readUIntBE(0, bytes);
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.number(1);
+      value += (byte % 128) * scale;
+      if (byte < 128) return value;
+    }
+  }
+
+  id(): string {
+    return this.take(8).toString('hex');
+  }
+
+  bytes(): Buffer {
+    return this.take(this.varint());
+  }
+
+  optional<T>(read: () => T): T | undefined {
+    return this.number(1) === 0 ? undefined : read();
+  }
+
+  many<T>(read: () => T): T[] {
+    return Array.from({ length: this.varint() }, read);
+  }
+}
+
+export function decodeNode(stored: Uint8Array): Node {
+  const bytes = Buffer.from(stored);
+  const cursor = new Cursor(bytes);
+  if (cursor.number(2) !== 0x5357 || cursor.number(1) !== 1) throw new RangeError('no header of version 1');
+  if (crc32(bytes.subarray(0, -4)) !== bytes.readUInt32BE(bytes.length - 4)) throw new RangeError('bad header CRC');
+  const order = (['hash', 'key'] as const)[cursor.number(1)]!;
+  const state = (['live', 'removing', 'removed'] as const)[cursor.number(1)]!;
+  const level = cursor.number(1);
+  const incarnation = cursor.id();
+  const container = cursor.id();
+  const low = cursor.bytes();
+  const high = cursor.optional(() => cursor.bytes());
+  const right = cursor.optional(() => cursor.id());
+  const nextNumber = cursor.varint();
+  const commitCount = cursor.varint();
+  const ids = cursor.bytes().toString('hex');
+  cursor.varint();
+  const origin = cursor.optional(() => ({ id: cursor.bytes().toString(), version: cursor.bytes().toString() }));
+  const deadSlots = cursor.many(() => {
+    const slot = cursor.varint();
+    cursor.varint();
+    return slot;
+  });
+  const rows = rowsOf(cursor, low);
+  const layers = layersOf(
+    rows,
+    cursor.many(() => cursor.varint()),
+  );
+  if (cursor.left !== 4) throw new RangeError('bytes beyond the header');
+  const commitIds = ids.match(/.{16}/g) ?? [];
+  return {
+    order,
+    state,
+    level,
+    incarnation,
+    container,
+    low,
+    high,
+    right,
+    nextNumber,
+    commitCount,
+    commitIds,
+    origin,
+    deadSlots,
+    layers,
+    rows,
+  };
+}
+
+function rowsOf(cursor: Cursor, low: Buffer): Row[] {
+  let before = low;
+  return cursor.many(() => {
+    const shared = cursor.varint();
+    before = Buffer.concat([before.subarray(0, shared), cursor.bytes()]);
+    const slot = cursor.varint();
+    const records = cursor.varint();
+    const bytes = cursor.varint();
+    const number = cursor.varint();
+    const crc = cursor.number(4);
+    cursor.take(1);
+    cursor.varint();
+    return { low: before, slot, records, bytes, number, crc };
+  });
+}
+
+/** `counts` are the numbers of rows in the layers above the base, which has the rest. */
+function layersOf(rows: readonly Row[], counts: readonly number[]): Row[][] {
+  const inBase = rows.length - counts.reduce((sum, count) => sum + count, 0);
+  if (inBase < 0) throw new RangeError('layers of more rows than there are');
+  let end = 0;
+  return [inBase, ...counts].map((count) => rows.slice(end, (end += count)));
+}
+
+/** The records of a page, which must be the one that `row` of `node` names. */
+export function decodePage(stored: Uint8Array, node: Node, row: Row): DecodedRecord[] {
+  const bytes = Buffer.from(stored);
+  const crc = bytes.readUInt32BE(bytes.length - 4);
+  if (crc32(bytes.subarray(0, -4)) !== crc || crc !== row.crc) throw new RangeError('bad page CRC');
+  if (bytes.length !== row.bytes) throw new RangeError('a page of another length');
+  const cursor = new Cursor(bytes);
+  if (cursor.number(1) !== 1) throw new RangeError('no page of version 1');
+  const compression = cursor.number(1);
+  const place = [cursor.id(), cursor.id(), cursor.number(2), cursor.varint()].join();
+  if (place !== [node.incarnation, node.container, row.slot, row.number].join())
+    throw new RangeError('a page of another place or time');
+  const rawBytes = cursor.number(4);
+  const body = expanded(cursor.take(cursor.left - 4), compression);
+  if (body.length !== rawBytes) throw new RangeError('a body of another length');
+  const records = recordsOf(new Cursor(body));
+  if (records.length !== row.records) throw new RangeError('another number of records');
+  return records;
+}
+
+function expanded(body: Buffer, compression: number): Buffer {
+  if (compression === 0) return body;
+  return compression === 1 ? inflateRawSync(body) : zstdDecompressSync(body);
+}
+
+function recordsOf(cursor: Cursor): DecodedRecord[] {
+  const records: DecodedRecord[] = [];
+  while (cursor.left > 0) {
+    const key = cursor.bytes();
+    const flags = cursor.number(1);
+    const version = cursor.varint();
+    const expiresAtMs = (flags & 8) === 0 ? undefined : cursor.varint();
+    records.push({ key, version, expiresAtMs, value: cursor.bytes(), isTombstone: flags % 8 === 7 });
+  }
+  return records;
+}

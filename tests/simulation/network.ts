@@ -1,0 +1,255 @@
+// The network between the processes and the provider: when each request arrives, takes effect and is answered, and what goes wrong with it.
+// Built on the memory driver, whose effects are the contract's; all that is decided here is when, and whether.
+import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
+import type { Driver, DriverCallOptions, DriverLimits, Refused } from '../../shared/store/driver.ts';
+import { Chance } from './chance.ts';
+import type { Events } from './events.ts';
+import type { Life } from './process.ts';
+import type { Fault, Latency, Mishap, Scenario } from './scenario.ts';
+import type { Scheduler } from './scheduler.ts';
+
+const HOUR_MS = 3_600_000;
+const NEVER: Promise<never> = new Promise(() => undefined);
+
+export interface NetworkOptions {
+  readonly scenario: Scenario;
+  readonly state: MemoryState;
+  readonly scheduler: Scheduler;
+  readonly events: Events;
+  /** Told of every entity that a request may have changed by the end of the step. */
+  readonly touch: (ids: readonly string[]) => void;
+}
+
+/** A request as the network sees it. */
+interface Request {
+  readonly name: string;
+  readonly kind: 'read' | 'list' | 'insert' | 'change' | 'remove';
+  /** Entities it may change. */
+  readonly ids: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** What becomes of it: a fault for the memory driver when it arrives, or a refusal. */
+type Fate = { readonly fault: Promise<MemoryFault> } | { readonly refused: Promise<Refused> };
+
+export class Network {
+  readonly #options: NetworkOptions;
+  readonly #limits: Partial<DriverLimits>;
+  readonly #late = new Set<() => void>();
+  /** Nothing goes wrong any more. */
+  isCalm = false;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+    const { entityBytesMax, chunksMax, chunkBytes } = options.scenario;
+    const sizes = { entityBytesMax, chunksMax, chunkBytes, entityOverheadBytes: 100, chunkOverheadBytes: 8 };
+    this.#limits = { ...sizes, readsMax: 4, writesMax: 5, listMax: 5 };
+  }
+
+  /** The provider as one process reaches it. */
+  driverFor(life: Life): Driver {
+    const driver: Driver = {
+      limits: this.#provider(Promise.resolve({})).limits,
+      read: async (requests, options) => {
+        const ids = requests.map(({ id }) => id);
+        if (ids.length > 1 && this.#isPiecemeal(life)) {
+          const each = await Promise.all(requests.map((request) => driver.read([request], options)));
+          return each.flat();
+        }
+        const parts = requests.map(({ id, parts }) => `${id}${parts === 'all' ? '' : `[${parts.join()}]`}`);
+        return this.#ask(life, 'read', parts, options, (provider) => provider.read(requests, options));
+      },
+      list: (prefix, cursor, count, options) =>
+        this.#ask(life, 'list', [prefix], options, (provider) => provider.list(prefix, cursor, count, options)),
+      write: (writes, options) => {
+        const kind = writes.some((write) => write.kind === 'insert') ? 'insert' : 'change';
+        const name = writes.map((write) => `${write.kind} ${write.id}`).join(' + ');
+        const ids = writes.map(({ id }) => id);
+        return this.#change(life, { name, kind, ids, ...options }, (provider) => provider.write(writes, options));
+      },
+      remove: (removals, options) => {
+        const ids = removals.map(({ id }) => id);
+        const name = `remove ${ids.join(' + ')}`;
+        return this.#change(life, { name, kind: 'remove', ids, ...options }, (provider) =>
+          provider.remove(removals, options),
+        );
+      },
+      close: async () => undefined,
+    };
+    return driver;
+  }
+
+  /** From now on nothing goes wrong, and whatever was late arrives. */
+  calm(): void {
+    this.isCalm = true;
+    const { scheduler } = this.#options;
+    for (const deliver of this.#late) scheduler.at(scheduler.nowMs, deliver);
+  }
+
+  #provider(fault: Promise<MemoryFault>): Driver {
+    return memoryDriver({ state: this.#options.state, limits: this.#limits, faults: () => fault });
+  }
+
+  async #ask<T>(
+    life: Life,
+    kind: 'read' | 'list',
+    names: readonly string[],
+    { timeoutMs }: DriverCallOptions,
+    send: (provider: Driver) => Promise<T>,
+  ): Promise<T> {
+    const fate = this.#meet(life, { name: `${kind} ${names.join(' + ')}`, kind, ids: [], timeoutMs });
+    if ('refused' in fate) throw new TypeError('a read is never refused');
+    return send(this.#provider(fate.fault));
+  }
+
+  async #change<O extends { readonly kind: string }>(
+    life: Life,
+    request: Request,
+    send: (provider: Driver) => Promise<readonly (O | Refused)[]>,
+  ): Promise<readonly (O | Refused)[]> {
+    const fate = this.#meet(life, request);
+    const outcomes = 'refused' in fate ? [await fate.refused] : await send(this.#provider(fate.fault));
+    if (request.ids.length > 1) this.#options.events.count('train of several writes');
+    for (const outcome of outcomes) this.#options.events.count(`outcome ${nameOf(outcome)}`);
+    this.#tell(life, `${outcomes.map(nameOf).join()} <- ${request.name}`);
+    return outcomes;
+  }
+
+  #meet(life: Life, request: Request): Fate {
+    if (life.isDead) return { fault: NEVER };
+    const { scenario } = this.#options;
+    const number = (life.process.calls += 1);
+    const chance = new Chance(scenario.seed, 3, life.process.index, number);
+    const mishaps = this.isCalm
+      ? []
+      : scenario.mishaps.filter(({ process, atCall }) => process === life.process.index && atCall === number);
+    const crash = mishaps.find((mishap) => mishap.kind === 'crash' && !mishap.isSent);
+    if (crash !== undefined) {
+      this.#tell(life, `is about to send ${request.name}`);
+      this.#befall(life, crash);
+      return { fault: NEVER };
+    }
+    const fault = this.isCalm ? undefined : this.#draw(chance, request);
+    this.#tell(life, `#${number} ${request.name}${fault === undefined ? '' : ` (${fault})`}`);
+    if (fault !== undefined) this.#options.events.count(`fault ${fault}`);
+    const fate = this.#deliver(life, request, chance, fault);
+    for (const mishap of mishaps) if (!life.isDead) this.#befall(life, mishap);
+    return fate;
+  }
+
+  /** The fault of this request, if its kind can have it and the scenario wants it. */
+  #draw(chance: Chance, { kind, ids }: Request): Fault | undefined {
+    const isChange = kind !== 'read' && kind !== 'list';
+    const able: Partial<Record<Fault, boolean>> = {
+      'applied long after failing': isChange,
+      'applied twice': isChange,
+      'part of a train applied': isChange && ids.length > 1,
+      // A fresh id that is taken is taken by its own insert: a provider never says so of one that is free.
+      'spurious conflict': (kind === 'change' || kind === 'remove') && ids.length === 1,
+      'refused for its size': (kind === 'change' || kind === 'insert') && ids.length === 1,
+      'reply lost after applying': isChange,
+      'read piecemeal': false,
+      'empty page of a listing': kind === 'list',
+    };
+    const rates = Object.entries(this.#options.scenario.faults) as [Fault, number][];
+    return rates.find(([fault, rate]) => able[fault] !== false && chance.is(rate))?.[0];
+  }
+
+  #deliver(life: Life, { ids, timeoutMs }: Request, chance: Chance, fault: Fault | undefined): Fate {
+    const { scheduler, scenario, touch } = this.#options;
+    const latency = this.isCalm ? 'even' : scenario.latency;
+    const sentMs = scheduler.nowMs;
+    const arriveMs =
+      sentMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
+    const answerMs =
+      arriveMs + oneWayMs(chance, latency) + (fault === 'slow to reply' ? 500 + chance.below(11_000) : 0);
+    const replyMs = Math.min(answerMs, sentMs + timeoutMs);
+    const isLate = fault === 'applied long after failing' || arriveMs > replyMs;
+    const isLost = fault === 'reply lost after applying' || answerMs > replyMs;
+    const lag = chance.of([50, 2_000, 30_000, 2 * HOUR_MS]) * chance.share();
+    const later = (deliver: () => void): void => {
+      const arrive = (): void => {
+        if (!this.#late.delete(arrive)) return;
+        touch(ids);
+        deliver();
+      };
+      this.#late.add(arrive);
+      scheduler.at(arriveMs + lag, arrive);
+    };
+    const reply = this.#when(replyMs, life);
+    if (fault === 'spurious conflict') return { refused: reply.then(() => ({ kind: 'refused', reason: 'condition' })) };
+    if (fault === 'refused for its size') return { refused: reply.then(() => ({ kind: 'refused', reason: 'limit' })) };
+    if (isLate && ids.length === 0) return { fault: Promise.resolve({ fail: 'unavailable', reply }) };
+    if (isLate) return { fault: Promise.resolve({ late: later, reply }) };
+    return {
+      fault: this.#arrival(life, arriveMs, ids).then(() => ({
+        reply,
+        ...(isLost ? { replyLost: true as const } : {}),
+        ...(fault === 'throttled before applying' ? { fail: 'throttled' as const } : {}),
+        ...(fault === 'failed before applying' ? { fail: 'unavailable' as const } : {}),
+        ...(fault === 'applied twice' ? { again: later } : {}),
+        ...(fault === 'part of a train applied' ? { only: ids.flatMap((_, at) => (chance.is(0.5) ? [at] : [])) } : {}),
+        ...(fault === 'empty page of a listing' ? { emptyPage: true as const } : {}),
+      })),
+    };
+  }
+
+  /** Resolves when the request takes effect; never if a crash recalls it. */
+  #arrival(life: Life, arriveMs: number, ids: readonly string[]): Promise<void> {
+    const { scheduler, touch } = this.#options;
+    return new Promise((resolve) => {
+      const recall = scheduler.at(arriveMs, () => {
+        life.inFlight.delete(recall);
+        touch(ids);
+        resolve();
+      });
+      life.inFlight.add(recall);
+    });
+  }
+
+  #when(dueMs: number, life: Life): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.scheduler.at(dueMs, resolve, life);
+    });
+  }
+
+  #isPiecemeal(life: Life): boolean {
+    const { scenario, events } = this.#options;
+    const rate = scenario.faults['read piecemeal'] ?? 0;
+    const isPiecemeal =
+      !this.isCalm && new Chance(scenario.seed, 4, life.process.index, life.process.calls).is(4 * rate);
+    if (isPiecemeal) events.count('fault read piecemeal');
+    return isPiecemeal;
+  }
+
+  #befall(life: Life, mishap: Mishap): void {
+    this.#options.events.count(`mishap ${mishap.kind}`);
+    switch (mishap.kind) {
+      case 'crash':
+        this.#tell(life, 'crashes');
+        this.#options.events.count('crash with requests under way', life.inFlight.size > 0 ? 1 : 0);
+        return life.process.crash(mishap.downMs);
+      case 'sleep':
+        this.#tell(life, `sleeps for ${mishap.ms} ms`);
+        return life.nap(mishap.ms, mishap.monotonicStops);
+      case 'clock':
+        this.#tell(life, `has its clock set by ${mishap.jumpMs} ms`);
+        return life.process.setClock(mishap.jumpMs);
+      default:
+        mishap satisfies never;
+    }
+  }
+
+  #tell(life: Life, what: string): void {
+    this.#options.events.tell(`p${life.process.index}.${life.number}`, what);
+  }
+}
+
+function oneWayMs(chance: Chance, latency: Latency): number {
+  if (latency === 'wide') return chance.share() * 300;
+  return latency === 'uneven' && chance.is(0.1) ? chance.share() * 4_000 : 1 + chance.share() * 9;
+}
+
+function nameOf(outcome: { readonly kind: string; readonly reason?: string }): string {
+  return outcome.reason === undefined ? outcome.kind : `${outcome.kind} (${outcome.reason})`;
+}

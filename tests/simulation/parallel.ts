@@ -1,0 +1,71 @@
+// Shares seeds out to worker processes and gathers what they find.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { addCounts } from './events.ts';
+import type { Failure, Found, Work } from './worker.ts';
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+
+export interface Seeds {
+  readonly from: number;
+  readonly count: number;
+  /** Default: as many as there are processors. */
+  readonly workers?: number | undefined;
+  /** Default: without end. */
+  readonly forMs?: number | undefined;
+  /** Each worker stops at so many failures. Default 3. */
+  readonly failuresMax?: number | undefined;
+  readonly mutant?: string | undefined;
+}
+
+export interface Report {
+  readonly seeds: number;
+  readonly steps: number;
+  readonly failures: readonly Failure[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly tookMs: number;
+}
+
+/** Runs the seeds. Rejects if a worker breaks off. */
+export async function runSeeds({ from, count, workers = availableParallelism(), ...rest }: Seeds): Promise<Report> {
+  const begunMs = performance.now();
+  const { forMs = 2 ** 40, failuresMax = 3, mutant } = rest;
+  const step = Math.max(1, Math.min(workers, count));
+  const shares = Array.from({ length: step }, (_, index): Work => ({
+    from: from + index,
+    until: from + count,
+    step,
+    forMs,
+    failuresMax,
+    mutant,
+  }));
+  const found = await Promise.all(shares.map(runShare));
+  const counts = new Map<string, number>();
+  for (const share of found) addCounts(counts, share.counts);
+  return {
+    seeds: found.reduce((sum, { seeds }) => sum + seeds, 0),
+    steps: found.reduce((sum, { steps }) => sum + steps, 0),
+    failures: found.flatMap(({ failures }) => failures).toSorted((a, b) => a.seed - b.seed),
+    counts,
+    tookMs: performance.now() - begunMs,
+  };
+}
+
+async function runShare(work: Work): Promise<Found> {
+  const worker = fork(WORKER, { execArgv: [] });
+  const ended = once(worker, 'exit');
+  try {
+    worker.send(work);
+    const answer = await Promise.race([once(worker, 'message'), ended]);
+    const message = answer[0] as { found?: Found; error?: string } | number | null;
+    if (typeof message === 'object' && message?.found !== undefined) return message.found;
+    throw new Error(
+      typeof message === 'object' && message !== null ? message.error : `a worker ended with code ${message}`,
+    );
+  } finally {
+    worker.kill();
+    await ended;
+  }
+}

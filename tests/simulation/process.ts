@@ -1,0 +1,160 @@
+// One simulated process: its clocks, its chance, its store. It may crash (its memory is gone, its requests may still land), sleep for hours
+// while the others go on, or have its clock set.
+import type { Driver } from '../../shared/store/driver.ts';
+import type { Runtime } from '../../shared/store/runtime.ts';
+import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
+import { Chance } from './chance.ts';
+import type { Scenario } from './scenario.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+
+/** What the clocks show when a run begins. */
+export const START_WALL_MS = 1_700_000_000_000;
+/** The smallest a store accepts. */
+const CACHE_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/** The life of a process from its start to its crash, or its end. */
+export class Life implements Owner, Runtime {
+  readonly number: number;
+  readonly store: Store;
+  /** Resolves at its crash. */
+  readonly crashed: Promise<void>;
+  /** Requests under way that a crash may still recall. */
+  readonly inFlight = new Set<() => void>();
+  isDead = false;
+  wakesAtMs = 0;
+  /** How often it slept. */
+  naps = 0;
+  readonly #scheduler: Scheduler;
+  readonly #chance: Chance;
+  readonly #process: Process;
+  #stoodStillMs = 0;
+  #die: () => void;
+
+  constructor(
+    process: Process,
+    scheduler: Scheduler,
+    scenario: Scenario,
+    number: number,
+    driverFor: (life: Life) => Driver,
+  ) {
+    this.#process = process;
+    this.#scheduler = scheduler;
+    this.number = number;
+    this.#chance = new Chance(scenario.seed, 2, process.index, number);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.crashed = promise;
+    this.#die = resolve;
+    const { compression } = scenario;
+    const driver = driverFor(this);
+    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax: CACHE_BYTES, timeoutMs: TIMEOUT_MS });
+  }
+
+  /** Handles it opened, for their statistics. */
+  readonly tables: { stats(): TableStats }[] = [];
+
+  get process(): Process {
+    return this.#process;
+  }
+
+  wallMs(): number {
+    return Math.floor(START_WALL_MS + this.#scheduler.nowMs + this.#process.wallOffsetMs);
+  }
+
+  monotonicMs(): number {
+    return this.#scheduler.nowMs - this.#stoodStillMs;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.#scheduler.after(ms, this);
+  }
+
+  watch(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#scheduler.at(this.#scheduler.nowMs + ms, resolve, this);
+      signal?.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  random(bytes: number): Uint8Array {
+    const drawn = new Uint8Array(bytes);
+    for (let at = 0; at < bytes; at += 1) drawn[at] = this.#chance.below(256);
+    return drawn;
+  }
+
+  /** Memory is gone; each request under way lands or does not. */
+  crash(): void {
+    this.isDead = true;
+    for (const recall of this.inFlight) if (this.#chance.is(0.5)) recall();
+    this.#die();
+  }
+
+  nap(ms: number, monotonicStops: boolean): void {
+    this.wakesAtMs = this.#scheduler.nowMs + ms;
+    this.naps += 1;
+    if (monotonicStops) this.#stoodStillMs += ms;
+  }
+}
+
+export class Process {
+  readonly index: number;
+  wallOffsetMs: number;
+  /** Requests made so far, in all its lives. */
+  calls = 0;
+  /** By how much its clock was set, in all. */
+  wallJumpsMs = 0;
+  #life: Life;
+  #restarted: Promise<void> = Promise.resolve();
+  readonly #scheduler: Scheduler;
+  readonly #start: (number: number) => Life;
+
+  constructor(index: number, scheduler: Scheduler, scenario: Scenario, driverFor: (life: Life) => Driver) {
+    this.index = index;
+    this.#scheduler = scheduler;
+    this.wallOffsetMs = scenario.skewsMs[index] ?? 0;
+    this.#start = (number) => {
+      const life = new Life(this, scheduler, scenario, number, driverFor);
+      this.lives.push(life);
+      return life;
+    };
+    this.#life = this.#start(0);
+  }
+
+  /** All there were. */
+  readonly lives: Life[] = [];
+
+  /** The latest, which may have ended. */
+  get life(): Life {
+    return this.#life;
+  }
+
+  /** Memory is gone; `downMs` later the process starts again, with an empty one. */
+  crash(downMs: number): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#restarted = promise;
+    this.#life.crash();
+    this.#scheduler.at(this.#scheduler.nowMs + downMs, () => {
+      this.#life = this.#start(this.#life.number + 1);
+      resolve();
+    });
+  }
+
+  /** The present life, once there is one, awake. */
+  async awake(): Promise<Life> {
+    await this.#restarted;
+    for (let life = this.#life; life.wakesAtMs > this.#scheduler.nowMs; life = this.#life) {
+      await this.#scheduler.after(life.wakesAtMs - this.#scheduler.nowMs);
+      await this.#restarted;
+    }
+    return this.#life;
+  }
+
+  setClock(jumpMs: number): void {
+    this.wallOffsetMs += jumpMs;
+    this.wallJumpsMs += Math.abs(jumpMs);
+  }
+}

@@ -1,0 +1,86 @@
+// The provider's content, decoded by the checks' own reading of the format and kept while the bytes stay the same.
+import type { MemoryState } from '../../shared/drivers/memory.ts';
+import xxhash from 'xxhash-wasm';
+import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
+
+export type Stored = MemoryState['entities'] extends Map<string, infer S> ? S : never;
+
+/** An entity as it lies there. */
+export interface Held {
+  readonly id: string;
+  readonly stored: Stored;
+  readonly node: Node;
+}
+
+export class Provider {
+  readonly state: MemoryState;
+  readonly #held = new Map<string, Held>();
+  readonly #pages = new WeakMap<Uint8Array, DecodedRecord[]>();
+
+  constructor(state: MemoryState) {
+    this.state = state;
+  }
+
+  /** Undefined if there is none. Throws if it cannot be decoded. */
+  entity(id: string): Held | undefined {
+    const stored = this.state.entities.get(id);
+    if (stored === undefined) return undefined;
+    const known = this.#held.get(id);
+    if (known?.stored === stored) return known;
+    const held = { id, stored, node: decodeNode(stored.parts.get('h') ?? new Uint8Array()) };
+    this.#held.set(id, held);
+    return held;
+  }
+
+  page({ stored, node, id }: Held, row: Row): readonly DecodedRecord[] {
+    const bytes = stored.parts.get(`p${row.slot}`);
+    if (bytes === undefined) throw new RangeError(`page ${row.slot} of ${id} is missing`);
+    const known = this.#pages.get(bytes);
+    if (known !== undefined) return known;
+    const records = decodePage(bytes, node, row);
+    this.#pages.set(bytes, records);
+    return records;
+  }
+
+  /** The records that count, in order of position: of each key that of the highest layer, unless it is a tombstone. */
+  records(held: Held): DecodedRecord[] {
+    const { layers, order, level } = held.node;
+    const newest = new Map<string, DecodedRecord>();
+    for (const record of this.allRecords(held)) newest.set(record.key.toString('latin1'), record);
+    const records = [...newest.values()].filter(({ isTombstone }) => !isTombstone);
+    if (layers.length === 1) return records;
+    const placed = records.map((record) => ({ record, at: positionOf(order, level, record.key) }));
+    return placed.sort((a, b) => a.at.compare(b.at)).map(({ record }) => record);
+  }
+
+  /** What all layers hold, the base first. */
+  allRecords(held: Held): DecodedRecord[] {
+    return held.node.rows.flatMap((row) => this.page(held, row));
+  }
+
+  root(table: string): Held | undefined {
+    return this.entity(`t!${table}!`);
+  }
+
+  /** Ids of all nodes of a table but its root, of any incarnation. */
+  nodeIds(table: string): string[] {
+    return [...this.state.entities.keys()].filter((id) => id.startsWith(`n!${table}!`));
+  }
+}
+
+const hasher = await xxhash();
+
+export function positionOf(order: 'hash' | 'key', level: number, key: Buffer): Buffer {
+  if (order === 'key' || level > 0) return key;
+  const hash = Buffer.alloc(8);
+  hash.writeBigUInt64BE(hasher.h64Raw(key));
+  return Buffer.concat([hash, key]);
+}
+
+export function tableOf(id: string): string {
+  return id.split('!')[1] ?? '';
+}
+
+export function idOf(table: string, incarnation: string, container: string): string {
+  return container === ROOT ? `t!${table}!` : `n!${table}!${incarnation}!${container}`;
+}

@@ -1,0 +1,166 @@
+// One run: a scenario played out to its end, then a look at everything with all faults over.
+import { memoryState } from '../../shared/drivers/memory.ts';
+import type { Store, Table } from '../../shared/store/index.ts';
+import { Client, hasDrops, keyName, TABLE } from './client.ts';
+import { Events } from './events.ts';
+import { Network } from './network.ts';
+import { Process, START_WALL_MS } from './process.ts';
+import { Provider } from './provider.ts';
+import { Recorder, type Value } from './recorder.ts';
+import type { Scenario } from './scenario.ts';
+import { Scheduler } from './scheduler.ts';
+import { orphansOf, storedRecords, structureFaults } from './structure.ts';
+import { Watch } from './watch.ts';
+
+/** A name that begins with the other table's: a drop of the one must leave the other alone. */
+const NEIGHBOUR = `${TABLE}2`;
+/** Far more than any run takes. */
+const STEPS_MAX = 200_000;
+const HOUR_MS = 3_600_000;
+
+export interface Result {
+  readonly complaints: readonly string[];
+  readonly counts: ReadonlyMap<string, number>;
+  /** Of all that happened: equal for equal scenarios. */
+  readonly hash: number;
+  readonly steps: number;
+  /** What happened, line by line, if it was asked for. */
+  readonly lines: readonly string[];
+}
+
+export async function run(scenario: Scenario, isTraced = false): Promise<Result> {
+  return new Run(scenario, isTraced).toEnd();
+}
+
+class Run {
+  readonly #scenario: Scenario;
+  readonly #scheduler: Scheduler;
+  readonly #events: Events;
+  readonly #provider = new Provider(memoryState());
+  readonly #watch: Watch;
+  readonly #recorder: Recorder;
+  readonly #network: Network;
+  readonly #hasNeighbour: boolean;
+  #lastId = 0;
+
+  constructor(scenario: Scenario, isTraced: boolean) {
+    this.#scenario = scenario;
+    const scheduler = new Scheduler(scenario.seed);
+    const nowMs = (): number => scheduler.nowMs;
+    const events = new Events(isTraced, nowMs);
+    const watch = new Watch(this.#provider, events, scenario.entityBytesMax, () => START_WALL_MS + scheduler.nowMs);
+    scheduler.afterStep = watch.look;
+    this.#scheduler = scheduler;
+    this.#events = events;
+    this.#watch = watch;
+    this.#recorder = new Recorder(events, nowMs);
+    this.#network = new Network({ scenario, state: this.#provider.state, scheduler, events, touch: watch.touch });
+    this.#hasNeighbour = hasDrops(scenario);
+  }
+
+  async toEnd(): Promise<Result> {
+    const complaints = this.#recorder.complaints;
+    try {
+      await this.#play();
+      await this.#lookAtTheEnd();
+      this.#recorder.check();
+    } catch (error) {
+      this.#recorder.complain(`the run broke off: ${(error as Error).stack ?? String(error)}`);
+    }
+    this.#events.count('run');
+    return {
+      complaints: [...this.#watch.complaints, ...complaints],
+      counts: this.#events.counts,
+      hash: this.#events.hash,
+      steps: this.#scheduler.steps,
+      lines: this.#events.lines ?? [],
+    };
+  }
+
+  async #play(): Promise<void> {
+    const { clients, skewsMs } = this.#scenario;
+    if (this.#hasNeighbour)
+      await this.#neighbour(async (store) => void (await store.table(NEIGHBOUR, { containers: 3 })).put('k', 1));
+    const processes = skewsMs.map((_, index) => this.#process(index));
+    const playing = clients.map(({ process, actions }) => this.#client(processes[process]!).run(actions));
+    await this.#scheduler.run(Promise.all(playing), STEPS_MAX);
+    this.#countLives(processes);
+    this.#network.calm();
+    // What nobody waits for comes to its end: splits, sleepers, whatever was late.
+    await this.#scheduler.pass(24 * HOUR_MS);
+  }
+
+  #process(index: number): Process {
+    return new Process(index, this.#scheduler, this.#scenario, (life) => this.#network.driverFor(life));
+  }
+
+  #client(process: Process): Client {
+    const [scenario, scheduler, recorder, events] = [this.#scenario, this.#scheduler, this.#recorder, this.#events];
+    return new Client({ scenario, process, scheduler, recorder, events, nextId: () => (this.#lastId += 1) });
+  }
+
+  /** Work on the other table, with nothing going wrong. */
+  async #neighbour(work: (store: Store) => Promise<void>): Promise<void> {
+    this.#network.isCalm = true;
+    const { life } = this.#process(this.#scenario.skewsMs.length);
+    await this.#scheduler.run(work(life.store), STEPS_MAX);
+    this.#network.isCalm = false;
+  }
+
+  #countLives(processes: readonly Process[]): void {
+    for (const { lives } of processes) {
+      this.#events.count('process restarted', lives.length - 1);
+      // Handles of one store share their table's counters.
+      const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
+      this.#events.count(
+        'walk to the right',
+        stats.reduce((sum, { rightWalks }) => sum + rightWalks, 0),
+      );
+      this.#events.count(
+        'write settled by reading',
+        stats.reduce((sum, { unknownOutcomes }) => sum + unknownOutcomes, 0),
+      );
+    }
+  }
+
+  /** A new process, with all faults over, must see every record, and see it again when vacuum has run. */
+  async #lookAtTheEnd(): Promise<void> {
+    const process = this.#process(this.#scenario.skewsMs.length + 1);
+    const look = async (): Promise<void> => {
+      const { store } = process.life;
+      const table = await store.table<Value>(TABLE, { order: this.#scenario.order });
+      for (const when of ['at the end', 'after the vacuum']) {
+        await this.#readAll(process, table, when);
+        await store.vacuum(TABLE);
+      }
+      if (this.#hasNeighbour && (await (await store.table(NEIGHBOUR)).get('k')) === undefined)
+        this.#recorder.complain('the table beside lost its record');
+    };
+    await this.#scheduler.run(look(), STEPS_MAX);
+    for (const fault of structureFaults(this.#provider, TABLE, true)) this.#recorder.complain(fault);
+    for (const orphan of orphansOf(this.#provider, TABLE))
+      this.#recorder.complain(`${orphan} is an orphan that vacuum left`);
+  }
+
+  async #readAll(process: Process, table: Table<Value>, when: string): Promise<void> {
+    const client = this.#client(process);
+    const keys = Array.from({ length: this.#scenario.keyCount }, (_, key) => keyName(this.#scenario, key));
+    const call = this.#recorder.begin(process.life);
+    const got = await table.getMany(keys);
+    for (const outcome of got) {
+      if (outcome.status === 'failed')
+        this.#recorder.complain(`${when} ${outcome.key} cannot be read: ${String(outcome.error)}`);
+      else client.reads(outcome.key, `get ${when}`, call, outcome.status === 'found' ? outcome : undefined);
+    }
+    const scanned: string[] = [];
+    for await (const { key, version } of table.scan()) scanned.push(`${key} ${version}`);
+    const nowMs = process.life.wallMs();
+    const stored = storedRecords(this.#provider, TABLE)
+      .filter(({ record }) => record.expiresAtMs === undefined || record.expiresAtMs > nowMs)
+      .map(({ record, leaf }) => `${record.key.toString()} ${leaf.incarnation}-${record.version.toString(36)}`);
+    const found = got.flatMap((outcome) => (outcome.status === 'found' ? [`${outcome.key} ${outcome.version}`] : []));
+    if (scanned.join() !== stored.join()) this.#recorder.complain(`${when} a scan differs from what is stored`);
+    if (scanned.toSorted().join() !== found.toSorted().join())
+      this.#recorder.complain(`${when} a scan differs from the gets`);
+  }
+}

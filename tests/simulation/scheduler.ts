@@ -1,0 +1,135 @@
+// Virtual time. One heap holds everything that is to happen: requests that arrive, replies, timers. The seed breaks ties, and between two
+// events the engine runs until it waits for the next; so a seed is one run, and no run waits for a clock.
+import { randomSource } from '../support/virtual-runtime.ts';
+
+/** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
+export interface Owner {
+  readonly isDead: boolean;
+  readonly wakesAtMs: number;
+}
+
+interface Event {
+  dueMs: number;
+  readonly tie: number;
+  readonly owner: Owner | undefined;
+  fire: (() => void) | undefined;
+}
+
+export class Scheduler {
+  readonly #heap: Event[] = [];
+  readonly #draw: () => number;
+  #nowMs = 0;
+  #steps = 0;
+  /** Called when the engine has come to rest after an event. */
+  afterStep: () => void = () => undefined;
+
+  constructor(seed: number) {
+    this.#draw = randomSource(seed);
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Events that happened. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** Lets `fire` happen at `dueMs`; the function returned takes that back. Events without an owner are the network's. */
+  at(dueMs: number, fire: () => void, owner?: Owner): () => void {
+    const event: Event = { dueMs: Math.max(dueMs, this.#nowMs), tie: this.#draw(), owner, fire };
+    this.#push(event);
+    return () => {
+      event.fire = undefined;
+    };
+  }
+
+  /** Resolves after `ms`, for `owner`. */
+  after(ms: number, owner?: Owner): Promise<void> {
+    return new Promise((resolve) => {
+      this.at(this.#nowMs + ms, resolve, owner);
+    });
+  }
+
+  /** Lets time pass until the work ends. Throws if it waits for something that nothing brings, or takes more than `stepsMax` events. */
+  async run(work: Promise<unknown>, stepsMax: number): Promise<void> {
+    const progress = { isDone: false };
+    void Promise.allSettled([work]).then(() => {
+      progress.isDone = true;
+    });
+    const last = this.#steps + stepsMax;
+    for (await rest(); !progress.isDone;) {
+      if (!(await this.#step())) throw new Error('stuck: the work waits, and nothing is to happen');
+      if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
+    }
+    await work;
+  }
+
+  /** Lets everything happen that is due within `ms`. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step();
+    this.#nowMs = untilMs;
+  }
+
+  async #step(): Promise<boolean> {
+    const event = this.#pop();
+    if (event === undefined) return false;
+    const { owner, fire } = event;
+    if (fire === undefined || owner?.isDead === true) return true;
+    if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
+      event.dueMs = owner.wakesAtMs + this.#draw() * 5;
+      this.#push(event);
+      return true;
+    }
+    this.#nowMs = event.dueMs;
+    this.#steps += 1;
+    event.fire = undefined;
+    fire();
+    await rest();
+    this.afterStep();
+    return true;
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let at = heap.push(event) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(event, heap[parent]!)) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = event;
+  }
+
+  #pop(): Event | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
+      if (!isBefore(heap[child]!, last)) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.dueMs === b.dueMs ? a.tie < b.tie : a.dueMs < b.dueMs;
+}
+
+/** Resolves when everything that needs no time has happened. */
+function rest(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

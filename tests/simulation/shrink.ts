@@ -1,0 +1,56 @@
+// Makes a failing scenario smaller: leaves out clients, actions, mishaps and faults, piece by piece, as long as the run still fails.
+import { run } from './run.ts';
+import type { Scenario } from './scenario.ts';
+
+/** The smallest that was found in `forMs`, itself if it does not fail at all. */
+export async function shrink(scenario: Scenario, forMs: number): Promise<Scenario> {
+  const untilMs = performance.now() + forMs;
+  let best = scenario;
+  if (!(await fails(best))) return best;
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const candidate of smaller(best)) {
+      if (performance.now() > untilMs) return best;
+      if (!(await fails(candidate))) continue;
+      best = candidate;
+      isSmaller = true;
+      break;
+    }
+  }
+  return best;
+}
+
+async function fails(scenario: Scenario): Promise<boolean> {
+  return (await run(scenario)).complaints.length > 0;
+}
+
+/** Scenarios with a little less, what may save most first. */
+function* smaller(scenario: Scenario): Generator<Scenario> {
+  const { clients, mishaps, faults } = scenario;
+  for (const index of clients.keys())
+    if (clients.length > 1) yield { ...scenario, clients: clients.toSpliced(index, 1) };
+  for (let size = 8; size >= 1; size = Math.floor(size / 2)) {
+    for (const [index, client] of clients.entries()) {
+      for (let at = 0; at < client.actions.length; at += size) {
+        const actions = client.actions.toSpliced(at, size);
+        if (size > 1 && client.actions.length <= size) continue;
+        yield { ...scenario, clients: clients.with(index, { ...client, actions }) };
+      }
+    }
+  }
+  for (const index of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(index, 1) };
+  for (const fault of Object.keys(faults)) {
+    const left = Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault));
+    yield { ...scenario, faults: left };
+  }
+  for (const [index, client] of clients.entries()) {
+    for (const [at, action] of client.actions.entries()) {
+      if (!('keys' in action) || action.keys.length < 2) continue;
+      for (const keys of [action.keys.slice(action.keys.length / 2), action.keys.slice(0, action.keys.length / 2)])
+        yield {
+          ...scenario,
+          clients: clients.with(index, { ...client, actions: client.actions.with(at, { ...action, keys }) }),
+        };
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// The simulation as part of the tests: 500 seeds find nothing and meet every danger, one seed is one run, and what the provider's faults do is
+// what the driver contract allows.
+import { expect, test } from 'vitest';
+import { memoryState } from '../../shared/drivers/memory.ts';
+import { missing } from './coverage.ts';
+import { Events } from './events.ts';
+import { Network } from './network.ts';
+import { runSeeds } from './parallel.ts';
+import { Process } from './process.ts';
+import { run } from './run.ts';
+import { type Fault, scenarioOf } from './scenario.ts';
+import { Scheduler } from './scheduler.ts';
+import { shrink } from './shrink.ts';
+
+const SEEDS = 500;
+
+test(`${SEEDS} seeds find nothing, and meet every danger there is`, { timeout: 600_000 }, async () => {
+  const { failures, counts } = await runSeeds({ from: 1, count: SEEDS });
+  expect(failures).toEqual([]);
+  expect(missing(counts)).toEqual([]);
+});
+
+test.each([3, 14, 159])('seed %d runs the same way twice, event by event', async (seed) => {
+  const [first, second] = [await run(scenarioOf(seed), true), await run(scenarioOf(seed), true)];
+  expect(first.lines.length).toBeGreaterThan(50);
+  expect(second.lines).toEqual(first.lines);
+  expect(second.hash).toBe(first.hash);
+});
+
+test('another seed is another run', async () => {
+  expect((await run(scenarioOf(1))).hash).not.toBe((await run(scenarioOf(2))).hash);
+});
+
+test('a scenario survives being written to a file', async () => {
+  const scenario = scenarioOf(7);
+  expect((await run(JSON.parse(JSON.stringify(scenario)) as typeof scenario)).hash).toBe((await run(scenario)).hash);
+});
+
+test('a scenario that does not fail is not made smaller', async () => {
+  const scenario = scenarioOf(1);
+  expect(await shrink(scenario, 1_000)).toBe(scenario);
+});
+
+/** How many of three writes in one request applied, and what was said of them, with one fault. */
+async function train(fault: Fault, seed: number): Promise<{ applied: number; outcomes: string[] }> {
+  const scenario = { ...scenarioOf(seed), faults: { [fault]: 1 }, mishaps: [], latency: 'even' } as const;
+  const scheduler = new Scheduler(seed);
+  const state = memoryState();
+  const events = new Events(false, () => 0);
+  const network = new Network({ scenario, state, scheduler, events, touch: () => undefined });
+  const { life } = new Process(0, scheduler, scenario, (each) => network.driverFor(each));
+  const writes = ['a', 'b', 'c'].map((id) => ({ kind: 'insert', id, parts: [] }) as const);
+  const writing = network.driverFor(life).write(writes, { timeoutMs: 1_000 });
+  await scheduler.run(writing, 100);
+  return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };
+}
+
+test('of a train any part may be applied, and nothing is known of any member', async () => {
+  const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => train('part of a train applied', seed)));
+  expect(runs.every(({ outcomes }) => outcomes.every((kind) => kind === 'unknown'))).toBe(true);
+  expect([...new Set(runs.map(({ applied }) => applied))].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+});
+
+test('a reply that is lost leaves the effect, a failure before it leaves none', async () => {
+  expect(await train('reply lost after applying', 1)).toEqual({
+    applied: 3,
+    outcomes: ['unknown', 'unknown', 'unknown'],
+  });
+  expect(await train('failed before applying', 1)).toEqual({ applied: 0, outcomes: ['unknown', 'unknown', 'unknown'] });
+});

@@ -1,0 +1,122 @@
+// The shape of a table as it lies in the provider: on every level each position in one node, every entry of a branch leading to a linked
+// node, every record where a search would look for it.
+import type { DecodedRecord, Node, Row } from './decode.ts';
+import { type Held, idOf, positionOf, type Provider } from './provider.ts';
+
+export interface Level {
+  readonly level: number;
+  readonly nodes: readonly Held[];
+}
+
+/** Levels of a live table, root first, each along its right links. Throws where a link leads to nothing. */
+export function levelsOf(provider: Provider, table: string): Level[] {
+  const root = provider.root(table);
+  if (root === undefined) throw new RangeError(`table ${table} has no root`);
+  const { incarnation } = root.node;
+  const linked = (container: string, from: Held): Held => {
+    const held = provider.entity(idOf(table, incarnation, container));
+    if (held === undefined) throw new RangeError(`${from.id} leads to ${container}, which is missing`);
+    return held;
+  };
+  const levels: Level[] = [];
+  for (let leftmost = root; ;) {
+    const nodes = [leftmost];
+    for (let at = leftmost; at.node.right !== undefined; nodes.push(at)) at = linked(at.node.right, at);
+    levels.push({ level: leftmost.node.level, nodes });
+    if (leftmost.node.level === 0) return levels;
+    const first = provider.records(leftmost)[0];
+    if (first === undefined) throw new RangeError(`the branch ${leftmost.id} is empty`);
+    leftmost = linked(first.value.toString('hex'), leftmost);
+  }
+}
+
+/** What is wrong with the shape of a live table, in words. With `isDeep` also within the pages. */
+export function structureFaults(provider: Provider, table: string, isDeep: boolean): string[] {
+  try {
+    const levels = levelsOf(provider, table);
+    const incarnation = levels[0]!.nodes[0]!.node.incarnation;
+    return levels.flatMap(({ level, nodes }, index) => [
+      ...levelFaults(nodes, level, incarnation),
+      ...childFaults(provider, nodes, levels[index + 1]?.nodes ?? []),
+      ...(isDeep ? nodes.flatMap((held) => pageFaults(provider, held)) : []),
+    ]);
+  } catch (error) {
+    return [`table ${table}: ${String(error)}`];
+  }
+}
+
+/** Ids of nodes that no link leads to. */
+export function orphansOf(provider: Provider, table: string): string[] {
+  const linked = new Set(levelsOf(provider, table).flatMap(({ nodes }) => nodes.map(({ id }) => id)));
+  return provider.nodeIds(table).filter((id) => !linked.has(id));
+}
+
+function levelFaults(nodes: readonly Held[], level: number, incarnation: string): string[] {
+  const faults: string[] = [];
+  let end: Buffer | undefined = Buffer.alloc(0);
+  for (const { id, node } of nodes) {
+    const { low, high, right } = node;
+    if (node.level !== level || node.incarnation !== incarnation || node.state !== 'live')
+      faults.push(`${id} is linked on level ${level}, and is ${node.state}, of level ${node.level}`);
+    if (end === undefined || !low.equals(end)) faults.push(`${id} does not begin where its left neighbour ends`);
+    if ((high === undefined) !== (right === undefined)) faults.push(`${id} has only one of high and right`);
+    if (high !== undefined && low.compare(high) >= 0) faults.push(`${id} owns nothing`);
+    end = high;
+  }
+  if (end !== undefined) faults.push(`level ${level} ends too early`);
+  return faults;
+}
+
+function childFaults(provider: Provider, branches: readonly Held[], below: readonly Held[]): string[] {
+  const children = new Map(below.map((held) => [held.node.container, held.node]));
+  return branches.flatMap((branch) => {
+    if (branch.node.level === 0) return [];
+    const entries = provider.records(branch);
+    const faults = entries[0]?.key.equals(branch.node.low) === true ? [] : [`${branch.id} has no child for its low`];
+    for (const { key, value } of entries) {
+      const child = children.get(value.toString('hex'));
+      if (child === undefined) faults.push(`${branch.id} names a node that is not linked below`);
+      else if (!child.low.equals(key)) faults.push(`${branch.id} names a child under another low`);
+    }
+    return faults;
+  });
+}
+
+function pageFaults(provider: Provider, held: Held): string[] {
+  const { id, node } = held;
+  const slots = [...node.deadSlots, ...node.rows.map(({ slot }) => slot)];
+  const faults = node.layers.flatMap((rows, layer) => layerFaults(provider, held, rows, layer === 0));
+  if (new Set(slots).size < slots.length) faults.push(`${id}: a slot is used twice, or dead and used`);
+  if (node.level > 0 && node.layers.length > 1) faults.push(`${id}: a branch has layers`);
+  return faults;
+}
+
+function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBase: boolean): string[] {
+  const { id, node } = held;
+  const faults: string[] = [];
+  let before: Buffer | undefined;
+  for (const [index, row] of rows.entries()) {
+    if (index === 0 && !row.low.equals(node.low)) faults.push(`${id}: the first page does not begin at the low`);
+    if (row.number >= node.nextNumber) faults.push(`${id}: page number ${row.number} is not below the next number`);
+    const end = rows[index + 1]?.low ?? node.high;
+    for (const record of provider.page(held, row)) {
+      const at = positionOf(node.order, node.level, record.key);
+      if (at.compare(row.low) < 0 || (end !== undefined && at.compare(end) >= 0))
+        faults.push(`${id}: a record lies outside its page ${row.slot}`);
+      if (before !== undefined && before.compare(at) >= 0) faults.push(`${id}: records are out of order`);
+      if (record.version >= node.nextNumber) faults.push(`${id}: a version is not below the next number`);
+      if (isBase && record.isTombstone) faults.push(`${id}: a tombstone lies in the base`);
+      before = at;
+    }
+  }
+  return faults;
+}
+
+/** All records of a live table, leaf by leaf. */
+export function storedRecords(
+  provider: Provider,
+  table: string,
+): { readonly record: DecodedRecord; readonly leaf: Node }[] {
+  const leaves = levelsOf(provider, table).at(-1)!.nodes;
+  return leaves.flatMap((held) => provider.records(held).map((record) => ({ record, leaf: held.node })));
+}

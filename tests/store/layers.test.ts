@@ -1,0 +1,173 @@
+// Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { Change, type Wish } from '../../shared/store/change.ts';
+import { compareBytes } from '../../shared/store/bytes.ts';
+import { isExpired } from '../../shared/store/evaluate.ts';
+import type { Snapshot } from '../../shared/store/container.ts';
+import { evaluate, type Evaluation, PURGE_AFTER_MS } from '../../shared/store/evaluate.ts';
+import { findRecord, layersOf, unreadPages } from '../../shared/store/layers.ts';
+import type { PageRef } from '../../shared/store/header.ts';
+import { seededRandom } from '../../shared/compare/random.ts';
+
+const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
+const INCARNATION = 'aaaaaaaaaaaaaaaa';
+
+const SINK = { settled: () => undefined };
+
+type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
+
+function emptySnapshot(): Snapshot {
+  const empty = { low: Buffer.alloc(0), high: undefined, right: undefined, origin: undefined };
+  const header = {
+    ...empty,
+    order: 'key',
+    state: 'live',
+    incarnation: INCARNATION,
+    container: 'bbbbbbbbbbbbbbbb',
+    level: 0,
+    nextNumber: 1,
+    commitCount: 1,
+    commitIds: Buffer.alloc(0),
+    createdAtMs: 0,
+    deadSlots: [],
+    pages: [],
+    layers: [],
+  } as const;
+  return { id: 'n', version: '1', header, lastCommit: 'cc', seen: { tick: 0, wallMs: 0, monotonicMs: 0 } };
+}
+
+function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
+  return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
+}
+
+/** A change of one key, and what the model becomes by it when it is decided. */
+function change(key: string, wish: Wish): Change {
+  const bytes = Buffer.from(key);
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
+  return new Change({ ...rest, position: bytes, key: bytes, wish });
+}
+
+function put(key: string, fill: number, expiresAtMs?: number): Change {
+  return change(key, { kind: 'write', codec: 0, value: Buffer.alloc(90, fill), expiresAtMs });
+}
+
+function remove(key: string): Change {
+  return change(key, () => ({ kind: 'remove' }));
+}
+
+function inOrder(changes: Change[]): Change[] {
+  return changes.sort((a, b) => compareBytes(a.position, b.position));
+}
+
+function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: readonly string[]): void {
+  for (const key of keys) {
+    const found = findRecord(snapshot, Buffer.from(key), Buffer.from(key), 't');
+    const record = found !== undefined && !isExpired(found, nowMs) ? found : undefined;
+    const wanted = model.get(key);
+    const live = wanted !== undefined && (wanted.expiresAtMs ?? Infinity) > nowMs ? wanted.fill : undefined;
+    expect(record?.value[0], key).toBe(live);
+  }
+}
+
+function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
+  const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
+  expect(new Set(slots).size).toBe(slots.length);
+  expect(
+    layersOf(header)
+      .slice(1)
+      .every((rows) => rows.length > 0),
+  ).toBe(true);
+  for (const { ref } of written)
+    expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
+}
+
+test('whatever groups of changes come, a lookup finds the newest record of each key', () => {
+  let deepest = 0;
+  let merges = 0;
+  for (let seed = 1; seed <= 25; seed += 1) {
+    const random = seededRandom(seed);
+    const below = (count: number): number => Math.floor(random() * count);
+    const keys = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
+    const model: Model = new Map();
+    let snapshot = emptySnapshot();
+    let nowMs = 1_000;
+    for (let round = 1; round <= 30; round += 1) {
+      nowMs += below(2) * PURGE_AFTER_MS;
+      const size = [1, 3, 15, 60][below(4)]!;
+      const chosen = new Set(Array.from({ length: size }, () => keys[below(keys.length)]!));
+      const changes = [...chosen].map((key) => {
+        if (below(4) === 0) {
+          model.delete(key);
+          return remove(key);
+        }
+        const expiresAtMs = below(5) === 0 ? nowMs + 1 + below(2 * PURGE_AFTER_MS) : undefined;
+        model.set(key, { fill: 1 + (round % 250), expiresAtMs });
+        return put(key, 1 + (round % 250), expiresAtMs);
+      });
+      const mergesAll = below(12) === 0;
+      const before = snapshot.header.layers.length;
+      const evaluation = evaluate(snapshot, inOrder(changes), { ...RULES, nowMs, mergesAll });
+      snapshot = after(snapshot, evaluation);
+      expectSound(snapshot, evaluation.written);
+      expectModel(snapshot, model, nowMs, keys);
+      if (mergesAll) expect(snapshot.header.layers).toEqual([]);
+      deepest = Math.max(deepest, snapshot.header.layers.length);
+      if (snapshot.header.layers.length < before) merges += 1;
+    }
+  }
+  expect(deepest).toBeGreaterThan(3);
+  expect(merges).toBeGreaterThan(10);
+});
+
+function filled(count: number): { snapshot: Snapshot; key: (index: number) => string } {
+  const key = (index: number): string => `k${String(index).padStart(4, '0')}`;
+  const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
+  const evaluation = evaluate(emptySnapshot(), changes, { ...RULES, nowMs: 0, mergesAll: false });
+  return { snapshot: after(emptySnapshot(), evaluation), key };
+}
+
+test('a group scattered over a full container writes pages for itself, not for what it is scattered over', () => {
+  const { snapshot, key } = filled(1_000);
+  const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
+  const evaluation = evaluate(snapshot, scattered, { ...RULES, nowMs: 0, mergesAll: false });
+  expect(snapshot.header.pages.length).toBeGreaterThan(50);
+  expect(evaluation.layers.length).toBe(1);
+  expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
+});
+
+test('a lone change, and a group of neighbours, are written into the pages they belong to', () => {
+  const { snapshot, key } = filled(1_000);
+  for (const group of [[put(key(500), 2)], Array.from({ length: 50 }, (_, index) => put(key(400 + index), 2))]) {
+    const evaluation = evaluate(snapshot, group, { ...RULES, nowMs: 0, mergesAll: false });
+    expect(evaluation.layers).toEqual([]);
+    expect(evaluation.written.length).toBeLessThan(10);
+  }
+});
+
+/** The same container as a reader knows it that has read its header alone. */
+function unread(snapshot: Snapshot): Snapshot {
+  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: { sealed: undefined, page: undefined } }));
+  return { ...snapshot, header: { ...snapshot.header, pages } };
+}
+
+test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
+  const { snapshot, key } = filled(1_000);
+  const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
+  expect(unreadPages(unread(snapshot), scattered)).toEqual([]);
+  const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
+  expect(unreadPages(unread(snapshot), conditional).length).toBe(50);
+});
+
+test('a tombstone above hides the record below, also after the key is gone from its own layer', () => {
+  const { snapshot, key } = filled(1_000);
+  const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
+  const removed = after(snapshot, evaluate(snapshot, removals, { ...RULES, nowMs: 0, mergesAll: false }));
+  expect(removed.header.layers.length).toBe(1);
+  const again = evaluate(removed, [put(key(20), 3)], { ...RULES, nowMs: 0, mergesAll: false });
+  const gone = evaluate(after(removed, again), [remove(key(20))], { ...RULES, nowMs: 0, mergesAll: false });
+  const find = (index: number, at: Snapshot) => findRecord(at, Buffer.from(key(index)), Buffer.from(key(index)), 't');
+  expect(find(20, after(removed, again))?.value[0]).toBe(3);
+  expect(find(20, after(after(removed, again), gone))).toBeUndefined();
+  expect(find(21, removed)?.value[0]).toBe(1);
+});
