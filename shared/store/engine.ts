@@ -77,8 +77,7 @@ export class Engine {
 
   /** Sends each change to the queue of the container that the branches name. An error settles the changes it concerns. */
   async route(changes: readonly Change[]): Promise<void> {
-    const settle = (change: Change, error: unknown): void => change.settle({ kind: 'failed', error });
-    const routed = await this.tree.group(changes, settle);
+    const routed = await this.tree.group(changes, failChange);
     for (const [id, queued] of routed) this.enqueue(id, queued);
   }
 
@@ -167,6 +166,10 @@ export class Engine {
   get busyQueues(): number {
     return this.#queues.size;
   }
+}
+
+function failChange(change: Change, error: unknown): void {
+  change.settle({ kind: 'failed', error });
 }
 
 function incarnationOf(id: EntityId): Id64 {

@@ -66,7 +66,7 @@ function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: read
     const record = found !== undefined && !isExpired(found, nowMs) ? found : undefined;
     const wanted = model.get(key);
     const live = wanted !== undefined && (wanted.expiresAtMs ?? Infinity) > nowMs ? wanted.fill : undefined;
-    expect(record?.value[0], key).toBe(live);
+    expect([key, record?.value[0]]).toEqual([key, live]);
   }
 }
 
@@ -111,7 +111,7 @@ test('whatever groups of changes come, a lookup finds the newest record of each 
       snapshot = after(snapshot, evaluation);
       expectSound(snapshot, evaluation.written);
       expectModel(snapshot, model, nowMs, keys);
-      if (mergesAll) expect(snapshot.header.layers).toEqual([]);
+      expect(mergesAll && snapshot.header.layers.length > 0).toBe(false);
       deepest = Math.max(deepest, snapshot.header.layers.length);
       if (snapshot.header.layers.length < before) merges += 1;
     }
@@ -120,15 +120,19 @@ test('whatever groups of changes come, a lookup finds the newest record of each 
   expect(merges).toBeGreaterThan(10);
 });
 
-function filled(count: number): { snapshot: Snapshot; key: (index: number) => string } {
-  const key = (index: number): string => `k${String(index).padStart(4, '0')}`;
+function key(index: number): string {
+  return `k${String(index).padStart(4, '0')}`;
+}
+
+/** A container whose base holds `count` records. */
+function filled(count: number): Snapshot {
   const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
   const evaluation = evaluate(emptySnapshot(), changes, { ...RULES, nowMs: 0, mergesAll: false });
-  return { snapshot: after(emptySnapshot(), evaluation), key };
+  return after(emptySnapshot(), evaluation);
 }
 
 test('a group scattered over a full container writes pages for itself, not for what it is scattered over', () => {
-  const { snapshot, key } = filled(1_000);
+  const snapshot = filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
   const evaluation = evaluate(snapshot, scattered, { ...RULES, nowMs: 0, mergesAll: false });
   expect(snapshot.header.pages.length).toBeGreaterThan(50);
@@ -137,7 +141,7 @@ test('a group scattered over a full container writes pages for itself, not for w
 });
 
 test('a lone change, and a group of neighbours, are written into the pages they belong to', () => {
-  const { snapshot, key } = filled(1_000);
+  const snapshot = filled(1_000);
   for (const group of [[put(key(500), 2)], Array.from({ length: 50 }, (_, index) => put(key(400 + index), 2))]) {
     const evaluation = evaluate(snapshot, group, { ...RULES, nowMs: 0, mergesAll: false });
     expect(evaluation.layers).toEqual([]);
@@ -152,7 +156,7 @@ function unread(snapshot: Snapshot): Snapshot {
 }
 
 test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
-  const { snapshot, key } = filled(1_000);
+  const snapshot = filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
   expect(unreadPages(unread(snapshot), scattered)).toEqual([]);
   const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
@@ -160,7 +164,7 @@ test('a scattered group of unconditional puts needs no page read, one that depen
 });
 
 test('a tombstone above hides the record below, also after the key is gone from its own layer', () => {
-  const { snapshot, key } = filled(1_000);
+  const snapshot = filled(1_000);
   const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
   const removed = after(snapshot, evaluate(snapshot, removals, { ...RULES, nowMs: 0, mergesAll: false }));
   expect(removed.header.layers.length).toBe(1);
