@@ -8,7 +8,7 @@ const plugin = new StowagePlugin(
   {
     serviceDir: '.',
     service: {} as never,
-    classes: { Error: Error as never },
+    classes: { Error: Error },
     configSchemaHandler: { defineProvider: () => {}, defineFunctionEvent: () => {} },
     setProvider: () => {},
   },
