@@ -27,6 +27,8 @@ const appKeys = z
         z
           .string()
           .regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces')
+          // Azure hands over the text of a reference that it could not follow, and that text is no secret.
+          .refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved')
           .min(KEY_CHARS_MIN),
       )
       .max(2, 'at most two keys, separated by a comma'),

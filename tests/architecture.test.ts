@@ -11,6 +11,7 @@ const GENERATED = new Set([
   'node_modules',
   '.git',
   '.build',
+  'dist',
   'report',
   'coverage',
   '.serverless',

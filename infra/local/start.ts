@@ -10,12 +10,12 @@ import { reportOf } from '../../shared/compare/report.ts';
 import { reportText } from '../../shared/compare/report-text.ts';
 import { startClouds } from './start/clouds.ts';
 import type { Clouds } from './start/clouds.ts';
-import { machine, versions } from './start/machine.ts';
+import { machine, versions } from '../../functions/cli-machine.ts';
 import { HELP, optionsOf, UsageError } from './start/options.ts';
 import type { StartOptions } from './start/options.ts';
-import { showProgress } from './start/progress.ts';
+import { showProgress } from '../../functions/cli-progress.ts';
 import { proveRecord } from './start/proof.ts';
-import { writeReport } from './start/write-report.ts';
+import { writeReport } from '../../functions/cli-report.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,54 +1,167 @@
-// The Serverless Framework's plugin for this project: teaches it the provider `stowage`, which stands for both clouds. So far it carries
-// the schema that serverless.yml is checked against; packaging and deployment are not here yet.
+// The Serverless Framework's plugin for this project: teaches it the provider `stowage`, which stands for both clouds, and hands its
+// commands over to the files beside this one. What is wrong with serverless.yml the framework says itself, from the schema.
+import path from 'node:path';
+import { compareDeployed } from '../../functions/cli-compare.ts';
+import { versions } from '../../functions/cli-machine.ts';
+import { deploy } from './deploy.ts';
+import { info } from './info.ts';
+import type { InvokeOptions } from './invoke.ts';
+import { invoke, invokeLocal } from './invoke.ts';
+import { changeKeys } from './keys.ts';
+import { ROOT } from './package/bundle.ts';
+import type { PackagedFunction } from './package/package.ts';
+import { packageFunctions, sizesText } from './package/package.ts';
+import { remove } from './remove.ts';
+import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './schema.ts';
+import type { FunctionSettings, ProviderSettings, Settings } from './settings.ts';
+import { DeployError, settingsOf } from './settings.ts';
+import type { SmokeOptions } from './smoke.ts';
+import type { Context } from './stack.ts';
+import { askWith, endpointsFile } from './stack.ts';
+import { run } from './tools.ts';
 
+/** The part of the framework that this plugin touches. */
 interface Serverless {
-  setProvider(name: string, provider: object): void;
+  readonly serviceDir: string;
+  readonly service: {
+    readonly service: string;
+    readonly provider: ProviderSettings;
+    readonly functions: Record<string, FunctionSettings & { package?: { artifact?: string } }>;
+    readonly package: { readonly path?: string };
+  };
+  readonly classes: { readonly Error: new (message: string, code: string) => Error };
   readonly configSchemaHandler: {
     defineProvider(name: string, schema: object): void;
     defineFunctionEvent(provider: string, name: string, schema: object): void;
-    defineCustomProperties(schema: object): void;
   };
+  setProvider(name: string, provider: object): void;
+}
+
+/** Of all commands; each knows its own. */
+interface Options {
+  readonly package?: string;
+  readonly plan?: boolean;
+  readonly yes?: boolean;
+  readonly 'delete-data'?: boolean;
+  readonly add?: boolean;
+  readonly retire?: boolean;
+  readonly full?: boolean;
+  /** Seconds, as text. */
+  readonly wait?: string | null;
 }
 
 const PROVIDER = 'stowage';
-
-const LIMITS = {
-  timeoutSeconds: { type: 'integer', minimum: 1, maximum: 230 },
-  concurrency: { type: 'integer', minimum: 1, maximum: 1_000 },
-  instancesMax: { type: 'integer', minimum: 1, maximum: 1_000 },
-  memoryMb: { enum: [512, 2_048, 4_096] },
-} as const;
+const flag = (usage: string) => ({ usage, type: 'boolean' });
+const WAIT = { usage: 'Seconds that new functions have to begin to answer; 600', type: 'string' };
 
 export default class StowagePlugin {
-  /** The framework looks for commands here; there are none yet. */
-  readonly commands = {};
-  readonly hooks = {};
+  readonly commands = {
+    deploy: { options: { plan: flag('Shows what would change, and touches nothing'), wait: WAIT } },
+    remove: {
+      options: {
+        'delete-data': flag('Deletes the data too; it cannot be undone'),
+        yes: flag('Agrees beforehand'),
+      },
+    },
+    compare: {
+      usage: 'Runs the comparison across the deployed clouds',
+      lifecycleEvents: ['compare'],
+      options: { full: flag('Every number of callers from 1 to 128') },
+    },
+    keys: {
+      usage: 'Shows how many app keys are valid, or changes them',
+      lifecycleEvents: ['keys'],
+      options: { add: flag('Adds a new key to each role'), retire: flag('Takes the older keys away'), wait: WAIT },
+    },
+  };
 
-  constructor(serverless: Serverless) {
+  readonly hooks: Readonly<Record<string, () => Promise<void>>>;
+  readonly #serverless: Serverless;
+  readonly #options: Options;
+
+  constructor(serverless: Serverless, options: Options) {
+    this.#serverless = serverless;
+    this.#options = options;
     serverless.setProvider(PROVIDER, this);
-    const schema = serverless.configSchemaHandler;
-    schema.defineProvider(PROVIDER, {
-      provider: {
-        properties: {
-          stage: { type: 'string' },
-          gcp: object({ project: { type: 'string' }, region: { type: 'string' } }),
-          azure: object({ subscription: { type: 'string' }, region: { type: 'string' } }),
-        },
-        required: ['gcp', 'azure'],
-      },
-      function: {
-        properties: {
-          handler: { type: 'string' },
-          clouds: { type: 'array', items: { enum: ['gcp', 'azure'] } },
-          ...LIMITS,
-        },
-        required: ['handler', 'clouds'],
-      },
+    serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
+    serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
+    this.hooks = {
+      // Before the framework would make a zip of the whole folder.
+      'before:package:createDeploymentArtifacts': () => this.#package(),
+      'deploy:deploy': () =>
+        this.#with((context) => deploy(context, { isPlanOnly: options.plan === true, ...this.#patience() })),
+      'info:info': () => this.#with(info),
+      'invoke:invoke': () => this.#with((context) => invoke(context, this.#invocation())),
+      'invoke:local:invoke': () => this.#with((context) => invokeLocal(context, this.#invocation())),
+      'remove:remove': () =>
+        this.#with((context) =>
+          remove(context, { isDataDeleted: options['delete-data'] === true, isConfirmed: options.yes === true }),
+        ),
+      'keys:keys': () => this.#with((context) => changeKeys(context, { step: this.#step(), ...this.#patience() })),
+      'compare:compare': () => this.#with((context) => this.#compare(context)),
+    };
+  }
+
+  async #package(): Promise<void> {
+    await this.#with(async ({ settings, log }) => {
+      const packaged = await packageFunctions(settings.outDir, settings.functions, settings.clouds);
+      log(sizesText(packaged));
+      for (const [name, one] of Object.entries(this.#serverless.service.functions))
+        one.package = { artifact: artifactOf(packaged, name) };
     });
-    schema.defineFunctionEvent(PROVIDER, 'http', { type: 'string' });
+  }
+
+  async #compare({ settings, run, log }: Context): Promise<void> {
+    const interrupted = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => interrupted.abort(new DeployError('interrupted')));
+    const isWhole = await compareDeployed({
+      endpointsFile: endpointsFile(settings),
+      clouds: settings.peers.filter((peer) => settings.clouds.includes(peer)),
+      isFull: this.#options.full === true,
+      outDir: path.join(this.#serverless.serviceDir, 'report'),
+      versions: await versions(ROOT),
+      ask: askWith(run),
+      log,
+      signal: interrupted.signal,
+    });
+    if (!isWhole) throw new DeployError('not all cells succeeded; the report says which');
+  }
+
+  #invocation(): InvokeOptions {
+    return this.#options as unknown as InvokeOptions;
+  }
+
+  #patience(): SmokeOptions {
+    const { wait } = this.#options;
+    if (wait === undefined || wait === null) return {};
+    if (!/^\d{1,4}$/.test(wait)) throw new DeployError('--wait takes a number of seconds');
+    return { patienceMs: Number(wait) * 1_000 };
+  }
+
+  #step(): 'show' | 'add' | 'retire' {
+    if (this.#options.add === true && this.#options.retire === true)
+      throw new DeployError('--add and --retire are two steps: callers change their keys between them');
+    return this.#options.add === true ? 'add' : this.#options.retire === true ? 'retire' : 'show';
+  }
+
+  /** Runs a command; what the user can put right is said without a stack trace. */
+  async #with(command: (context: Context) => Promise<void>): Promise<void> {
+    try {
+      await command({ settings: this.#settings(), run, log: (line) => console.log(line) });
+    } catch (error) {
+      if (!(error instanceof DeployError)) throw error;
+      throw new this.#serverless.classes.Error(error.message, 'STOWAGE_DEPLOY');
+    }
+  }
+
+  #settings(): Settings {
+    const { serviceDir, service } = this.#serverless;
+    const outDir = path.resolve(serviceDir, this.#options.package ?? service.package.path ?? '.serverless');
+    return settingsOf(service.service, service.provider, service.functions, outDir);
   }
 }
 
-function object(properties: Readonly<Record<string, object>>): object {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+function artifactOf(packaged: readonly PackagedFunction[], name: string): string {
+  return packaged.find((one) => one.name === name)!.zipFile;
 }

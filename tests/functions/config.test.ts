@@ -34,6 +34,7 @@ describe('the environment of a function', () => {
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'secret' }],
     ['STOWAGE_WRITE_KEYS', { STOWAGE_WRITE_KEYS: `${KEY}1,${KEY}2,${KEY}3` }],
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: `secret ${KEY}` }],
+    ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: '@Microsoft.KeyVault(SecretUri=https://secret.vault)' }],
     ['STOWAGE_TIMEOUT_MS', { STOWAGE_TIMEOUT_MS: 'secret' }],
   ])('names %s when it is wrong, never its value', (name, env) => {
     expect(() => functionConfig(env)).toThrow(ConfigError);

@@ -1,31 +1,30 @@
-// The HTTP suite once more, on what is deployed: each cloud's bundle, in its host, against its emulator.
+// The HTTP suite once more, on what is deployed: each function's zip, unpacked, in its cloud's host, against its emulator.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { bundleFunctions } from '../../infra/local/bundle.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../infra/local/emulators/azurite.ts';
 import { startAzureHost } from '../../infra/local/hosts/azure.ts';
 import { startGcpHost } from '../../infra/local/hosts/gcp.ts';
 import type { FunctionHost } from '../../infra/local/hosts/host.ts';
+import { folderOf, packageAndUnpack } from '../../infra/plugin/package/package.ts';
 import { KEYS, KEYS_ENV } from './keys.ts';
 import type { Client, Send } from './suite/client.ts';
 import { clientOf, expectProblem, JSON_TYPE } from './suite/client.ts';
 import { describeRecords } from './suite/index.ts';
 
-const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-bundles-'));
-const [gcpBundle, azureBundle] = await bundleFunctions(outDir);
+const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-packages-'));
+const packages = await packageAndUnpack(outDir);
 const azurite = await startAzurite({ inProcess: true });
-const azure = await startAzureHost({
-  bundleDir: azureBundle!.dir,
-  env: {
-    ...KEYS_ENV,
-    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
-    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
-    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-  },
-});
+const azureEnv = {
+  ...KEYS_ENV,
+  STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+  STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+  STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+};
+const azure = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env: azureEnv });
+const azureCompare = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'compare'), env: azureEnv });
 
 const firestore = inject('firestoreEndpoint');
 const gcpEnv = {
@@ -34,15 +33,15 @@ const gcpEnv = {
   STOWAGE_NAMESPACE: 'hosts',
   DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
 };
-const gcpBundleDir = gcpBundle!.dir;
-const gcp = await startGcpHost({ bundleDir: gcpBundleDir, target: 'records', env: gcpEnv });
-const gcpCompare = await startGcpHost({ bundleDir: gcpBundleDir, target: 'compare', env: gcpEnv });
+const startGcp = (target: 'records' | 'compare', env: Record<string, string> = gcpEnv): Promise<FunctionHost> =>
+  startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
+const gcp = await startGcp('records');
+const gcpCompare = await startGcp('compare');
 const onGoogles = { ...gcpEnv, DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') };
-const gcpOnGoogles =
-  firestore === '' ? gcp : await startGcpHost({ bundleDir: gcpBundleDir, target: 'records', env: onGoogles });
+const gcpOnGoogles = firestore === '' ? gcp : await startGcp('records', onGoogles);
 
 afterAll(async () => {
-  await Promise.all([gcp.close(), gcpCompare.close(), gcpOnGoogles.close(), azure.close()]);
+  await Promise.all([gcp.close(), gcpCompare.close(), gcpOnGoogles.close(), azure.close(), azureCompare.close()]);
   await azurite.close();
   await rm(outDir, { recursive: true });
 });
@@ -56,6 +55,7 @@ function sendTo(host: FunctionHost, gate: Record<string, string> = {}): Send {
 }
 
 const azureGate = { 'x-functions-key': azure.hostKey };
+const azureCompareGate = { 'x-functions-key': azureCompare.hostKey };
 const onAzure = clientOf('the azure host', sendTo(azure, azureGate), KEYS);
 const onGcp = clientOf('the functions-framework', sendTo(gcp), KEYS);
 
@@ -133,11 +133,15 @@ describe.each([
 
 describe('the azure host', () => {
   it('asks for the function key before the function is called, except for health and the page', async () => {
-    const bare = sendTo(azure);
-    expect((await bare('/v1/health')).status).toBe(200);
-    expect((await bare('/v1/compare')).status).toBe(200);
-    for (const target of ['/v1/tables', '/v1/compare/cells', '/elsewhere']) {
-      const response = await bare(target, { headers: { Authorization: `Bearer ${KEYS.admin}` } });
+    expect((await sendTo(azure)('/v1/health')).status).toBe(200);
+    expect((await sendTo(azureCompare)('/v1/health')).status).toBe(200);
+    expect((await sendTo(azureCompare)('/v1/compare')).status).toBe(200);
+    for (const [app, target] of [
+      [azure, '/v1/tables'],
+      [azureCompare, '/v1/compare/cells'],
+      [azure, '/elsewhere'],
+    ] as const) {
+      const response = await sendTo(app)(target, { headers: { Authorization: `Bearer ${KEYS.admin}` } });
       expect({ target, status: response.status, body: await response.text() }).toEqual({
         target,
         status: 401,
@@ -149,7 +153,7 @@ describe('the azure host', () => {
 });
 
 describe.each([
-  ['azure-tables', azure, azureGate],
+  ['azure-tables', azureCompare, azureCompareGate],
   ['datastore', gcpCompare, {}],
 ] as const)('compare on %s', (provider, host, gate) => {
   const { as, send, admin } = clientOf(provider, sendTo(host, gate), KEYS);

@@ -23,12 +23,12 @@ it('shows the two functions of both clouds, with their own limits', async () => 
     azure: { region: 'eastus' },
   });
   expect(functions).toMatchObject({
-    records: { clouds: ['gcp', 'azure'], timeoutSeconds: 60, instancesMax: 4 },
-    compare: { clouds: ['gcp', 'azure'], timeoutSeconds: 230, instancesMax: 1 },
+    records: { timeoutSeconds: 60, concurrency: 32, instancesMax: { gcp: 4, azure: 40 } },
+    compare: { timeoutSeconds: 230, concurrency: 1, instancesMax: { gcp: 1, azure: 40 } },
   });
 });
 
 it('takes a stage’s own parameters', async () => {
   const { functions } = JSON.parse(await printed('--stage', 'prod')) as Record<string, Record<string, unknown>>;
-  expect(functions).toMatchObject({ records: { instancesMax: 50 } });
+  expect(functions).toMatchObject({ records: { instancesMax: { gcp: 50 } } });
 });

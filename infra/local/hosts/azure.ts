@@ -1,11 +1,11 @@
-// Azure's side on this machine: a small stand-in for the Functions host, in a process of its own, on the bundle that would be deployed.
+// Azure's side on this machine: a small stand-in for the Functions host, in a process of its own, on the package that is deployed.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FunctionHost, HostEnv } from './host.ts';
 import { startHost } from './host.ts';
 
 export interface AzureHostOptions {
-  /** A folder made by `bundleFunctions`. */
+  /** A package, unpacked. */
   readonly bundleDir: string;
   readonly env: HostEnv;
   /** Default: a free one. */

@@ -1,11 +1,11 @@
-// Google's side on this machine: the real functions-framework, in a process of its own, on the bundle that would be deployed.
+// Google's side on this machine: the real functions-framework, in a process of its own, on the package that is deployed.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { FunctionHost, HostEnv } from './host.ts';
 import { startHost } from './host.ts';
 
 export interface GcpHostOptions {
-  /** A folder made by `bundleFunctions`. */
+  /** A package, unpacked. */
   readonly bundleDir: string;
   /** The function to serve: one a process, as on the platform. */
   readonly target: 'records' | 'compare';

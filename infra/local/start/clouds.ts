@@ -5,8 +5,8 @@ import type { Provider } from '../../../shared/compare/cell.ts';
 import { PROVIDERS } from '../../../shared/compare/cell.ts';
 import { PROVIDER_NAMES } from '../../../shared/compare/names.ts';
 import type { Circumstances } from '../../../shared/compare/report.ts';
-import type { Bundle } from '../bundle.ts';
-import { bundleFunctions } from '../bundle.ts';
+import type { UnpackedFunction } from '../../plugin/package/package.ts';
+import { folderOf, packageAndUnpack } from '../../plugin/package/package.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
@@ -55,9 +55,9 @@ export async function startClouds({ buildDir, datastore, log, signal }: CloudsOp
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
-    const bundles = await bundleFunctions(buildDir);
+    const packages = await packageAndUnpack(buildDir);
     signal.throwIfAborted();
-    const starts = [startAzure(dirOf(bundles, 'azure'), opened), startGoogle(dirOf(bundles, 'gcp'), datastore, opened)];
+    const starts = [startAzure(packages, opened), startGoogle(packages, datastore, opened)];
     const settled = await Promise.allSettled(starts);
     for (const one of settled) if (one.status === 'rejected') throw one.reason;
     signal.throwIfAborted();
@@ -85,7 +85,7 @@ interface Started {
 }
 
 async function startGoogle(
-  bundleDir: string,
+  packages: readonly UnpackedFunction[],
   datastore: CloudsOptions['datastore'],
   opened: Closers,
 ): Promise<Started> {
@@ -100,7 +100,7 @@ async function startGoogle(
     METADATA_SERVER_DETECTION: 'none',
   };
   const start = async (target: 'records' | 'compare') => {
-    const host = await startGcpHost({ bundleDir, target, env });
+    const host = await startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
     opened.push(host);
     return host;
   };
@@ -124,27 +124,31 @@ async function startDatastore(datastore: CloudsOptions['datastore']): Promise<Em
   return await startGoogleEmulator(found);
 }
 
-async function startAzure(bundleDir: string, opened: Closers): Promise<Started> {
+async function startAzure(packages: readonly UnpackedFunction[], opened: Closers): Promise<Started> {
   const emulator = await startAzurite({ inProcess: false });
   opened.push(emulator);
   const key = newKey();
-  const host = await startAzureHost({
-    bundleDir,
-    env: {
-      STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
-      STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
-      STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-      STOWAGE_ADMIN_KEYS: key,
-    },
-  });
-  opened.push(host);
+  // One for both function apps: elsewhere each has its own.
+  const hostKey = newKey();
+  const env = {
+    STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
+    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    STOWAGE_ADMIN_KEYS: key,
+  };
+  const start = async (name: 'records' | 'compare') => {
+    const host = await startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env, hostKey });
+    opened.push(host);
+    return host;
+  };
+  const [records, compare] = await Promise.all([start('records'), start('compare')]);
   const cloud: RunningCloud = {
     provider: 'azure-tables',
     name: PROVIDER_NAMES['azure-tables'],
-    recordsUrl: host.url,
-    compareUrl: host.url,
-    headers: { Authorization: `Bearer ${key}`, 'x-functions-key': host.hostKey },
-    output: () => tail(host.output()),
+    recordsUrl: records.url,
+    compareUrl: compare.url,
+    headers: { Authorization: `Bearer ${key}`, 'x-functions-key': hostKey },
+    output: () => `${tail(records.output())}\n${tail(compare.output())}`,
   };
   return { cloud, backend: emulator.name };
 }
@@ -152,10 +156,6 @@ async function startAzure(bundleDir: string, opened: Closers): Promise<Started> 
 /** A key for this run alone. */
 function newKey(): string {
   return randomBytes(24).toString('base64url');
-}
-
-function dirOf(bundles: readonly Bundle[], cloud: Bundle['cloud']): string {
-  return bundles.find((bundle) => bundle.cloud === cloud)!.dir;
 }
 
 function tail(output: string): string {

@@ -1,9 +1,9 @@
 // Writes the report as data and as a page.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Report } from '../../../shared/compare/report.ts';
-import { reportSchema } from '../../../shared/compare/report.ts';
-import { reportHtml } from '../../../shared/compare/report-html.ts';
+import type { Report } from '../shared/compare/report.ts';
+import { reportSchema } from '../shared/compare/report.ts';
+import { reportHtml } from '../shared/compare/report-html.ts';
 
 /** Full paths of `compare.json` and `compare.html`. Nothing that breaks the schema is written. */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {

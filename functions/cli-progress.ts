@@ -1,6 +1,6 @@
 // Progress of a plan: a bar on a terminal, a line now and then elsewhere.
 import { Presets, SingleBar } from 'cli-progress';
-import type { Progress } from '../../../shared/compare/coordinator.ts';
+import type { Progress } from '../shared/compare/coordinator.ts';
 
 export interface ProgressView {
   readonly show: (progress: Progress) => void;

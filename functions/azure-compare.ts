@@ -1,0 +1,34 @@
+// The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
+// (`x-functions-key`); health and the static page are open, as they show nothing.
+import { readFileSync } from 'node:fs';
+import { app as host } from '@azure/functions';
+import { azureTablesBaseline } from '../shared/compare/baseline/azure-tables.ts';
+import { runCell } from '../shared/compare/run.ts';
+import { handlerOf, METHODS } from './azure-http.ts';
+import { config, open, tableClient } from './azure.ts';
+import { createCompareApp } from './compare.ts';
+import { COMPARE_DEADLINES } from './config.ts';
+import { once } from './lifetime.ts';
+import { logToStdout } from './log.ts';
+
+const baseline = once(async () => azureTablesBaseline({ tableClient }));
+const handler = handlerOf(
+  createCompareApp({
+    ...config,
+    ...COMPARE_DEADLINES,
+    // Every request brings the log of its invocation; this one stands in for it.
+    log: logToStdout,
+    page: readFileSync(new URL('page/compare.html', import.meta.url), 'utf8'),
+    runCell: async (request, signal) => {
+      const { store, usage } = await open();
+      const targets = { provider: 'azure-tables', baseline: await baseline(), store, storeUsage: usage } as const;
+      return await runCell(request, targets, { signal });
+    },
+  }),
+);
+
+host.setup({ enableHttpStream: true });
+// Literal routes win over the catch-all, which lets the app answer unknown routes with its own problem.
+host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}', handler });
+host.http('page', { methods: ['GET', 'HEAD'], authLevel: 'anonymous', route: 'v1/compare', handler });
+host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });

@@ -1,0 +1,105 @@
+// Where deployed functions are, and how somebody who may call them does: addresses come from a file without secrets, which a deployment
+// writes; tokens and keys are asked for when they are needed, with the caller's own login, and kept nowhere.
+import { z } from 'zod';
+
+const names = z.record(z.string(), z.string());
+const url = z.url({ protocol: /^https?$/ });
+const urls = z.record(z.string(), url);
+
+const gcpEndpoint = z.object({
+  cloud: z.literal('gcp'),
+  /** By function: its address, which is also the audience of its ID tokens. */
+  urls,
+  project: z.string(),
+  /** By role: the secret that holds the app keys, and its version in use. */
+  keys: z.record(z.string(), z.object({ secret: z.string(), version: z.string() })),
+});
+
+const azureEndpoint = z.object({
+  cloud: z.literal('azure'),
+  urls,
+  /** By function: its app. */
+  apps: names,
+  subscription: z.string(),
+  resourceGroup: z.string(),
+  vault: z.string(),
+  /** By role: the vault's secret that holds the app keys. */
+  secrets: names,
+});
+
+export const endpointsSchema = z.object({
+  stage: z.string(),
+  endpoints: z.array(z.discriminatedUnion('cloud', [gcpEndpoint, azureEndpoint])),
+});
+
+/** One cloud's functions. */
+export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
+type GcpEndpoint = z.infer<typeof gcpEndpoint>;
+type AzureEndpoint = z.infer<typeof azureEndpoint>;
+
+/** Runs `gcloud` or `az` and gives what it printed, trimmed; rejects, with what the tool said, if it fails. */
+export type AskTool = (tool: 'gcloud' | 'az', args: readonly string[]) => Promise<string>;
+
+export type KeyRole = 'read' | 'write' | 'admin';
+
+/** What a request to this function needs: the platform's token or key, and an app key of this role. */
+export async function headersFor(
+  endpoint: CloudEndpoint,
+  name: string,
+  role: KeyRole,
+  ask: AskTool,
+): Promise<Record<string, string>> {
+  const [gate, keys] = await Promise.all([gateOf(endpoint, name, ask), appKeysOf(endpoint, role, ask)]);
+  // The newest first: the others are on their way out.
+  return { ...gate, Authorization: `Bearer ${keys[0]!}` };
+}
+
+/** The address of a function. Throws if it is not deployed. */
+export function urlOf({ cloud, urls }: CloudEndpoint, name: string): string {
+  const found = urls[name];
+  if (found === undefined) throw new Error(`${name} is not deployed on ${cloud}`);
+  return found;
+}
+
+/** The app keys of a role: one, or two while they are being changed, the newer first. */
+export async function appKeysOf(endpoint: CloudEndpoint, role: KeyRole, ask: AskTool): Promise<string[]> {
+  const text = endpoint.cloud === 'gcp' ? await gcpSecret(endpoint, role, ask) : await azureSecret(endpoint, role, ask);
+  return text.split(',');
+}
+
+async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
+  if (endpoint.cloud === 'gcp') {
+    // Beside the app key, which has the Authorization header for itself.
+    return { 'X-Serverless-Authorization': `Bearer ${await identityToken(urlOf(endpoint, name), ask)}` };
+  }
+  const app = endpoint.apps[name];
+  if (app === undefined) throw new Error(`${name} is not deployed on azure`);
+  const place = ['--subscription', endpoint.subscription, '--resource-group', endpoint.resourceGroup, '--name', app];
+  const query = ['--query', 'functionKeys.default', '--output', 'tsv'];
+  return { 'x-functions-key': await ask('az', ['functionapp', 'keys', 'list', ...place, ...query]) };
+}
+
+/** Only a service account can name an audience; the tokens of people are accepted without. */
+async function identityToken(audience: string, ask: AskTool): Promise<string> {
+  const account = await ask('gcloud', ['config', 'get-value', 'account']);
+  const named = account.endsWith('.gserviceaccount.com') ? [`--audiences=${audience}`] : [];
+  return await ask('gcloud', ['auth', 'print-identity-token', ...named]);
+}
+
+async function gcpSecret({ project, keys }: GcpEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
+  const found = keys[role];
+  if (found === undefined) throw new Error(`no keys of the role ${role} on gcp`);
+  const place = [`--secret=${found.secret}`, `--project=${project}`];
+  return await ask('gcloud', ['secrets', 'versions', 'access', found.version, ...place]);
+}
+
+async function azureSecret(
+  { vault, secrets, subscription }: AzureEndpoint,
+  role: KeyRole,
+  ask: AskTool,
+): Promise<string> {
+  const name = secrets[role];
+  if (name === undefined) throw new Error(`no keys of the role ${role} on azure`);
+  const place = ['--subscription', subscription, '--vault-name', vault, '--name', name];
+  return await ask('az', ['keyvault', 'secret', 'show', ...place, '--query', 'value', '--output', 'tsv']);
+}

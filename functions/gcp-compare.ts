@@ -1,0 +1,29 @@
+// The function `compare` on Google Cloud: a plain function exported by name, like `records`.
+import { readFileSync } from 'node:fs';
+import { datastoreBaseline } from '../shared/compare/baseline/datastore.ts';
+import { runCell } from '../shared/compare/run.ts';
+import { createCompareApp } from './compare.ts';
+import { COMPARE_DEADLINES } from './config.ts';
+import { frameworkFunction } from './functions-framework.ts';
+import { config, log, open, place } from './gcp.ts';
+import { once } from './lifetime.ts';
+
+const baseline = once(async () => datastoreBaseline(place));
+
+/** Cells of the comparison, and their page. */
+export const compare = frameworkFunction(
+  once(async () => {
+    const page = readFileSync(new URL('page/compare.html', import.meta.url), 'utf8');
+    return createCompareApp({
+      ...config,
+      ...COMPARE_DEADLINES,
+      log,
+      page,
+      runCell: async (request, signal) => {
+        const { store, usage } = await open();
+        const targets = { provider: 'datastore', baseline: await baseline(), store, storeUsage: usage } as const;
+        return await runCell(request, targets, { signal });
+      },
+    });
+  }),
+);

@@ -1,0 +1,61 @@
+# What each means stands in ../variables.tf.
+
+variable "name" {
+  type = string
+}
+
+variable "suffix" {
+  type = string
+}
+
+variable "tags" {
+  type = map(string)
+}
+
+variable "region" {
+  type = string
+}
+
+variable "data_account" {
+  type = string
+}
+
+variable "data_endpoint" {
+  type = string
+}
+
+variable "table" {
+  type = string
+}
+
+variable "functions" {
+  type = map(object({
+    package         = string
+    timeout_seconds = number
+    concurrency     = number
+    instances_max   = number
+    memory_mb       = number
+  }))
+}
+
+variable "timeout_ms" {
+  type = number
+}
+
+variable "keys" {
+  type      = map(string)
+  ephemeral = true
+  sensitive = true
+}
+
+variable "keys_version" {
+  type = number
+}
+
+variable "alerts" {
+  type = object({ email = string, error_percent = number, latency_ms = number })
+}
+
+variable "budget" {
+  type = object({ email = string, amount = number, since = string })
+}

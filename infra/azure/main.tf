@@ -1,0 +1,113 @@
+# Azure: the store's data, and (in ./functions) what serves it. Data and functions are in resource groups of their own, so that the
+# functions can go (data_only = true) while the data stays, in the cloud and in the state.
+#
+# By itself:  npx serverless package && terraform -chdir=infra/azure init && terraform -chdir=infra/azure apply
+# and then, for each function app, the upload that stands in the output `upload`: this provider cannot upload to Flex Consumption.
+
+terraform {
+  # Write-only attributes, which keep the app keys out of plan and state.
+  required_version = ">= 1.11"
+
+  required_providers {
+    azurerm = {
+      source  = "hashicorp/azurerm"
+      version = "~> 4.55"
+    }
+  }
+}
+
+provider "azurerm" {
+  subscription_id     = var.subscription_id
+  storage_use_azuread = true
+
+  resource_provider_registrations = "none"
+  resource_providers_to_register = [
+    "Microsoft.AlertsManagement",
+    "Microsoft.App",
+    "Microsoft.Authorization",
+    "Microsoft.Consumption",
+    "Microsoft.Insights",
+    "Microsoft.KeyVault",
+    "Microsoft.OperationalInsights",
+    "Microsoft.Storage",
+    "Microsoft.Web",
+  ]
+
+  features {
+    resource_group {
+      # Application Insights puts rules of its own beside it, which nothing here knows.
+      prevent_deletion_if_contains_resources = false
+    }
+    key_vault {
+      # The name can be used again at once, and the keys are gone when they are said to be gone.
+      purge_soft_delete_on_destroy    = true
+      recover_soft_deleted_key_vaults = true
+    }
+    storage {
+      # Accounts without shared keys: their data plane is for the functions' identities, not for this provider.
+      data_plane_available = false
+    }
+  }
+}
+
+locals {
+  name = "${var.service}-${var.stage}"
+  tags = { service = var.service, stage = var.stage }
+  # Names of accounts and apps are the whole world's: the same subscription, service and stage always make the same ones.
+  suffix = substr(sha256("${var.subscription_id}/${local.name}"), 0, 8)
+}
+
+resource "azurerm_resource_group" "data" {
+  name     = "${local.name}-data"
+  location = var.region
+  tags     = local.tags
+}
+
+resource "azurerm_storage_account" "data" {
+  # At most 24 characters.
+  name                = "${substr(replace(local.name, "-", ""), 0, 16)}${local.suffix}"
+  resource_group_name = azurerm_resource_group.data.name
+  location            = azurerm_resource_group.data.location
+  tags                = local.tags
+
+  account_kind             = "StorageV2"
+  account_tier             = "Standard"
+  account_replication_type = var.replication
+
+  https_traffic_only_enabled      = true
+  min_tls_version                 = "TLS1_2"
+  allow_nested_items_to_be_public = false
+  # Identities only.
+  shared_access_key_enabled        = false
+  default_to_oauth_authentication  = true
+  cross_tenant_replication_enabled = false
+}
+
+# The account cannot be deleted while this is there. The store makes its table itself, through its own role.
+resource "azurerm_management_lock" "data" {
+  count = var.allow_data_deletion ? 0 : 1
+
+  name       = "${local.name}-data"
+  scope      = azurerm_storage_account.data.id
+  lock_level = "CanNotDelete"
+  notes      = "Holds the records of ${local.name}. Set allow_data_deletion to take it off."
+}
+
+module "functions" {
+  source = "./functions"
+  count  = var.data_only ? 0 : 1
+
+  name          = local.name
+  suffix        = local.suffix
+  tags          = local.tags
+  region        = var.region
+  data_account  = azurerm_storage_account.data.id
+  data_endpoint = azurerm_storage_account.data.primary_table_endpoint
+  table         = var.table
+  functions     = var.functions
+  timeout_ms    = var.timeout_ms
+  keys          = var.keys
+  keys_version  = var.keys_version
+  alerts        = var.alerts
+  budget        = var.budget
+}

@@ -1,0 +1,34 @@
+output "functions" {
+  description = "Function app and address of each function. Empty while there is only data."
+  value       = one(module.functions[*].functions)
+}
+
+output "resource_group" {
+  description = "Resource group of the function apps."
+  value       = one(module.functions[*].resource_group)
+}
+
+output "upload" {
+  description = "How each function's code gets into its app."
+  value       = one(module.functions[*].upload)
+}
+
+output "tables_endpoint" {
+  description = "Table endpoint of the account that holds the store's tables."
+  value       = azurerm_storage_account.data.primary_table_endpoint
+}
+
+output "table" {
+  description = "The physical table that holds the store's tables."
+  value       = var.table
+}
+
+output "keys" {
+  description = "Where the app keys are: the vault, and the secret of each role."
+  value       = one(module.functions[*].keys)
+}
+
+output "keys_version" {
+  description = "What keys_version was when this was applied."
+  value       = var.keys_version
+}

@@ -1,0 +1,127 @@
+variable "subscription_id" {
+  description = "Id of the Azure subscription."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", var.subscription_id))
+    error_message = "A subscription id is a GUID in lower case."
+  }
+}
+
+variable "region" {
+  description = "Region of everything, such as eastus. It has to offer Flex Consumption: az functionapp list-flexconsumption-locations."
+  type        = string
+  default     = "eastus"
+
+  validation {
+    condition     = can(regex("^[a-z]+[0-9]*$", var.region))
+    error_message = "A region looks like eastus."
+  }
+}
+
+variable "service" {
+  description = "First part of the names of everything."
+  type        = string
+  default     = "stowage"
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,11}$", var.service))
+    error_message = "2 to 12 lower-case letters, digits and hyphens, beginning with a letter."
+  }
+}
+
+variable "stage" {
+  description = "Second part of the names: dev, prod, ..."
+  type        = string
+  default     = "dev"
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9]{0,9}$", var.stage))
+    error_message = "1 to 10 lower-case letters and digits, beginning with a letter."
+  }
+}
+
+variable "functions" {
+  description = "The functions by name: the zip made by `npx serverless package`, and limits. Memory in MB (512, 2048, 4096), concurrency in requests an instance. Fewer than 40 instances are taken in some regions only. timeout_seconds is in the zip, and kept here to compare."
+  type = map(object({
+    package         = string
+    timeout_seconds = number
+    concurrency     = number
+    instances_max   = number
+    memory_mb       = number
+  }))
+  default = {
+    records = { package = "../../.serverless/azure-records.zip", timeout_seconds = 60, concurrency = 32, instances_max = 40, memory_mb = 2048 }
+    compare = { package = "../../.serverless/azure-compare.zip", timeout_seconds = 230, concurrency = 1, instances_max = 40, memory_mb = 2048 }
+  }
+
+  validation {
+    condition     = alltrue([for function in values(var.functions) : function.timeout_seconds <= 230])
+    error_message = "Azure ends every HTTP request after 230 seconds."
+  }
+}
+
+variable "table" {
+  description = "The physical table that holds the store's tables."
+  type        = string
+  default     = "stowage"
+
+  validation {
+    condition     = can(regex("^[A-Za-z][A-Za-z0-9]{2,62}$", var.table))
+    error_message = "A table's name has 3 to 63 letters and digits, and begins with a letter."
+  }
+}
+
+variable "replication" {
+  description = "Replication of the data: LRS (one data centre), ZRS (a region's three), GRS, GZRS."
+  type        = string
+  default     = "LRS"
+
+  validation {
+    condition     = contains(["LRS", "ZRS", "GRS", "GZRS"], var.replication)
+    error_message = "One of LRS, ZRS, GRS, GZRS."
+  }
+}
+
+variable "timeout_ms" {
+  description = "Deadline of a request to records that names none, in milliseconds."
+  type        = number
+  default     = 25000
+}
+
+variable "keys" {
+  description = "App keys of the roles read, write and admin: one each, or two separated by a comma. At least 16 characters. Written to Key Vault when keys_version changes, and kept neither in the plan nor in the state. Example: TF_VAR_keys='{\"read\":\"...\",\"write\":\"...\",\"admin\":\"...\"}'"
+  type        = map(string)
+  ephemeral   = true
+  sensitive   = true
+}
+
+variable "keys_version" {
+  description = "Raise it to write new keys."
+  type        = number
+  default     = 1
+}
+
+variable "data_only" {
+  description = "true takes down everything but the data."
+  type        = bool
+  default     = false
+}
+
+variable "allow_data_deletion" {
+  description = "true lifts the protection of the data; only then can it be destroyed."
+  type        = bool
+  default     = false
+}
+
+variable "alerts" {
+  description = "E-mail alerts when more than error_percent of the requests fail, or when 1 % take longer than latency_ms, for 5 minutes. null: none."
+  type        = object({ email = string, error_percent = number, latency_ms = number })
+  default     = null
+}
+
+variable "budget" {
+  description = "Mails at 50, 90 and 100 % of a monthly amount in the subscription's currency; since is the first day of a month (2026-11-01). Covers the functions, not the data. It stops nothing. null: none."
+  type        = object({ email = string, amount = number, since = string })
+  default     = null
+}

@@ -1,0 +1,213 @@
+# The functions: their code, their identity, their keys, and who may call them.
+
+data "google_project" "this" {
+  project_id = var.project
+}
+
+# --- code -------------------------------------------------------------------------------------------------------------------------
+
+resource "google_storage_bucket" "code" {
+  name     = "${var.project}-${var.name}-code"
+  location = var.region
+  labels   = var.labels
+
+  uniform_bucket_level_access = true
+  public_access_prevention    = "enforced"
+  # Holds packages only, and each can be made again.
+  force_destroy = true
+
+  lifecycle_rule {
+    condition {
+      num_newer_versions = 3
+    }
+    action {
+      type = "Delete"
+    }
+  }
+}
+
+# The name carries the contents: the same code is no change, other code is a new revision.
+resource "google_storage_bucket_object" "package" {
+  for_each = var.functions
+
+  bucket = google_storage_bucket.code.name
+  name   = "${each.key}-${filesha256(each.value.package)}.zip"
+  source = each.value.package
+}
+
+resource "google_artifact_registry_repository" "images" {
+  repository_id = var.name
+  location      = var.region
+  format        = "DOCKER"
+  description   = "Images built from the functions' packages."
+  labels        = var.labels
+
+  cleanup_policies {
+    id     = "keep-recent"
+    action = "KEEP"
+    most_recent_versions {
+      keep_count = 3
+    }
+  }
+  cleanup_policies {
+    id     = "delete-old"
+    action = "DELETE"
+    condition {
+      older_than = "604800s"
+    }
+  }
+}
+
+# Builds run as nobody who can reach the data.
+resource "google_service_account" "build" {
+  account_id   = "${var.name}-build"
+  display_name = "Builds the functions of ${var.name}"
+}
+
+resource "google_project_iam_member" "build" {
+  for_each = toset(["roles/logging.logWriter", "roles/storage.objectViewer"])
+
+  project = var.project
+  role    = each.value
+  member  = google_service_account.build.member
+}
+
+resource "google_artifact_registry_repository_iam_member" "build" {
+  location   = google_artifact_registry_repository.images.location
+  repository = google_artifact_registry_repository.images.name
+  role       = "roles/artifactregistry.writer"
+  member     = google_service_account.build.member
+}
+
+# --- identity ---------------------------------------------------------------------------------------------------------------------
+
+resource "google_service_account" "run" {
+  account_id   = "${var.name}-run"
+  display_name = "Runs the functions of ${var.name}"
+}
+
+# The entities of this one database, and nothing more.
+resource "google_project_iam_member" "store" {
+  project = var.project
+  role    = "roles/datastore.user"
+  member  = google_service_account.run.member
+
+  condition {
+    title      = "${var.name} only"
+    expression = "resource.name == \"projects/${var.project}/databases/${var.database}\""
+  }
+}
+
+# --- keys -------------------------------------------------------------------------------------------------------------------------
+
+resource "google_secret_manager_secret" "keys" {
+  for_each = toset(["read", "write", "admin"])
+
+  secret_id = "${var.name}-keys-${each.key}"
+  labels    = var.labels
+
+  replication {
+    auto {}
+  }
+}
+
+resource "terraform_data" "keys_version" {
+  input = var.keys_version
+}
+
+resource "google_secret_manager_secret_version" "keys" {
+  for_each = google_secret_manager_secret.keys
+
+  secret                 = each.value.id
+  secret_data_wo         = var.keys[each.key]
+  secret_data_wo_version = var.keys_version
+
+  # Instances of the former revision go on with the former version until the new one serves; it is disabled, not destroyed.
+  deletion_policy = "DISABLE"
+  lifecycle {
+    create_before_destroy = true
+    replace_triggered_by  = [terraform_data.keys_version]
+  }
+}
+
+resource "google_secret_manager_secret_iam_member" "run" {
+  for_each = google_secret_manager_secret.keys
+
+  secret_id = each.value.id
+  role      = "roles/secretmanager.secretAccessor"
+  member    = google_service_account.run.member
+}
+
+# --- functions --------------------------------------------------------------------------------------------------------------------
+
+resource "google_cloudfunctions2_function" "this" {
+  for_each = var.functions
+
+  name     = "${var.name}-${each.key}"
+  location = var.region
+  labels   = var.labels
+
+  build_config {
+    runtime           = "nodejs24"
+    entry_point       = each.key
+    service_account   = google_service_account.build.id
+    docker_repository = google_artifact_registry_repository.images.id
+
+    source {
+      storage_source {
+        bucket = google_storage_bucket.code.name
+        object = google_storage_bucket_object.package[each.key].name
+      }
+    }
+  }
+
+  service_config {
+    service_account_email            = google_service_account.run.email
+    available_memory                 = "${each.value.memory_mb}Mi"
+    available_cpu                    = "1"
+    timeout_seconds                  = each.value.timeout_seconds
+    max_instance_request_concurrency = each.value.concurrency
+    min_instance_count               = 0
+    max_instance_count               = each.value.instances_max
+    ingress_settings                 = "ALLOW_ALL"
+    all_traffic_on_latest_revision   = true
+
+    environment_variables = {
+      GOOGLE_CLOUD_PROJECT = var.project
+      STOWAGE_DATABASE_ID  = var.database
+      STOWAGE_NAMESPACE    = var.namespace
+      STOWAGE_TIMEOUT_MS   = var.timeout_ms
+      LOG_EXECUTION_ID     = "true"
+    }
+
+    # Named versions, not the latest: a new key is a new revision, and rolls out like one.
+    dynamic "secret_environment_variables" {
+      for_each = google_secret_manager_secret_version.keys
+      content {
+        key        = "STOWAGE_${upper(secret_environment_variables.key)}_KEYS"
+        project_id = data.google_project.this.number
+        secret     = google_secret_manager_secret.keys[secret_environment_variables.key].secret_id
+        version    = secret_environment_variables.value.version
+      }
+    }
+  }
+
+  depends_on = [
+    google_artifact_registry_repository_iam_member.build,
+    google_project_iam_member.build,
+    google_project_iam_member.store,
+    google_secret_manager_secret_iam_member.run,
+  ]
+}
+
+# The functions' gate is Cloud Run's: these members and nobody else.
+resource "google_cloud_run_service_iam_member" "invoker" {
+  for_each = {
+    for pair in setproduct(keys(var.functions), var.invokers) : "${pair[0]} ${pair[1]}" => { function = pair[0], member = pair[1] }
+  }
+
+  location = var.region
+  service  = google_cloudfunctions2_function.this[each.value.function].name
+  role     = "roles/run.invoker"
+  member   = each.value.member
+}

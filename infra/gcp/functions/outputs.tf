@@ -1,0 +1,17 @@
+output "functions" {
+  value = {
+    for name, function in google_cloudfunctions2_function.this : name => {
+      url      = function.service_config[0].uri
+      revision = google_storage_bucket_object.package[name].name
+    }
+  }
+}
+
+output "keys" {
+  value = {
+    for role, version in google_secret_manager_secret_version.keys : role => {
+      secret  = google_secret_manager_secret.keys[role].secret_id
+      version = version.version
+    }
+  }
+}

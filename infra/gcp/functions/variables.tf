@@ -1,0 +1,61 @@
+# What each means stands in ../variables.tf.
+
+variable "name" {
+  type = string
+}
+
+variable "labels" {
+  type = map(string)
+}
+
+variable "project" {
+  type = string
+}
+
+variable "region" {
+  type = string
+}
+
+variable "database" {
+  type = string
+}
+
+variable "namespace" {
+  type = string
+}
+
+variable "functions" {
+  type = map(object({
+    package         = string
+    timeout_seconds = number
+    concurrency     = number
+    instances_max   = number
+    memory_mb       = number
+  }))
+}
+
+variable "timeout_ms" {
+  type = number
+}
+
+variable "invokers" {
+  type = list(string)
+}
+
+variable "keys" {
+  type      = map(string)
+  ephemeral = true
+  sensitive = true
+}
+
+variable "keys_version" {
+  type = number
+}
+
+variable "alerts" {
+  type = object({ email = string, error_percent = number, latency_ms = number })
+}
+
+variable "budget" {
+  type = object({ billing_account = string, amount = number })
+}

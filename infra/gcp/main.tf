@@ -1,0 +1,83 @@
+# Google Cloud: the store's data, and (in ./functions) what serves it. Data and functions are apart, so that the functions can go
+# (data_only = true) while the data stays, in the cloud and in the state.
+#
+# By itself:  npx serverless package && terraform -chdir=infra/gcp init && terraform -chdir=infra/gcp apply
+
+terraform {
+  # Write-only attributes, which keep the app keys out of plan and state.
+  required_version = ">= 1.11"
+
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = "~> 6.50"
+    }
+  }
+}
+
+provider "google" {
+  project = var.project
+  region  = var.region
+
+  # Budgets are billed to the project, not to the shared client of the command line.
+  billing_project       = var.budget == null ? null : var.project
+  user_project_override = var.budget == null ? null : true
+}
+
+locals {
+  name   = "${var.service}-${var.stage}"
+  labels = { service = var.service, stage = var.stage }
+}
+
+resource "google_project_service" "needed" {
+  for_each = toset(concat([
+    "artifactregistry.googleapis.com",
+    "cloudbuild.googleapis.com",
+    "cloudfunctions.googleapis.com",
+    "firestore.googleapis.com",
+    "iam.googleapis.com",
+    "logging.googleapis.com",
+    "monitoring.googleapis.com",
+    "run.googleapis.com",
+    "secretmanager.googleapis.com",
+    "storage.googleapis.com",
+  ], var.budget == null ? [] : ["billingbudgets.googleapis.com"]))
+
+  service = each.value
+  # Something else in the project may need it.
+  disable_on_destroy = false
+}
+
+# A database of its own: `(default)` may already be there, in the other mode.
+resource "google_firestore_database" "store" {
+  name        = local.name
+  location_id = var.database_location == "" ? var.region : var.database_location
+  type        = "DATASTORE_MODE"
+
+  delete_protection_state = var.allow_data_deletion ? "DELETE_PROTECTION_DISABLED" : "DELETE_PROTECTION_ENABLED"
+  # Once the protection is off, destroying means deleting: the default would leave the database behind, and billed.
+  deletion_policy = "DELETE"
+
+  depends_on = [google_project_service.needed]
+}
+
+module "functions" {
+  source = "./functions"
+  count  = var.data_only ? 0 : 1
+
+  name         = local.name
+  labels       = local.labels
+  project      = var.project
+  region       = var.region
+  database     = google_firestore_database.store.name
+  namespace    = var.namespace
+  functions    = var.functions
+  timeout_ms   = var.timeout_ms
+  invokers     = var.invokers
+  keys         = var.keys
+  keys_version = var.keys_version
+  alerts       = var.alerts
+  budget       = var.budget
+
+  depends_on = [google_project_service.needed]
+}

@@ -1,0 +1,19 @@
+output "functions" {
+  description = "Address of each function; it is also the audience of ID tokens. Empty while there is only data."
+  value       = one(module.functions[*].functions)
+}
+
+output "database" {
+  description = "Id of the database that holds the store's tables."
+  value       = google_firestore_database.store.name
+}
+
+output "keys" {
+  description = "Where the app keys are: the secret of each role, and its version in use."
+  value       = one(module.functions[*].keys)
+}
+
+output "keys_version" {
+  description = "What keys_version was when this was applied."
+  value       = var.keys_version
+}

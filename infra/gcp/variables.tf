@@ -1,0 +1,123 @@
+variable "project" {
+  description = "Id of the Google Cloud project, with billing enabled."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project))
+    error_message = "A project id has 6 to 30 lower-case letters, digits and hyphens, and begins with a letter."
+  }
+}
+
+variable "region" {
+  description = "Region of the functions, such as us-central1."
+  type        = string
+  default     = "us-central1"
+
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
+    error_message = "A region looks like us-central1."
+  }
+}
+
+variable "database_location" {
+  description = "Region, or multi-region such as nam5, of the database. Empty: the functions' region. Cannot be changed later."
+  type        = string
+  default     = ""
+}
+
+variable "service" {
+  description = "First part of the names of everything."
+  type        = string
+  default     = "stowage"
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,11}$", var.service))
+    error_message = "2 to 12 lower-case letters, digits and hyphens, beginning with a letter."
+  }
+}
+
+variable "stage" {
+  description = "Second part of the names: dev, prod, ..."
+  type        = string
+  default     = "dev"
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9]{0,9}$", var.stage))
+    error_message = "1 to 10 lower-case letters and digits, beginning with a letter."
+  }
+}
+
+variable "functions" {
+  description = "The functions by name: the zip made by `npx serverless package` (relative to infra/gcp, or absolute), and limits. Memory in MB, concurrency in requests an instance."
+  type = map(object({
+    package         = string
+    timeout_seconds = number
+    concurrency     = number
+    instances_max   = number
+    memory_mb       = number
+  }))
+  default = {
+    records = { package = "../../.serverless/gcp-records.zip", timeout_seconds = 60, concurrency = 32, instances_max = 4, memory_mb = 2048 }
+    compare = { package = "../../.serverless/gcp-compare.zip", timeout_seconds = 230, concurrency = 1, instances_max = 1, memory_mb = 2048 }
+  }
+}
+
+variable "namespace" {
+  description = "Datastore namespace of the store. Empty: the default one."
+  type        = string
+  default     = ""
+}
+
+variable "timeout_ms" {
+  description = "Deadline of a request to records that names none, in milliseconds."
+  type        = number
+  default     = 25000
+}
+
+variable "invokers" {
+  description = "Who may call the functions, as IAM members such as user:you@example.com. Nobody else gets through; allUsers is refused."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for member in var.invokers : can(regex("^(user|group|serviceAccount):[^*]+@[^*]+$", member))])
+    error_message = "Invokers are named: user:, group: or serviceAccount: and an address. The functions are never public."
+  }
+}
+
+variable "keys" {
+  description = "App keys of the roles read, write and admin: one each, or two separated by a comma. At least 16 characters. Written to Secret Manager when keys_version changes, and kept neither in the plan nor in the state. Example: TF_VAR_keys='{\"read\":\"...\",\"write\":\"...\",\"admin\":\"...\"}'"
+  type        = map(string)
+  ephemeral   = true
+  sensitive   = true
+}
+
+variable "keys_version" {
+  description = "Raise it to write new keys."
+  type        = number
+  default     = 1
+}
+
+variable "data_only" {
+  description = "true takes down everything but the data."
+  type        = bool
+  default     = false
+}
+
+variable "allow_data_deletion" {
+  description = "true lifts the protection of the data; only then can it be destroyed."
+  type        = bool
+  default     = false
+}
+
+variable "alerts" {
+  description = "E-mail alerts when more than error_percent of the requests fail, or when 1 % take longer than latency_ms, for 5 minutes. null: none."
+  type        = object({ email = string, error_percent = number, latency_ms = number })
+  default     = null
+}
+
+variable "budget" {
+  description = "Mails the billing account's administrators at 50, 90 and 100 % of a monthly amount in the account's currency. It stops nothing. null: none."
+  type        = object({ billing_account = string, amount = number })
+  default     = null
+}

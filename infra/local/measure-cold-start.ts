@@ -1,0 +1,99 @@
+// Reports how long a cold function takes: from the start of its host to the first health, and to the first record, beside an empty function
+// under the same host. A report, not a test: `node infra/local/measure-cold-start.ts`.
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { folderOf, packageAndUnpack } from '../plugin/package/package.ts';
+import type { Cloud } from '../plugin/package/bundle.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from './emulators/azurite.ts';
+import { startEmbeddedDatastore } from './emulators/embedded.ts';
+import { startAzureHost } from './hosts/azure.ts';
+import { startGcpHost } from './hosts/gcp.ts';
+import type { FunctionHost } from './hosts/host.ts';
+
+const ROUNDS = 5;
+const KEY = 'measure-cold-start-key';
+
+/** Answers every path at once: what remains is the host. */
+const EMPTY: Readonly<Record<Cloud, string>> = {
+  gcp: `export const records = (request, response) => { response.statusCode = 200; response.end('{}'); };\n`,
+  azure: `import { createRequire } from 'node:module';
+const { app } = createRequire(process.argv[1])('@azure/functions');
+app.setup({ enableHttpStream: true });
+app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*path}', handler: async () => ({ status: 200, body: '{}' }) });
+`,
+};
+
+interface Times {
+  readonly healthMs: number;
+  readonly recordMs: number;
+}
+
+const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
+const azurite = await startAzurite({ inProcess: false });
+const datastore = await startEmbeddedDatastore({ inProcess: false });
+try {
+  const packages = await packageAndUnpack(dir);
+  for (const cloud of ['gcp', 'azure'] as const) {
+    const own = folderOf(packages, cloud, 'records');
+    const empty = path.join(dir, `${cloud}-empty`);
+    await cp(own, empty, { recursive: true });
+    await writeFile(path.join(empty, 'lib/main.js'), EMPTY[cloud]);
+    const [bare, whole] = [await medianOf(cloud, empty), await medianOf(cloud, own)];
+    console.log(
+      `${cloud}: health ${whole.healthMs} ms, first record ${whole.recordMs} ms; empty function ${bare.healthMs} ms; over it ${whole.healthMs - bare.healthMs} and ${whole.recordMs - bare.recordMs} ms`,
+    );
+  }
+} finally {
+  await Promise.all([azurite.close(), datastore.close()]);
+  await rm(dir, { recursive: true, force: true });
+}
+
+async function medianOf(cloud: Cloud, bundleDir: string): Promise<Times> {
+  const rounds: Times[] = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await once(cloud, bundleDir));
+  const median = (of: (times: Times) => number): number =>
+    Math.round(rounds.map(of).sort((one, other) => one - other)[Math.floor(ROUNDS / 2)]!);
+  return { healthMs: median(({ healthMs }) => healthMs), recordMs: median(({ recordMs }) => recordMs) };
+}
+
+async function once(cloud: Cloud, bundleDir: string): Promise<Times> {
+  const startedMs = performance.now();
+  const { host, headers } = await start(cloud, bundleDir);
+  const healthMs = performance.now() - startedMs;
+  try {
+    const table = `${host.url}/v1/tables/cold`;
+    const init = { headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers } };
+    const signal = AbortSignal.timeout(30_000);
+    for (const url of [table, `${table}/records/one`]) {
+      const response = await fetch(url, { ...init, method: 'PUT', body: '{}', signal });
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    }
+    return { healthMs, recordMs: performance.now() - startedMs };
+  } finally {
+    await host.close();
+  }
+}
+
+async function start(
+  cloud: Cloud,
+  bundleDir: string,
+): Promise<{ readonly host: FunctionHost; readonly headers: Record<string, string> }> {
+  if (cloud === 'gcp') {
+    const env = {
+      GOOGLE_CLOUD_PROJECT: 'stowage-local',
+      DATASTORE_EMULATOR_HOST: datastore.endpoint.replace('http://', ''),
+      STOWAGE_ADMIN_KEYS: KEY,
+    };
+    return { host: await startGcpHost({ bundleDir, target: 'records', env }), headers: {} };
+  }
+  const env = {
+    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    STOWAGE_ADMIN_KEYS: KEY,
+  };
+  const host = await startAzureHost({ bundleDir, env });
+  return { host, headers: { 'x-functions-key': host.hostKey } };
+}

@@ -1,0 +1,127 @@
+// Azure: az answers what Terraform has to be told, and brings the code there: Terraform's provider cannot, on Flex Consumption.
+import path from 'node:path';
+import { z } from 'zod';
+import { DeployError } from '../settings.ts';
+import type { Settings } from '../settings.ts';
+import { firstOnPath, lastLines } from '../tools.ts';
+import type { Run } from '../tools.ts';
+import type { CloudSide, Missing } from './cloud.ts';
+import { asked, commonVariables } from './cloud.ts';
+
+const OUTPUTS = z.object({
+  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string() })),
+  resource_group: z.string(),
+  keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
+});
+
+/** An upload is answered when the platform has taken the package over. */
+const UPLOAD_TIMEOUT_MS = 15 * 60_000;
+
+export const azure: CloudSide = {
+  cloud: 'azure',
+
+  async check(run, settings, missing) {
+    if ((await firstOnPath('az')) === undefined) {
+      missing.push({ what: 'az, the Azure CLI', fix: 'see https://learn.microsoft.com/cli/azure/install-azure-cli' });
+      return { place: settings.azure.subscription, who: '' };
+    }
+    const wanted = settings.azure.subscription === '' ? [] : ['--subscription', settings.azure.subscription];
+    const shown = await asked(run, 'az', [
+      'account',
+      'show',
+      ...wanted,
+      '--query',
+      '[id, user.name]',
+      '--output',
+      'tsv',
+    ]);
+    const [subscription, who] = (shown ?? '').split(/\s+/);
+    if (subscription === undefined || subscription === '') {
+      const isIn = (await asked(run, 'az', ['account', 'list', '--query', '[].id', '--output', 'tsv'])) !== undefined;
+      missing.push(
+        isIn && wanted.length > 0
+          ? { what: `the Azure subscription ${wanted[1]!}, or access to it`, fix: 'az account list shows yours' }
+          : { what: 'a login at Azure', fix: 'az login' },
+      );
+      return { place: settings.azure.subscription, who: '' };
+    }
+    await checkSubscription(run, subscription, settings, missing);
+    return { place: subscription, who: who ?? '' };
+  },
+
+  variables(settings, { place }) {
+    const { table, replication } = settings.azure;
+    const { budget } = settings;
+    return {
+      ...commonVariables('azure', settings, (name) => packageOf(settings, name)),
+      subscription_id: place,
+      table,
+      replication,
+      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount, since: budget.since },
+    };
+  },
+
+  endpoint(outputs, { place }) {
+    if (outputs['functions'] === undefined || outputs['functions'] === null) return undefined;
+    const { functions, resource_group: resourceGroup, keys } = OUTPUTS.parse(outputs);
+    const each = Object.entries(functions);
+    return {
+      cloud: 'azure',
+      urls: Object.fromEntries(each.map(([name, { url }]) => [name, url])),
+      apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
+      subscription: place,
+      resourceGroup,
+      ...keys,
+    };
+  },
+
+  async upload(run, endpoint, settings) {
+    if (endpoint.cloud !== 'azure') return;
+    const { subscription, resourceGroup } = endpoint;
+    for (const [name, app] of Object.entries(endpoint.apps)) {
+      const place = ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
+      const args = ['functionapp', 'deployment', 'source', 'config-zip', ...place, '--src', packageOf(settings, name)];
+      const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
+      if (code !== 0)
+        throw new DeployError(
+          `azure: the upload of ${name} failed: ${lastLines(stderr || stdout)}\nA new app may need a minute more: run the same command again.`,
+        );
+    }
+  },
+};
+
+async function checkSubscription(
+  run: Run,
+  id: string,
+  { azure: { region } }: Settings,
+  missing: Missing[],
+): Promise<void> {
+  const place = ['--subscription', id];
+  const [token, regions] = await Promise.all([
+    asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'expiresOn', '--output', 'tsv']),
+    asked(run, 'az', [
+      'functionapp',
+      'list-flexconsumption-locations',
+      ...place,
+      '--query',
+      '[].name',
+      '--output',
+      'tsv',
+    ]),
+  ]);
+  if (token === undefined) {
+    missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
+    return;
+  }
+  const names = (regions ?? '').split('\n').map((name) => name.trim().toLowerCase().replaceAll(' ', ''));
+  if (regions !== undefined && !names.includes(region)) {
+    missing.push({
+      what: `Flex Consumption in ${region}`,
+      fix: `--param azureRegion=REGION with one of ${names.filter((name) => name !== '').join(', ')}`,
+    });
+  }
+}
+
+function packageOf({ outDir }: Settings, name: string): string {
+  return path.join(outDir, `azure-${name}.zip`);
+}

@@ -1,0 +1,69 @@
+// What the commands need to know of a cloud. Each cloud's file says it for one of them.
+import type { CloudEndpoint } from '../../../functions/endpoints.ts';
+import type { Cloud } from '../package/bundle.ts';
+import type { Settings } from '../settings.ts';
+import type { Run } from '../tools.ts';
+
+/** Who deploys, and where: found out before anything is touched. */
+export interface Account {
+  /** Google Cloud project, or Azure subscription. */
+  readonly place: string;
+  /** For people. */
+  readonly who: string;
+}
+
+/** Something that is missing, and the command that mends it. */
+export interface Missing {
+  readonly what: string;
+  readonly fix: string;
+}
+
+export interface CloudSide {
+  readonly cloud: Cloud;
+  /** Looks for everything at once; what is missing is returned, never thrown. Pushes onto `missing`. */
+  check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
+  /** Values of infra/<cloud>/variables.tf, without the keys. */
+  variables(settings: Settings, account: Account): Record<string, unknown>;
+  /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
+  endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
+  /** Brings the packages into the functions where Terraform does not. */
+  upload(run: Run, endpoint: CloudEndpoint, settings: Settings): Promise<void>;
+}
+
+/** The variables that both clouds' folders have. */
+export function commonVariables(
+  cloud: Cloud,
+  settings: Settings,
+  packageOf: (name: string) => string,
+): Record<string, unknown> {
+  const { service, stage, store, alerts, functions } = settings;
+  return {
+    service,
+    stage,
+    region: settings[cloud].region,
+    timeout_ms: store.timeoutMs,
+    functions: Object.fromEntries(
+      functions.map((one) => [
+        one.name,
+        {
+          package: packageOf(one.name),
+          timeout_seconds: one.timeoutSeconds,
+          concurrency: one.concurrency,
+          instances_max: one.instancesMax[cloud],
+          memory_mb: one.memoryMb,
+        },
+      ]),
+    ),
+    alerts:
+      alerts === undefined
+        ? null
+        : { email: alerts.email, error_percent: alerts.errorPercent, latency_ms: alerts.latencyMs },
+  };
+}
+
+/** The first line of what a tool printed; undefined if it failed or printed nothing. */
+export async function asked(run: Run, tool: string, args: readonly string[]): Promise<string | undefined> {
+  const { code, stdout } = await run(tool, args);
+  const text = stdout.trim();
+  return code === 0 && text !== '' ? text : undefined;
+}

@@ -1,0 +1,97 @@
+// Google Cloud: gcloud answers what Terraform has to be told; Terraform itself brings the code there.
+import path from 'node:path';
+import { z } from 'zod';
+import { firstOnPath } from '../tools.ts';
+import type { Run } from '../tools.ts';
+import type { CloudSide, Missing } from './cloud.ts';
+import { asked, commonVariables } from './cloud.ts';
+
+/** Terraform enables the others through these two. */
+const APIS = ['serviceusage.googleapis.com', 'cloudresourcemanager.googleapis.com'];
+
+const OUTPUTS = z.object({
+  functions: z.record(z.string(), z.object({ url: z.string() })),
+  keys: z.record(z.string(), z.object({ secret: z.string(), version: z.string() })),
+});
+
+export const gcp: CloudSide = {
+  cloud: 'gcp',
+
+  async check(run, settings, missing) {
+    if ((await firstOnPath('gcloud')) === undefined) {
+      missing.push({ what: 'gcloud, the Google Cloud CLI', fix: 'see https://cloud.google.com/sdk/docs/install' });
+      return { place: settings.gcp.project, who: '' };
+    }
+    const [who, token, configured] = await Promise.all([
+      asked(run, 'gcloud', ['auth', 'list', '--filter=status:ACTIVE', '--format=value(account)']),
+      asked(run, 'gcloud', ['auth', 'application-default', 'print-access-token']),
+      settings.gcp.project === '' ? asked(run, 'gcloud', ['config', 'get-value', 'project']) : settings.gcp.project,
+    ]);
+    const project = configured === '(unset)' ? undefined : configured;
+    if (who === undefined || token === undefined) {
+      const what = who === undefined ? 'a login at Google Cloud' : 'credentials for Terraform at Google Cloud';
+      missing.push({ what, fix: 'gcloud auth login --update-adc' });
+    }
+    if (project === undefined) {
+      missing.push({ what: 'the Google Cloud project to use', fix: 'gcloud config set project PROJECT_ID' });
+    }
+    if (who !== undefined && project !== undefined) await checkProject(run, project, missing);
+    return { place: project ?? '', who: who ?? '' };
+  },
+
+  variables(settings, { place, who }) {
+    const { databaseLocation, namespace, invokers } = settings.gcp;
+    const { budget } = settings;
+    return {
+      ...commonVariables('gcp', settings, (name) => path.join(settings.outDir, `gcp-${name}.zip`)),
+      project: place,
+      database_location: databaseLocation,
+      namespace,
+      invokers: [...new Set(invokers.map((invoker) => (invoker === 'deployer' ? memberOf(who) : invoker)))],
+      budget: budget === undefined ? null : { billing_account: budget.billingAccount, amount: budget.amount },
+    };
+  },
+
+  endpoint(outputs, { place }) {
+    if (outputs['functions'] === undefined || outputs['functions'] === null) return undefined;
+    const { functions, keys } = OUTPUTS.parse(outputs);
+    const urls = Object.fromEntries(Object.entries(functions).map(([name, { url }]) => [name, url]));
+    return { cloud: 'gcp', urls, project: place, keys };
+  },
+
+  // The bucket's object and the function's revision are Terraform's.
+  upload: async () => {},
+};
+
+async function checkProject(run: Run, project: string, missing: Missing[]): Promise<void> {
+  const [number, billing, enabled] = await Promise.all([
+    asked(run, 'gcloud', ['projects', 'describe', project, '--format=value(projectNumber)']),
+    asked(run, 'gcloud', ['billing', 'projects', 'describe', project, '--format=value(billingEnabled)']),
+    asked(run, 'gcloud', ['services', 'list', '--enabled', `--project=${project}`, '--format=value(config.name)']),
+  ]);
+  if (number === undefined) {
+    missing.push({
+      what: `the Google Cloud project ${project}, or access to it`,
+      fix: 'gcloud projects list shows yours; gcloud config set project PROJECT_ID',
+    });
+    return;
+  }
+  if (billing?.toLowerCase() === 'false') {
+    missing.push({
+      what: `billing for the project ${project}`,
+      fix: `gcloud billing projects link ${project} --billing-account=ACCOUNT_ID`,
+    });
+  }
+  const names = new Set((enabled ?? '').split(/\s+/));
+  const absent = APIS.filter((api) => !names.has(api));
+  if (absent.length > 0) {
+    missing.push({
+      what: `APIs of the project ${project}`,
+      fix: `gcloud services enable ${absent.join(' ')} --project=${project}`,
+    });
+  }
+}
+
+function memberOf(account: string): string {
+  return `${account.endsWith('.gserviceaccount.com') ? 'serviceAccount' : 'user'}:${account}`;
+}

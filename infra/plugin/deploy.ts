@@ -1,0 +1,68 @@
+// `serverless deploy`: plan both clouds and show the plans; then apply, upload, try out. Interrupted anywhere, or failed, the same command
+// goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
+import type { CloudEndpoint } from '../../functions/endpoints.ts';
+import { infoText } from './info.ts';
+import { DeployError } from './settings.ts';
+import { smoke } from './smoke.ts';
+import type { SmokeOptions } from './smoke.ts';
+import type { Context, Stack } from './stack.ts';
+import { endpointOf, keysVersionOf, newKeys, openStacks, writeEndpoints } from './stack.ts';
+import type { Planned } from './terraform.ts';
+
+export interface DeployOptions extends SmokeOptions {
+  /** Stop after showing the plans. */
+  readonly isPlanOnly: boolean;
+}
+
+/** Throws a DeployError that says which clouds are done and which are not. */
+export async function deploy(context: Context, options: DeployOptions): Promise<void> {
+  const { settings, log } = context;
+  const stacks = await openStacks(context);
+  const planned: { readonly stack: Stack; readonly plan: Planned }[] = [];
+  for (const stack of stacks) planned.push({ stack, plan: await planOf(stack, context) });
+  if (options.isPlanOnly) {
+    log('This is the plan; nothing was touched.');
+    return;
+  }
+  const endpoints: CloudEndpoint[] = [];
+  for (const { stack, plan } of planned) {
+    try {
+      endpoints.push(await bringUp(stack, plan, context, options));
+    } catch (error) {
+      throw new DeployError(`${messageOf(error)}\n${progressText(stacks, endpoints)}`, { cause: error });
+    }
+  }
+  const file = await writeEndpoints(settings, endpoints);
+  log(await infoText(context, endpoints));
+  log(`Wrote ${file}. Next: npx serverless compare --stage ${settings.stage}`);
+}
+
+async function planOf(stack: Stack, { settings, log }: Context): Promise<Planned> {
+  const { side, account, terraform } = stack;
+  log(`\n${side.cloud}: plan`);
+  const variables = { ...side.variables(settings, account), keys_version: await keysVersionOf(stack) };
+  return await terraform.plan(variables, newKeys());
+}
+
+async function bringUp(stack: Stack, plan: Planned, context: Context, options: SmokeOptions): Promise<CloudEndpoint> {
+  const { side, terraform } = stack;
+  context.log(`\n${side.cloud}: apply`);
+  await terraform.apply(plan);
+  const endpoint = await endpointOf(stack);
+  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  await side.upload(context.run, endpoint, context.settings);
+  await smoke(context, endpoint, options);
+  return endpoint;
+}
+
+function progressText(stacks: readonly Stack[], done: readonly CloudEndpoint[]): string {
+  const at = done.length;
+  const list = stacks.map(
+    ({ side }, index) => `${side.cloud}: ${index < at ? 'deployed' : index === at ? 'begun' : 'not begun'}`,
+  );
+  return `${list.join('; ')}. The same command goes on from here.`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

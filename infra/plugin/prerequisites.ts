@@ -1,0 +1,46 @@
+// Everything a command needs, looked for before anything is touched; what is missing is said all at once, each with what mends it.
+import type { Account, CloudSide, Missing } from './clouds/cloud.ts';
+import type { Cloud } from './package/bundle.ts';
+import { DeployError, type Settings } from './settings.ts';
+import type { Run } from './tools.ts';
+import { firstOnPath } from './tools.ts';
+
+export interface Ready {
+  /** `terraform` or `tofu`. */
+  readonly terraform: string;
+  readonly accounts: Readonly<Partial<Record<Cloud, Account>>>;
+}
+
+/** Write-only attributes and ephemeral variables; tofu has them since the same number. */
+const TERRAFORM_LEAST = [1, 11] as const;
+
+/** Throws a DeployError that lists all that is missing. */
+export async function prerequisites(run: Run, settings: Settings, sides: readonly CloudSide[]): Promise<Ready> {
+  const missing: Missing[] = [];
+  const [terraform, ...accounts] = await Promise.all([
+    checkTerraform(run, missing),
+    ...sides.map(async (side) => [side.cloud, await side.check(run, settings, missing)] as const),
+  ]);
+  if (missing.length > 0) {
+    const list = missing.map(({ what, fix }) => `  - ${what}\n      ${fix}`).join('\n');
+    throw new DeployError(`Nothing was touched. This is missing:\n${list}`);
+  }
+  return { terraform, accounts: Object.fromEntries(accounts) };
+}
+
+async function checkTerraform(run: Run, missing: Missing[]): Promise<string> {
+  const fix = 'see https://developer.hashicorp.com/terraform/install or https://opentofu.org/docs/intro/install';
+  const tool = await firstOnPath('terraform', 'tofu');
+  const least = TERRAFORM_LEAST.join('.');
+  if (tool === undefined) {
+    missing.push({ what: `terraform or tofu, ${least} or newer`, fix });
+    return '';
+  }
+  const { stdout } = await run(tool, ['version', '-json']);
+  const [, major, minor] = /"terraform_version":\s*"(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const isOld =
+    Number(major) < TERRAFORM_LEAST[0] || (Number(major) === TERRAFORM_LEAST[0] && Number(minor) < TERRAFORM_LEAST[1]);
+  if (major === undefined || isOld)
+    missing.push({ what: `${tool} ${least} or newer (this is ${major ?? '?'}.${minor ?? '?'})`, fix });
+  return tool;
+}

@@ -1,0 +1,91 @@
+// The schema of serverless.yml, for the framework to check: what it finds wrong it names with its path, before any hook runs.
+
+/** Regions where Cloud Run functions run and Firestore has a location, as of 2026-11. */
+const GCP_REGIONS = words(`
+  africa-south1 asia-east1 asia-east2 asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-south2
+  asia-southeast1 asia-southeast2 asia-southeast3 australia-southeast1 australia-southeast2 europe-central2
+  europe-north1 europe-north2 europe-southwest1 europe-west1 europe-west2 europe-west3 europe-west4 europe-west6
+  europe-west8 europe-west9 europe-west10 europe-west12 me-central1 me-central2 me-west1 northamerica-northeast1
+  northamerica-northeast2 northamerica-south1 southamerica-east1 southamerica-west1 us-central1 us-east1
+  us-east4 us-east5 us-south1 us-west1 us-west2 us-west3 us-west4
+`);
+
+/** Azure's public regions, as of 2026-11. Which of them offer Flex Consumption is asked at deployment. */
+const AZURE_REGIONS = words(`
+  australiacentral australiaeast australiasoutheast austriaeast belgiumcentral brazilsouth canadacentral
+  canadaeast centralindia centralus chilecentral eastasia eastus eastus2 francecentral germanywestcentral
+  indonesiacentral israelcentral italynorth japaneast japanwest koreacentral koreasouth malaysiawest
+  mexicocentral newzealandnorth northcentralus northeurope norwayeast polandcentral qatarcentral
+  southafricanorth southcentralus southeastasia southindia spaincentral swedencentral switzerlandnorth uaenorth
+  uksouth ukwest westcentralus westeurope westindia westus westus2 westus3
+`);
+
+const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$` };
+const CLOUDS = { enum: ['gcp', 'azure'] };
+/** Checked here rather than by the clouds: both would say it much later. */
+const INSTANCES = { type: 'integer', minimum: 1, maximum: 1_000 };
+
+const gcp = object({
+  project: { type: 'string', pattern: '^([a-z][a-z0-9-]{4,28}[a-z0-9])?$' },
+  region: { enum: GCP_REGIONS },
+  databaseLocation: { enum: ['', 'nam5', 'nam7', 'eur3', ...GCP_REGIONS] },
+  namespace: { type: 'string', pattern: String.raw`^[0-9A-Za-z._-]{0,100}$` },
+  invokers: {
+    type: 'array',
+    items: { type: 'string', pattern: String.raw`^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$` },
+  },
+});
+
+const azure = object({
+  subscription: { type: 'string', pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$' },
+  region: { enum: AZURE_REGIONS },
+  table: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9]{2,62}$' },
+  replication: { enum: ['LRS', 'ZRS', 'GRS', 'GZRS'] },
+});
+
+export const PROVIDER_SCHEMA = {
+  provider: {
+    properties: {
+      // Names of both clouds are made of it, and the shortest of them allows 10 characters.
+      stage: { type: 'string', pattern: '^[a-z][a-z0-9]{0,9}$' },
+      cloud: { enum: ['gcp', 'azure', 'both'] },
+      gcp,
+      azure,
+      store: object({ timeoutMs: { type: 'integer', minimum: 1, maximum: 60_000 } }),
+      peers: { type: 'array', items: CLOUDS, minItems: 1, uniqueItems: true },
+      alerts: object({
+        email: EMAIL,
+        errorPercent: { type: 'number', exclusiveMinimum: 0, maximum: 100 },
+        latencyMs: { type: 'integer', minimum: 1 },
+      }),
+      budget: object({
+        amount: { type: 'integer', minimum: 1 },
+        billingAccount: { type: 'string', pattern: '^[0-9A-F]{6}(-[0-9A-F]{6}){2}$' },
+        email: EMAIL,
+        since: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-01$` },
+      }),
+    },
+    required: ['stage', 'cloud', 'gcp', 'azure', 'store', 'peers'],
+  },
+  function: {
+    properties: {
+      handler: { type: 'string', pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$` },
+      timeoutSeconds: { type: 'integer', minimum: 1, maximum: 230 },
+      memoryMb: { enum: [512, 2_048, 4_096] },
+      concurrency: INSTANCES,
+      instancesMax: object({ gcp: INSTANCES, azure: INSTANCES }),
+    },
+    required: ['handler', 'timeoutSeconds', 'memoryMb', 'concurrency', 'instancesMax'],
+  },
+} as const;
+
+/** Where a function is called; for readers, as each function has an address of its own. */
+export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
+
+function object(properties: Readonly<Record<string, object>>): object {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
+}

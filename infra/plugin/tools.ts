@@ -1,0 +1,103 @@
+// Runs the tools that deployment is made of: terraform or tofu, gcloud, az. Every run has a deadline, and ends in order when the user
+// interrupts: the tool is told once, and gets the time to write down what it did.
+import { spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import path from 'node:path';
+import { DeployError } from './settings.ts';
+
+export interface RunOptions {
+  /** Beside this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Lets the user see what the tool prints, as it does. */
+  readonly isShown?: boolean;
+  /** Default 2 minutes. */
+  readonly timeoutMs?: number;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user interrupts. */
+export type Run = (tool: string, args: readonly string[], options?: RunOptions) => Promise<Ended>;
+
+const TIMEOUT_MS = 120_000;
+/** Terraform finishes what it has begun; then it is killed. */
+const GRACE_MS = 60_000;
+const OUTPUT_CHARS_MAX = 10_000_000;
+
+export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TIMEOUT_MS } = {}) =>
+  new Promise((resolve, reject) => {
+    // A group of its own: Ctrl-C in a terminal reaches every process of a group, and Terraform takes a second one for an order to drop all.
+    const child = spawn(tool, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let ended: string | undefined;
+    const end = (why: string) => (): void => {
+      if (ended !== undefined) return;
+      ended = why;
+      child.kill('SIGINT');
+      setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
+    };
+    const interrupt = end('interrupted');
+    const timer = setTimeout(end(`stopped after ${timeoutMs / 1_000} s`), timeoutMs);
+    process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+    const stdout = collect(child.stdout, isShown ? process.stdout : undefined);
+    const stderr = collect(child.stderr, isShown ? process.stderr : undefined);
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+      act();
+    };
+    child.once('error', (cause) => settle(() => reject(new DeployError(`${tool} cannot be started`, { cause }))));
+    child.once('close', (code) =>
+      settle(() =>
+        ended === undefined
+          ? resolve({ code: code ?? -1, stdout: stdout(), stderr: stderr() })
+          : reject(
+              new DeployError(
+                `${tool} ${args[0] ?? ''} was ${ended}; run the same command again: it goes on from there`,
+              ),
+            ),
+      ),
+    );
+  });
+
+/** What a tool printed on standard output, trimmed. Throws with what it said on standard error. */
+export async function outputOf(run: Run, tool: string, args: readonly string[], options?: RunOptions): Promise<string> {
+  const { code, stdout, stderr } = await run(tool, args, options);
+  if (code !== 0) throw new DeployError(`${tool} ${args.slice(0, 3).join(' ')} failed: ${lastLines(stderr || stdout)}`);
+  return stdout.trim();
+}
+
+/** The first of these tools that is on PATH. */
+export async function firstOnPath(...tools: string[]): Promise<string | undefined> {
+  for (const tool of tools) {
+    for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
+      try {
+        await access(path.join(folder, tool), constants.X_OK);
+        return tool;
+      } catch {
+        // Not there.
+      }
+    }
+  }
+  return undefined;
+}
+
+export function lastLines(text: string): string {
+  return text.trim().split('\n').slice(-6).join('\n');
+}
+
+function collect(stream: NodeJS.ReadableStream, shown: NodeJS.WritableStream | undefined): () => string {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(-OUTPUT_CHARS_MAX);
+    shown?.write(chunk);
+  });
+  return () => text;
+}

@@ -1,0 +1,238 @@
+// A provider for the real Terraform that knows one cloud's schemas and no cloud: Terraform checks configurations against it, plans, applies
+// into its state and destroys, and nothing exists. It speaks Terraform's own protocol over a socket (TF_REATTACH_PROVIDERS).
+// What only a cloud knows (addresses, ids) is made up at apply.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { sendUnaryData, ServerUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { addExtension, Packr } from 'msgpackr';
+import type { AttributeType, Block, ProviderSchema } from '../schemas/schema.ts';
+
+type Value = string | number | boolean | null | undefined | Value[] | { [name: string]: Value };
+type Values = { [name: string]: Value };
+
+/** What one apply did. */
+export interface Applied {
+  readonly type: string;
+  readonly action: 'create' | 'update' | 'delete';
+  readonly values: Readonly<Values>;
+  /** What the configuration said, write-only attributes included. */
+  readonly config: Readonly<Values>;
+}
+
+export interface StandInProvider {
+  /** Every change applied so far, in order. */
+  readonly applied: Applied[];
+  /** Fails the next creation of this type, once. */
+  failNext(type: string): void;
+  /** For TF_REATTACH_PROVIDERS. */
+  readonly reattach: Readonly<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** Gives what the cloud would answer for a computed attribute; undefined: anything will do. */
+export type Computed = (type: string, attribute: string, values: Readonly<Values>) => Value;
+
+const PROTO = fileURLToPath(new URL('tfplugin5.proto', import.meta.url));
+/** Attributes by which the clouds know a thing: another one is another thing. */
+const IDENTIFYING = new Set(['name', 'secret_id', 'account_id', 'bucket']);
+
+// In MessagePack, Terraform's unknown values are extensions: plain ones are what msgpackr takes for undefined, refined ones are 12.
+addExtension({ type: 12, unpack: () => undefined });
+const packr = new Packr({ useRecords: false, mapsAsObjects: true });
+
+export async function startStandInProvider(schema: ProviderSchema, computed: Computed): Promise<StandInProvider> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-tf-'));
+  const socket = path.join(folder, 'provider.sock');
+  const applied: Applied[] = [];
+  const failing = new Set<string>();
+  const server = new Server({ 'grpc.max_receive_message_length': -1 });
+  const definition = loadSync(PROTO, { keepCase: true, longs: Number });
+  server.addService(
+    definition['tfplugin5.Provider'] as ServiceDefinition,
+    answering(handlersOf(schema, computed, applied, failing)),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+  return {
+    applied,
+    failNext: (type) => failing.add(type),
+    reattach: {
+      [`hashicorp/${schema.provider}`]: {
+        Protocol: 'grpc',
+        ProtocolVersion: 5,
+        Pid: process.pid,
+        Test: true,
+        Addr: { Network: 'unix', String: socket },
+      },
+    },
+    async close() {
+      server.forceShutdown();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Dynamic {
+  readonly msgpack: Buffer;
+}
+
+interface Request {
+  readonly type_name: string;
+  readonly config: Dynamic;
+  readonly prior_state: Dynamic;
+  readonly proposed_new_state: Dynamic;
+  readonly planned_state: Dynamic;
+  readonly current_state: Dynamic;
+  readonly raw_state: { readonly json: Buffer };
+}
+
+type Handlers = Record<string, (request: Request) => object>;
+
+function handlersOf(schema: ProviderSchema, computed: Computed, applied: Applied[], failing: Set<string>): Handlers {
+  const blockOf = (type: string): Block => schema.resources[type]!;
+  return {
+    GetSchema: () => ({
+      provider: { block: wireBlock(schema.configuration, false) },
+      resource_schemas: mapValues(schema.resources, (block) => ({ block: wireBlock(block, true) })),
+      data_source_schemas: mapValues(schema.data, (block) => ({ block: wireBlock(block, true) })),
+    }),
+    PrepareProviderConfig: ({ config }) => ({ prepared_config: config }),
+    ValidateResourceTypeConfig: () => ({}),
+    ValidateDataSourceConfig: () => ({}),
+    Configure: () => ({}),
+    Stop: () => ({}),
+    UpgradeResourceState: ({ raw_state: state }) => ({
+      upgraded_state: encode(JSON.parse(state.json.toString()) as Value),
+    }),
+    ReadResource: ({ current_state: state }) => ({ new_state: state }),
+    ReadDataSource: ({ type_name: type, config }) => ({
+      state: encode(
+        settled(type, schema.data[type]!, unknownWhereComputed(schema.data[type]!, decode(config)!), computed),
+      ),
+    }),
+    PlanResourceChange({ type_name: type, prior_state: prior, proposed_new_state: proposed }) {
+      const before = decode(prior);
+      const after = decode(proposed);
+      if (after === null) return { planned_state: proposed };
+      const replaced = Object.keys(after).filter(
+        (name) => before !== null && IDENTIFYING.has(name) && after[name] !== before[name],
+      );
+      return {
+        planned_state: encode(before === null ? unknownWhereComputed(blockOf(type), after) : withoutWriteOnly(after)),
+        requires_replace: replaced.map((name) => ({ steps: [{ attribute_name: name }] })),
+      };
+    },
+    ApplyResourceChange({ type_name: type, prior_state: prior, planned_state: planned, config }) {
+      const before = decode(prior);
+      const after = decode(planned);
+      if (after === null) {
+        applied.push({ type, action: 'delete', values: before!, config: {} });
+        return { new_state: planned };
+      }
+      if (failing.delete(type)) {
+        const refusal = { severity: 'ERROR', summary: `the stand-in refuses ${type}`, detail: 'as it was told to' };
+        return { new_state: prior, diagnostics: [refusal] };
+      }
+      const values = settled(type, blockOf(type), after, computed);
+      applied.push({ type, action: before === null ? 'create' : 'update', values, config: decode(config)! });
+      return { new_state: encode(values) };
+    },
+  };
+}
+
+function answering(
+  handlers: Handlers,
+): Record<string, (call: ServerUnaryCall<Request, object>, done: sendUnaryData<object>) => void> {
+  return mapValues(handlers, (handler) => (call: ServerUnaryCall<Request, object>, done: sendUnaryData<object>) => {
+    try {
+      done(null, handler(call.request));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+function wireBlock(block: Block, isWhole: boolean): object {
+  return {
+    attributes: Object.entries(block.attributes).map(([name, [type, use]]) => ({
+      name,
+      type: Buffer.from(JSON.stringify(type)),
+      required: use === 'required',
+      // A resource's own `id` may be said by nobody, whatever the bindings offer.
+      optional: use === 'optional' && !(isWhole && name === 'id'),
+      computed: use === 'computed' || (isWhole && name === 'id'),
+      write_only: name.endsWith('_wo'),
+    })),
+    block_types: Object.entries(block.blocks).map(([name, nested]) => ({
+      type_name: name,
+      block: wireBlock(nested, false),
+      nesting: 'LIST',
+      min_items: nested.use === 'required' ? 1 : 0,
+      max_items: nested.many ? 0 : 1,
+    })),
+  };
+}
+
+/** What the cloud will say is not known before it has. */
+function unknownWhereComputed(block: Block, values: Values): Values {
+  return transformed(block, values, (name, use, value) =>
+    name.endsWith('_wo') ? null : isFilledIn(name, use) && value === null ? undefined : value,
+  );
+}
+
+function withoutWriteOnly(values: Values): Values {
+  return mapValues(values, (value, name) => (name.endsWith('_wo') ? null : value));
+}
+
+/** Nothing is unknown after an apply. */
+function settled(type: string, block: Block, values: Values, computed: Computed): Values {
+  return transformed(block, values, (name, use, value, attributeType) => {
+    if (value !== undefined) return value;
+    const answer = isFilledIn(name, use) ? computed(type, name, values) : undefined;
+    if (answer !== undefined) return answer;
+    if (attributeType === 'number') return 1;
+    if (attributeType === 'bool') return false;
+    if (attributeType !== 'string') return attributeType[0] === 'list' ? [] : {};
+    return `${type}.${typeof values['name'] === 'string' ? values['name'] : ''}.${name}`;
+  });
+}
+
+function isFilledIn(name: string, use: string): boolean {
+  return use === 'computed' || name === 'id';
+}
+
+function transformed(
+  block: Block,
+  values: Values,
+  change: (name: string, use: string, value: Value, type: AttributeType) => Value,
+): Values {
+  return mapValues(values, (value, name) => {
+    const attribute = block.attributes[name];
+    if (attribute !== undefined) return change(name, attribute[1], value, attribute[0]);
+    const nested = block.blocks[name];
+    if (nested === undefined || !Array.isArray(value)) return value;
+    return value.map((one) => transformed(nested, one as Values, change));
+  });
+}
+
+function encode(value: Value): Dynamic {
+  return { msgpack: packr.pack(value) };
+}
+
+function decode({ msgpack }: Dynamic): Values | null {
+  return packr.unpack(msgpack) as Values | null;
+}
+
+function mapValues<In, Out>(
+  object: Readonly<Record<string, In>>,
+  change: (value: In, name: string) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
+}

@@ -1,0 +1,293 @@
+// infra/gcp and infra/azure, under the real Terraform with stand-ins for the providers: what is written is what the providers know, and what
+// would come to be follows the rules on access, secrets, protection and cost. No cloud is reached.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Computed } from './stand-ins/terraform-provider.ts';
+import type { Cloud, Ended, Sandbox } from './stand-ins/terraform.ts';
+import { hasTerraform, INFRA, openSandbox, run, schemaOf } from './stand-ins/terraform.ts';
+
+const KEYS = { read: 'secret-of-readers-0001', write: 'secret-of-writers-0001', admin: 'secret-of-admins-00001' };
+const NEXT_KEYS = { read: 'secret-of-readers-0002', write: 'secret-of-writers-0002', admin: 'secret-of-admins-00002' };
+const INVOKER = 'user:somebody@example.com';
+
+/** The rules on access, protection and cost that every resource of a type keeps. */
+const ALWAYS: Readonly<Record<Cloud, Record<string, object>>> = {
+  gcp: {
+    google_storage_bucket: { public_access_prevention: 'enforced', uniform_bucket_level_access: true },
+    google_cloud_run_service_iam_member: { role: 'roles/run.invoker' },
+    google_firestore_database: { type: 'DATASTORE_MODE', delete_protection_state: 'DELETE_PROTECTION_ENABLED' },
+    google_project_service: { disable_on_destroy: false },
+  },
+  azure: {
+    azurerm_storage_account: {
+      allow_nested_items_to_be_public: false,
+      shared_access_key_enabled: false,
+      https_traffic_only_enabled: true,
+      min_tls_version: 'TLS1_2',
+    },
+    azurerm_storage_container: { container_access_type: 'private' },
+    azurerm_function_app_flex_consumption: { https_only: true, webdeploy_publish_basic_authentication_enabled: false },
+    azurerm_management_lock: { lock_level: 'CanNotDelete' },
+  },
+};
+
+const ROLES: Readonly<Record<Cloud, readonly string[]>> = {
+  gcp: [
+    'roles/artifactregistry.writer',
+    'roles/datastore.user',
+    'roles/logging.logWriter',
+    'roles/run.invoker',
+    'roles/secretmanager.secretAccessor',
+    'roles/storage.objectViewer',
+  ],
+  azure: ['Monitoring Metrics Publisher', 'Storage Blob Data Owner', 'Storage Table Data Contributor'],
+};
+
+const WANTED: Readonly<Record<Cloud, Record<string, unknown>>> = {
+  gcp: { project: 'some-project', invokers: [INVOKER], keys: KEYS },
+  azure: { subscription_id: '00000000-1111-2222-3333-444444444444', keys: KEYS },
+};
+
+interface Change {
+  readonly address: string;
+  readonly type: string;
+  readonly change: { readonly actions: string[]; readonly after: Record<string, unknown> | null };
+}
+
+describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
+  it('names only what its own files declare and use', async () => {
+    for (const folder of [cloud, `${cloud}/functions`]) {
+      const text = await textOf(folder);
+      const declared = [...text.matchAll(/^variable "(\w+)"/gm)].map((match) => match[1]!);
+      const unused = declared.filter(
+        (name) => !new RegExp(`\\bvar\\.${name}\\b`).test(text.replaceAll(/^variable [^]*?^}/gm, '')),
+      );
+      expect(unused).toEqual([]);
+    }
+  });
+
+  it('says of each variable what it means, and of each output what it is', async () => {
+    const text = await textOf(cloud);
+    const silent = [...text.matchAll(/^(?:variable|output) "(\w+)" \{\n([^]*?)^}/gm)]
+      .filter(([, , body]) => !/^ {2}description = ".{10,}"$/m.test(body!))
+      .map((match) => match[1]);
+    expect(silent).toEqual([]);
+  });
+
+  it('is checked against a schema of the major version it pins', async () => {
+    const { version } = await schemaOf(cloud);
+    const [, pinned] = /version = "~> (\d+\.\d+)"/.exec(await textOf(cloud)) ?? [];
+    expect(version.startsWith(`${pinned}.`)).toBe(true);
+  });
+});
+
+describe.skipIf(!hasTerraform)('terraform', () => {
+  it('finds nothing to format', async () => {
+    expectDone(await run('terraform', ['fmt', '-check', '-recursive', INFRA]));
+  });
+
+  it.each([
+    ['gcp', 'google_storage_bucket', 'labels   =', 'label =', 'Unsupported argument'],
+    ['gcp', 'google_storage_bucket', 'location = var.region', '', 'Missing required argument'],
+    [
+      'gcp',
+      'google_storage_bucket',
+      'var.region',
+      'google_storage_bucket.other.url',
+      'Reference to undeclared resource',
+    ],
+    ['azure', 'azurerm_storage_account', 'min_tls_version', 'least_tls_version', 'Unsupported argument'],
+  ] as const)('notices a mistake in %s: %s without %s', async (cloud, type, from, to, message) => {
+    const sandbox = await openSandbox(cloud, WANTED[cloud]);
+    try {
+      const file = path.join(sandbox.dir, 'functions/main.tf');
+      const text = await readFile(file, 'utf8');
+      const at = text.indexOf(`resource "${type}"`);
+      await writeFile(file, text.slice(0, at) + text.slice(at).replace(from, to));
+      const { code, output } = await sandbox.terraform('validate', '-no-color');
+      expect(code).toBe(1);
+      expect(output).toContain(message);
+    } finally {
+      await sandbox.close();
+    }
+  });
+});
+
+describe.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)('what comes to be on %s', (cloud) => {
+  let sandbox: Sandbox;
+  let changes: readonly Change[];
+  let plan: string;
+  let state: string;
+
+  beforeAll(async () => {
+    sandbox = await openSandbox(cloud, WANTED[cloud], computed());
+    await packagesFor(sandbox, cloud);
+    expectDone(await sandbox.terraform('validate', '-no-color'));
+    expectDone(await sandbox.terraform('plan', '-input=false', '-no-color', '-out=plan'));
+    plan = (await sandbox.terraform('show', '-json', 'plan')).output;
+    changes = (JSON.parse(plan) as { resource_changes: Change[] }).resource_changes;
+    expectDone(await sandbox.terraform('apply', '-input=false', '-no-color', 'plan'));
+    state = await readFile(path.join(sandbox.dir, 'terraform.tfstate'), 'utf8');
+  });
+  afterAll(() => sandbox.close());
+
+  const planned = (type: string): Record<string, unknown>[] =>
+    changes.filter((one) => one.type === type).map(({ change }) => change.after!);
+
+  it('is planned once: a second run changes nothing', async () => {
+    const { code, output } = await sandbox.terraform('plan', '-input=false', '-no-color', '-detailed-exitcode');
+    expectDone({ code, output });
+  });
+
+  it('holds no secret in the plan or in the state', () => {
+    for (const key of Object.values(KEYS)) {
+      expect(plan).not.toContain(key);
+      expect(state).not.toContain(key);
+    }
+  });
+
+  it('hands the keys over to the cloud’s own store of secrets', () => {
+    const type = cloud === 'gcp' ? 'google_secret_manager_secret_version' : 'azurerm_key_vault_secret';
+    const given = sandbox.provider.applied.filter((one) => one.type === type).map(({ config }) => config);
+    const attribute = cloud === 'gcp' ? 'secret_data_wo' : 'value_wo';
+    expect(new Set(given.map((one) => one[attribute]))).toEqual(new Set(Object.values(KEYS)));
+  });
+
+  it.each(Object.entries(ALWAYS[cloud]))('is never otherwise: %s', (type, wanted) => {
+    expect(planned(type)).not.toEqual([]);
+    for (const one of planned(type)) expect(one).toMatchObject(wanted);
+  });
+
+  it('lets nobody in but those who are named', () => {
+    expect(JSON.stringify(changes)).not.toMatch(/allUsers|allAuthenticatedUsers/);
+    const members = new Set(planned('google_cloud_run_service_iam_member').map(({ member }) => member));
+    expect([...members]).toEqual(cloud === 'gcp' ? [INVOKER] : []);
+  });
+
+  it('grants roles by name and as narrow as they come', () => {
+    const roles = changes.flatMap(({ change: { after } }) => [after?.['role'], after?.['role_definition_name']]);
+    expect(new Set(roles.filter((role) => typeof role === 'string'))).toEqual(new Set(ROLES[cloud]));
+  });
+
+  it.skipIf(cloud !== 'gcp')('gives the functions one database, not all of the project’s', () => {
+    const store = planned('google_project_iam_member').find(({ role }) => role === 'roles/datastore.user');
+    expect(JSON.stringify(store?.['condition'])).toContain('projects/some-project/databases/stowage-dev');
+  });
+
+  it('caps the instances of every function, and keeps none warm', () => {
+    const functions =
+      cloud === 'gcp'
+        ? planned('google_cloudfunctions2_function').map(
+            (one) => (one['service_config'] as Record<string, unknown>[])[0]!,
+          )
+        : planned('azurerm_function_app_flex_consumption');
+    expect(functions).toHaveLength(2);
+    for (const one of functions) {
+      expect(one[cloud === 'gcp' ? 'max_instance_count' : 'maximum_instance_count']).toBeLessThanOrEqual(40);
+      expect(cloud === 'gcp' ? one['min_instance_count'] : (one['always_ready'] as unknown[]).length).toBe(0);
+    }
+  });
+
+  it('has no alerts and no budget until they are asked for', () => {
+    expect(changes.filter(({ type }) => /alert|budget|notification|action_group/.test(type))).toEqual([]);
+  });
+
+  it('watches when asked to', async () => {
+    const budget =
+      cloud === 'gcp'
+        ? '{"billing_account":"000000-000000-000000","amount":20}'
+        : '{"email":"ops@example.com","amount":20,"since":"2026-11-01"}';
+    const { code, output } = await sandbox.terraform(
+      'plan',
+      '-input=false',
+      '-no-color',
+      '-var=alerts={"email":"ops@example.com","error_percent":1,"latency_ms":2000}',
+      `-var=budget=${budget}`,
+    );
+    expect(code).toBe(0);
+    expect(output).toMatch(cloud === 'gcp' ? /will be created[^]*google_billing_budget/ : /azurerm_consumption_budget/);
+    expect(output).toContain(cloud === 'gcp' ? 'ALIGN_PERCENTILE_99' : 'percentile(duration, 99)');
+  });
+
+  it('takes new keys as new versions that the functions name, before the old ones go', async () => {
+    const before = sandbox.provider.applied.length;
+    const { env } = sandbox;
+    const { code, output } = await run(
+      'terraform',
+      [`-chdir=${sandbox.dir}`, 'apply', '-auto-approve', '-input=false', '-no-color', '-var=keys_version=2'],
+      { ...env, TF_VAR_keys: JSON.stringify(NEXT_KEYS) },
+    );
+    expectDone({ code, output });
+    const did = sandbox.provider.applied.slice(before).map(({ type, action }) => `${action} ${type}`);
+    const [secret, fn] =
+      cloud === 'gcp'
+        ? ['google_secret_manager_secret_version', 'google_cloudfunctions2_function']
+        : ['azurerm_key_vault_secret', 'azurerm_function_app_flex_consumption'];
+    expect([...new Set(did)]).toEqual([`create ${secret}`, `update ${fn}`, `delete ${secret}`]);
+  });
+
+  it('goes, all but the data, with data_only; and comes back', async () => {
+    const apply = (...vars: string[]) =>
+      sandbox.terraform('apply', '-auto-approve', '-input=false', '-no-color', '-var=keys_version=2', ...vars);
+    expectDone(await apply('-var=data_only=true'));
+    const left = (await sandbox.terraform('state', 'list')).output;
+    expect(left).not.toContain('module.functions');
+    expect(left).toContain(cloud === 'gcp' ? 'google_firestore_database.store' : 'azurerm_storage_account.data');
+    const before = sandbox.provider.applied.length;
+    expectDone(await apply());
+    const types = sandbox.provider.applied.slice(before).map(({ type }) => type);
+    expect(types).toContain(
+      cloud === 'gcp' ? 'google_cloudfunctions2_function' : 'azurerm_function_app_flex_consumption',
+    );
+    expect(types).not.toContain('google_firestore_database');
+  });
+});
+
+describe.skipIf(!hasTerraform)('wrong input', () => {
+  it.each([
+    ['gcp', 'project', 'Some Project', 'A project id has'],
+    ['gcp', 'stage', 'Dev/1', '1 to 10 lower-case'],
+    ['gcp', 'region', 'the moon', 'A region looks like'],
+    ['gcp', 'invokers', ['allUsers'], 'never public'],
+    ['gcp', 'invokers', ['domain:example.com'], 'Invokers are named'],
+    ['azure', 'subscription_id', 'mine', 'A subscription id is a GUID'],
+    ['azure', 'stage', 'a-b', '1 to 10 lower-case'],
+    ['azure', 'table', 'my-table', "A table's name has"],
+    ['azure', 'replication', 'RAID', 'One of LRS'],
+  ] as const)('for %s: %s = %j is refused with what it should be', async (cloud, name, value, message) => {
+    const sandbox = await openSandbox(cloud, { ...WANTED[cloud], [name]: value });
+    try {
+      await packagesFor(sandbox, cloud);
+      const { code, output } = await sandbox.terraform('plan', '-input=false', '-no-color');
+      expect(code).toBe(1);
+      expect(output.replaceAll(/\s+/g, ' ')).toContain(message);
+      expect(sandbox.provider.applied).toEqual([]);
+    } finally {
+      await sandbox.close();
+    }
+  });
+});
+
+/** What the clouds would count up. */
+function computed(): Computed {
+  let versions = 0;
+  return (_, attribute) => (attribute === 'version' ? String(++versions) : undefined);
+}
+
+/** Expects success, and shows the output if there was none. */
+function expectDone({ code, output }: Ended): void {
+  expect(code === 0 ? '' : output).toBe('');
+}
+
+async function textOf(folder: string): Promise<string> {
+  const names = (await readdir(path.join(INFRA, folder))).filter((name) => name.endsWith('.tf'));
+  return (await Promise.all(names.map((name) => readFile(path.join(INFRA, folder, name), 'utf8')))).join('\n');
+}
+
+/** Zips where the configuration looks for them by default: ../../.serverless, seen from the sandbox. */
+async function packagesFor({ dir }: Sandbox, cloud: Cloud): Promise<void> {
+  const folder = path.resolve(dir, '../../.serverless');
+  await mkdir(folder, { recursive: true });
+  for (const name of ['records', 'compare']) await writeFile(path.join(folder, `${cloud}-${name}.zip`), name);
+}
