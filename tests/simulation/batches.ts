@@ -1,11 +1,12 @@
 // The actions of a client that concern several records, or the table: each item, and each record of a scan, is an operation of its own.
 import type { Entry, ScanOptions, Table } from '../../shared/store/index.ts';
-import { type Client, optionsOf, TABLE } from './client.ts';
+import type { Client } from './client.ts';
 import type { Operation } from './history.ts';
 import type { Life } from './process.ts';
 import type { Call, Value } from './recorder.ts';
-import type { OnKeys, OnTable, PutMany, Scanning } from './scenario.ts';
+import { type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } from './actions.ts';
 import { positionOf } from './provider.ts';
+import { TABLE } from './scenario.ts';
 
 /** A scan that is resumed more often has no end. */
 const RESUMPTIONS_MAX = 200;

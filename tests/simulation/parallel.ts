@@ -54,7 +54,7 @@ export async function runSeeds({ from, count, workers = availableParallelism(), 
 }
 
 async function runShare(work: Work): Promise<Found> {
-  const worker = fork(WORKER, { execArgv: [] });
+  const worker = fork(WORKER, { execArgv: ['--max-semi-space-size=64'] });
   const ended = once(worker, 'exit');
   try {
     worker.send(work);

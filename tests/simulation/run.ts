@@ -1,13 +1,13 @@
 // One run: a scenario played out to its end, then a look at everything with all faults over.
 import { memoryState } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
-import { Client, hasDrops, keyName, TABLE } from './client.ts';
+import { Client } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
 import { Process, START_WALL_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder, type Value } from './recorder.ts';
-import type { Scenario } from './scenario.ts';
+import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
 import { Scheduler } from './scheduler.ts';
 import { orphansOf, storedRecords, structureFaults } from './structure.ts';
 import { Watch } from './watch.ts';

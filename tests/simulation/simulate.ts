@@ -1,57 +1,41 @@
-// npm run simulate -- --seeds N [--from S | --from fresh] [--workers W]
-// npm run simulate -- --seed S [--shrink]      one seed, with everything that happened
-// npm run simulate -- --scenario FILE          a scenario that shrinking left
-// npm run soak -- --minutes N                  fresh seeds for so long
+// npm run simulate and npm run soak: plays seeds out, tells what occurred, and shows what failed. arguments.ts says what they take.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { missing, SEEDS_FOR_COVERAGE, told } from './coverage.ts';
-import { type Report, runSeeds, type Seeds } from './parallel.ts';
+import { type Command, commandOf, runCommand } from './arguments.ts';
+import { missing, told } from './coverage.ts';
+import { table, writeFigures } from './figures.ts';
+import { type Report, runSeeds } from './parallel.ts';
 import { run } from './run.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
 
-const SEEDS_DEFAULT = 1_000;
 const SHRINK_MS = 60_000;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string' },
-    from: { type: 'string', default: '1' },
-    workers: { type: 'string' },
-    minutes: { type: 'string' },
-    seed: { type: 'string' },
-    scenario: { type: 'string' },
-    shrink: { type: 'boolean', default: false },
-  },
+await runCommand(async () => {
+  const command = commandOf(process.argv.slice(2), () => 1 + Math.floor(Math.random() * 2 ** 31));
+  switch (command.kind) {
+    case 'seeds':
+      return runMany(command);
+    case 'seed':
+      return command.isShrunk ? shrinkAndShow(scenarioOf(command.seed)) : show(scenarioOf(command.seed));
+    case 'scenario':
+      return show(JSON.parse(readFileSync(command.file, 'utf8')) as Scenario);
+    default:
+      command satisfies never;
+  }
 });
 
-if (values.scenario !== undefined) await showScenario(JSON.parse(readFileSync(values.scenario, 'utf8')) as Scenario);
-else if (values.seed !== undefined) await showSeed(number('seed', values.seed));
-else await runMany();
-
-async function runMany(): Promise<void> {
-  const from =
-    values.from === 'fresh' || values.minutes !== undefined
-      ? 1 + Math.floor(Math.random() * 2 ** 31)
-      : number('from', values.from);
-  const count = values.minutes === undefined ? number('seeds', values.seeds ?? String(SEEDS_DEFAULT)) : 2 ** 31;
-  const forMs = values.minutes === undefined ? undefined : number('minutes', values.minutes) * 60_000;
-  const seeds: Seeds = {
-    from,
-    count,
-    forMs,
-    workers: values.workers === undefined ? undefined : number('workers', values.workers),
-  };
-  const report = await runSeeds(seeds);
+async function runMany(command: Extract<Command, { kind: 'seeds' }>): Promise<void> {
+  const { from, count, forMs, workers, writesFigures } = command;
+  const report = await runSeeds({ from, count, forMs, workers });
   console.log(told(report.counts));
   console.log(summary(report, from));
-  const lacking = report.seeds >= SEEDS_FOR_COVERAGE ? missing(report.counts) : [];
+  if (writesFigures) await writeFigures('events', figures(report, from));
+  const lacking = missing(report.seeds, report.counts);
   if (lacking.length > 0) console.log(`NEVER OCCURRED: ${lacking.join('; ')}`);
-  for (const { seed, complaints } of report.failures) {
+  for (const { seed, complaints } of report.failures)
     console.log(`\nseed ${seed} failed; replay: npm run simulate -- --seed ${seed}\n  ${complaints.join('\n  ')}`);
-  }
   const [first] = report.failures;
   if (first !== undefined) await shrinkAndShow(scenarioOf(first.seed));
   if (lacking.length + report.failures.length > 0) process.exitCode = 1;
@@ -62,12 +46,12 @@ function summary({ seeds, steps, failures, tookMs }: Report, from: number): stri
   return `${seeds} seeds from ${from}, ${steps} events, ${Math.round(tookMs / 1_000)} s (${perSecond} seeds/s): ${failures.length} failed`;
 }
 
-async function showSeed(seed: number): Promise<void> {
-  const scenario = scenarioOf(seed);
-  await (values.shrink ? shrinkAndShow(scenario) : showScenario(scenario));
+function figures({ seeds, steps, failures, counts }: Report, from: number): string {
+  const rows = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => [name, String(count)]);
+  return `${seeds} seeds from ${from}, ${steps} steps of the scheduler, ${failures.length} failed.\n\n${table(['event', 'times'], rows)}`;
 }
 
-async function showScenario(scenario: Scenario): Promise<void> {
+async function show(scenario: Scenario): Promise<void> {
   const result = await run(scenario, true);
   console.log(result.lines.join('\n'));
   console.log(`\n${result.steps} events, hash ${result.hash.toString(16)}`);
@@ -82,13 +66,6 @@ async function shrinkAndShow(scenario: Scenario): Promise<void> {
   const small = await shrink(scenario, SHRINK_MS);
   const file = path.join(tmpdir(), `stowage-scenario-${scenario.seed}.json`);
   writeFileSync(file, JSON.stringify(small, undefined, 1));
-  await showScenario(small);
+  await show(small);
   console.log(`replay what is left: npm run simulate -- --scenario ${file}`);
-}
-
-function number(name: string, text: string): number {
-  const value = Number(text);
-  if (!(Number.isFinite(value) && value >= 0))
-    throw new TypeError(`--${name} takes a number, not ${JSON.stringify(text)}`);
-  return value;
 }

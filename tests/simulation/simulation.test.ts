@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';
 import { Events } from './events.ts';
+import { checkApplies, mutantNames, patched, readMutant } from './mutate.ts';
 import { Network } from './network.ts';
 import { runSeeds } from './parallel.ts';
 import { Process } from './process.ts';
@@ -17,7 +18,44 @@ const SEEDS = 500;
 test(`${SEEDS} seeds find nothing, and meet every danger there is`, { timeout: 600_000 }, async () => {
   const { failures, counts } = await runSeeds({ from: 1, count: SEEDS });
   expect(failures).toEqual([]);
-  expect(missing(counts)).toEqual([]);
+  expect(missing(SEEDS, counts)).toEqual([]);
+});
+
+test('a danger that many seeds never met is named, whichever it is; few seeds need not meet all', () => {
+  const none = new Map<string, number>();
+  const expected = missing(SEEDS, none);
+  expect(expected.length).toBeGreaterThan(30);
+  const all = new Map(expected.map((name) => [name, 1]));
+  expect(missing(SEEDS, all)).toEqual([]);
+  for (const name of expected) {
+    const without = new Map(all);
+    without.delete(name);
+    expect(missing(SEEDS, without)).toEqual([name]);
+  }
+  expect(missing(10, none)).toEqual([]);
+});
+
+test('where writes rode together, some must have been applied in part', () => {
+  expect(missing(SEEDS, new Map([['train of several writes', 9]]))).toContain('fault part of a train applied');
+});
+
+test('every mutant applies to the sources as they are', () => {
+  const names = mutantNames();
+  expect(names.length).toBeGreaterThan(60);
+  for (const name of names) checkApplies(readMutant(name));
+});
+
+test('a mutant whose text is gone, or stands there twice, is refused by name', () => {
+  const patch = { file: 'a.ts', find: 'old', replace: 'new' };
+  expect(patched('one old thing', patch, 'm')).toBe('one new thing');
+  expect(() => patched('nothing of it', patch, 'm')).toThrow('the mutant "m" no longer applies: a.ts holds 0 times');
+  expect(() => patched('old and old', patch, 'm')).toThrow('holds 2 times');
+});
+
+test('an engine that breaks a rule is caught, and nothing else is changed by that', { timeout: 120_000 }, async () => {
+  const broken = await runSeeds({ from: 1, count: 20, workers: 1, mutant: 'write-without-its-condition' });
+  expect(broken.failures).not.toEqual([]);
+  expect((await runSeeds({ from: 1, count: 20, workers: 1 })).failures).toEqual([]);
 });
 
 test.each([3, 14, 159])('seed %d runs the same way twice, event by event', async (seed) => {

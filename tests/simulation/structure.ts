@@ -87,6 +87,9 @@ function pageFaults(provider: Provider, held: Held): string[] {
   const slots = [...node.deadSlots, ...node.rows.map(({ slot }) => slot)];
   const faults = node.layers.flatMap((rows, layer) => layerFaults(provider, held, rows, layer === 0));
   if (new Set(slots).size < slots.length) faults.push(`${id}: a slot is used twice, or dead and used`);
+  for (const [name, { byteLength }] of held.stored.parts)
+    if (byteLength > 0 && name.startsWith('p') && !node.rows.some(({ slot }) => name === `p${slot}`))
+      faults.push(`${id}: the slot ${name} holds bytes of no page`);
   if (node.level > 0 && node.layers.length > 1) faults.push(`${id}: a branch has layers`);
   return faults;
 }

@@ -1,0 +1,235 @@
+// What clients do: the actions there are, and how a seed draws a client's list of them.
+import type { Chance } from './chance.ts';
+
+interface Base<Kind extends string> {
+  readonly kind: Kind;
+  /** Its client waits so long before it. */
+  readonly gapMs: number;
+  readonly timeoutMs: number | undefined;
+}
+
+export interface Get extends Base<'get'> {
+  readonly key: number;
+  readonly maxAgeMs: number | undefined;
+}
+
+export interface Put extends Base<'put' | 'putIfAbsent' | 'putIfVersion' | 'update'> {
+  readonly key: number;
+  readonly bytes: number;
+  readonly ttlMs: number | undefined;
+}
+
+export interface OnKey extends Base<'updateNothing' | 'updateThrows' | 'delete' | 'deleteIfVersion'> {
+  readonly key: number;
+}
+
+export interface OnKeys extends Base<'getMany' | 'deleteMany'> {
+  readonly keys: readonly number[];
+}
+
+export interface PutMany extends Base<'putMany'> {
+  readonly keys: readonly number[];
+  readonly bytes: number;
+  readonly ttlMs: number | undefined;
+  readonly ifAbsent: boolean;
+}
+
+export interface Scanning extends Base<'scan'> {
+  /** The scan is given up after so many records, and resumed by its cursor. */
+  readonly limit: number | undefined;
+  readonly pauseMs: number;
+}
+
+export type OnTable = Base<'vacuum' | 'drop' | 'reopen' | 'tables'>;
+
+export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | OnTable;
+export type ActionKind = Action['kind'];
+
+/** Operations on one record, beside scans and what is read in the end: their orders are searched. */
+const OPERATIONS_OF_A_KEY_MAX = 26;
+const SCANS_MAX = 5;
+const DROPS_MAX = 4;
+/** Records of one batch: the root it splits must hold the separators of what comes of it. */
+const LOAD_KEYS = 20;
+
+const ACTIONS: Readonly<Record<ActionKind, number>> = {
+  get: 24,
+  put: 20,
+  putIfAbsent: 7,
+  putIfVersion: 7,
+  update: 10,
+  updateNothing: 2,
+  updateThrows: 2,
+  delete: 7,
+  deleteIfVersion: 3,
+  getMany: 4,
+  putMany: 7,
+  deleteMany: 2,
+  scan: 3,
+  vacuum: 3,
+  drop: 0,
+  reopen: 1,
+  tables: 0.5,
+};
+
+/** What depends on what was there before, and little else. */
+const HOT_ACTIONS: Partial<Record<ActionKind, number>> = {
+  get: 8,
+  put: 6,
+  putIfAbsent: 40,
+  putIfVersion: 12,
+  update: 4,
+  delete: 35,
+  putMany: 2,
+  vacuum: 1,
+};
+
+export interface ActionRules {
+  readonly keyCount: number;
+  /** Long keys: their values stay small, so that a root holds the separators of whatever one batch makes of it. */
+  readonly isLong: boolean;
+  /** Small records, many to a page, written in batches from all over the table: they make layers. */
+  readonly isScattered: boolean;
+  /** Many calls at once on few records, with short deadlines: changes of one record gather in one commit. */
+  readonly isHot: boolean;
+  readonly hasTtl: boolean;
+  readonly hasDrops: boolean;
+  readonly sleeps: readonly number[];
+}
+
+export class ActionSource {
+  readonly #chance: Chance;
+  readonly #rules: ActionRules;
+  readonly #weights: Readonly<Record<ActionKind, number>>;
+  readonly #uses: number[];
+  #scans = 0;
+  #drops = 0;
+
+  constructor(chance: Chance, rules: ActionRules) {
+    this.#chance = chance;
+    this.#rules = rules;
+    const favoured = rules.isScattered ? { putMany: 40, deleteMany: 15 } : rules.isHot ? HOT_ACTIONS : {};
+    const vacuum = !rules.isHot && chance.is(0.25) ? { vacuum: 30 } : {};
+    this.#weights = { ...ACTIONS, ...favoured, ...vacuum, drop: rules.hasDrops ? 4 : 0 };
+    this.#uses = Array.from({ length: rules.keyCount }, () => 0);
+  }
+
+  /** Batches that fill the table, of all keys. */
+  load(): PutMany[] {
+    const keys = this.#uses.map((_, key) => key);
+    const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
+    const bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300]);
+    const batches = Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) =>
+      keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
+    );
+    return batches.map((batch) => ({ ...rest, keys: batch, bytes }));
+  }
+
+  draw(count: number): Action[] {
+    return Array.from({ length: count }, () => this.#action());
+  }
+
+  #action(): Action {
+    const chance = this.#chance;
+    const kind = this.#kind();
+    const base = { gapMs: this.#gapMs(), timeoutMs: this.#timeoutMs(kind) };
+    switch (kind) {
+      case 'get':
+        return {
+          ...base,
+          kind,
+          key: this.#key(),
+          maxAgeMs: chance.is(0.25) ? chance.of([20, 500, 10_000]) : undefined,
+        };
+      case 'put':
+      case 'putIfAbsent':
+      case 'putIfVersion':
+      case 'update':
+        return { ...base, kind, key: this.#key(), bytes: this.#bytes(), ttlMs: this.#ttlMs() };
+      case 'updateNothing':
+      case 'updateThrows':
+      case 'delete':
+      case 'deleteIfVersion':
+        return { ...base, kind, key: this.#key() };
+      case 'getMany':
+      case 'deleteMany':
+        return { ...base, kind, keys: this.#keys() };
+      case 'putMany':
+        return {
+          ...base,
+          kind,
+          keys: this.#keys(),
+          bytes: this.#bytes(),
+          ttlMs: this.#ttlMs(),
+          ifAbsent: chance.is(0.2),
+        };
+      case 'scan':
+        return {
+          ...base,
+          kind,
+          limit: chance.is(0.5) ? 1 + chance.below(6) : undefined,
+          pauseMs: chance.of([0, 0, 30, 1_000]),
+        };
+      case 'vacuum':
+      case 'drop':
+      case 'reopen':
+      case 'tables':
+        return { ...base, kind };
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #kind(): ActionKind {
+    const kind = this.#chance.weighted(this.#weights);
+    if (kind === 'scan' && (this.#scans += 1) > SCANS_MAX) return 'vacuum';
+    if (kind === 'drop' && (this.#drops += 1) > DROPS_MAX) return 'vacuum';
+    return kind;
+  }
+
+  /** Mostly close together; now and then as long as a process sleeps. */
+  #gapMs(): number {
+    const { sleeps } = this.#rules;
+    if (sleeps.length > 0 && this.#chance.is(0.08)) return this.#chance.of(sleeps) * this.#chance.share() * 1.2;
+    if (this.#rules.isHot) return this.#chance.below(3);
+    return this.#chance.of([0, this.#chance.below(10), this.#chance.below(100), this.#chance.below(100)]);
+  }
+
+  /** Where it is hot, deletes give up early: what they share a commit with goes on without them. */
+  #timeoutMs(kind: ActionKind): number | undefined {
+    if (this.#rules.isHot && kind === 'delete' && this.#chance.is(0.8)) return 1 + this.#chance.below(9_000);
+    return this.#chance.is(0.12) ? 1 + this.#chance.below(600) : undefined;
+  }
+
+  #key(): number {
+    const { keyCount, isScattered, isHot } = this.#rules;
+    const favour = isScattered ? 0.1 : isHot ? 0.7 : 0.4;
+    for (let tries = 0; ; tries += 1) {
+      const key = this.#chance.is(favour) ? this.#chance.below(Math.min(3, keyCount)) : this.#chance.below(keyCount);
+      if (this.#uses[key]! >= OPERATIONS_OF_A_KEY_MAX && tries < 50) continue;
+      this.#uses[key]! += 1;
+      return key;
+    }
+  }
+
+  #keys(): number[] {
+    return Array.from({ length: 1 + this.#chance.below(this.#rules.isHot ? 2 : this.#chance.of([3, 8, 20])) }, () =>
+      this.#key(),
+    );
+  }
+
+  #bytes(): number {
+    if (this.#rules.isScattered) return this.#chance.below(40);
+    return this.#chance.below(this.#chance.of(this.#rules.isLong ? [30, 300] : [30, 200, 500, 500, 3_500]));
+  }
+
+  #ttlMs(): number | undefined {
+    if (!this.#rules.hasTtl || this.#chance.is(0.5)) return undefined;
+    return 1 + this.#chance.below(this.#chance.of([100, 2_000, 400_000]));
+  }
+}
+
+/** What every call of an action is given. */
+export function optionsOf({ timeoutMs }: { readonly timeoutMs: number | undefined }): { timeoutMs?: number } {
+  return timeoutMs === undefined ? {} : { timeoutMs };
+}
