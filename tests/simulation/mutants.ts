@@ -1,10 +1,12 @@
 // npm run mutants [-- --only NAME] [--workers W] [--figures]: each mutant must be caught, or the simulation looks past the rule it breaks. A
 // mutant that no longer applies to the sources fails the run too.
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
 import { runCommand, UsageError, whole } from './arguments.ts';
 import { table, writeFigures } from './figures.ts';
+import { isCaughtByTest } from './mutant-test.ts';
 import { checkApplies, type Mutant, mutantNames, readMutant } from './mutate.ts';
 import { runSeeds } from './parallel.ts';
 
@@ -13,8 +15,8 @@ const SEEDS = 2_000;
 
 interface Hunt {
   readonly mutant: Mutant;
-  /** The seed that caught it, and what it complained of; undefined if none did. */
-  readonly caught: { readonly seed: number; readonly complaint: string } | undefined;
+  /** What caught it: a seed with what it complained of, or a test; undefined if nothing did. */
+  readonly caught: string | undefined;
 }
 
 await runCommand(async () => {
@@ -27,7 +29,7 @@ await runCommand(async () => {
   const limit = pLimit(workers);
   const hunts = await Promise.all(mutants.map((mutant) => limit(() => hunt(mutant))));
   const survivors = hunts.filter(({ caught }) => caught === undefined);
-  console.log(`${hunts.length} mutants, ${survivors.length} survived ${SEEDS} seeds`);
+  console.log(`${hunts.length} mutants, ${survivors.length} survived`);
   if (survivors.length > 0) process.exitCode = 1;
   if (figures) await writeFigures('mutants', figuresOf(hunts));
 });
@@ -49,12 +51,19 @@ function parsed(args: readonly string[]): { only: string; workers: number; figur
 }
 
 async function hunt(mutant: Mutant): Promise<Hunt> {
-  const report = await runSeeds({ from: 1, count: SEEDS, workers: 1, failuresMax: 1, mutant: mutant.name });
-  const [failure] = report.failures;
-  const caught = failure && { seed: failure.seed, complaint: shortened(failure.complaints[0] ?? '') };
-  const how = caught === undefined ? 'SURVIVED' : `seed ${caught.seed}: ${caught.complaint}`;
-  console.log(`${mutant.name.padEnd(44)} ${mutant.breaks.padEnd(16)} ${how}`);
+  const [caught, complaint] = mutant.test === undefined ? await bySeeds(mutant) : await byTest(mutant, mutant.test);
+  console.log(`${mutant.name.padEnd(44)} ${mutant.breaks.padEnd(12)} ${caught ?? 'SURVIVED'} ${complaint}`);
   return { mutant, caught };
+}
+
+async function bySeeds({ name }: Mutant): Promise<[caught: string | undefined, complaint: string]> {
+  const { failures } = await runSeeds({ from: 1, count: SEEDS, workers: 1, failuresMax: 1, mutant: name });
+  const [failure] = failures;
+  return failure === undefined ? [undefined, ''] : [`seed ${failure.seed}`, shortened(failure.complaints[0] ?? '')];
+}
+
+async function byTest(mutant: Mutant, test: string): Promise<[caught: string | undefined, complaint: string]> {
+  return [(await isCaughtByTest(mutant, test)) ? path.basename(test) : undefined, ''];
 }
 
 /** The first line, without the long beginnings of keys. */
@@ -65,11 +74,7 @@ function shortened(complaint: string): string {
 function figuresOf(hunts: readonly Hunt[]): string {
   const rows = hunts
     .toSorted((a, b) => a.mutant.breaks.localeCompare(b.mutant.breaks, 'en', { numeric: true }))
-    .map(({ mutant, caught }) => [
-      mutant.breaks,
-      mutant.name,
-      mutant.what,
-      caught === undefined ? 'SURVIVED' : String(caught.seed),
-    ]);
-  return `${hunts.length} mutants, each given ${SEEDS} seeds at most.\n\n${table(['breaks', 'mutant', 'what it does', 'seed'], rows)}`;
+    .map(({ mutant, caught }) => [mutant.breaks, mutant.name, mutant.what, caught ?? 'SURVIVED']);
+  const byTests = hunts.filter(({ mutant }) => mutant.test !== undefined).length;
+  return `${hunts.length} mutants: ${hunts.length - byTests} for seeds, ${SEEDS} at most, and ${byTests} for tests.\n\n${table(['breaks', 'mutant', 'what it does', 'caught by'], rows)}`;
 }

@@ -20,6 +20,8 @@ export interface Mutant {
   /** The rule or invariant it breaks, as shared/DESIGN.md numbers them. */
   readonly breaks: string;
   readonly what: string;
+  /** The test that catches it, where the seeds of a run seldom would; undefined: seeds must. */
+  readonly test: string | undefined;
   readonly patches: readonly Patch[];
 }
 
@@ -31,8 +33,8 @@ export function mutantNames(): string[] {
 }
 
 /**
- * Reads `mutants/NAME.patch`: a line `breaks: ...`, a line `what: ...`, then for each place `--- FILE`, lines of the source that begin with
- * `-`, and what replaces them, beginning with `+`.
+ * Reads `mutants/NAME.patch`: a line `breaks: ...`, a line `what: ...`, a line `test: FILE` where a test is to catch it, then for each place
+ * `--- FILE`, lines of the source that begin with `-`, and what replaces them, beginning with `+`.
  */
 export function readMutant(name: string): Mutant {
   const text = readFileSync(new URL(`${name}.patch`, FOLDER), 'utf8');
@@ -47,7 +49,8 @@ export function readMutant(name: string): Mutant {
     return { file, find: marked('-'), replace: marked('+') };
   });
   const field = (key: string): string => new RegExp(`^${key}: (.+)$`, 'm').exec(head)?.[1] ?? '';
-  const mutant = { name, breaks: field('breaks'), what: field('what'), patches };
+  const test = field('test') === '' ? undefined : field('test');
+  const mutant = { name, breaks: field('breaks'), what: field('what'), test, patches };
   if (mutant.breaks === '' || mutant.what === '' || patches.length === 0 || patches.some(({ find }) => find === ''))
     throw new Error(`mutants/${name}.patch lacks "breaks:", "what:", or a place to change`);
   return mutant;

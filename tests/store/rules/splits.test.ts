@@ -240,6 +240,25 @@ function childrenKnown(world: World): number {
   return storedRoot(world.state, 't').header.pages.reduce((sum, { records }) => sum + records, 0);
 }
 
+test('rule 11: a repair that waited while its table was dropped and created again changes nothing in the new one', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const table = await open(world, a);
+  await fill(world, table, 0, 40);
+  const held = Promise.withResolvers<undefined>();
+  a.once(isWriteOf('patch', ROOT), () => held.promise);
+  const inserts = insertedIds(a.calls).length;
+  // The first repair is on its way; those of later splits wait behind it.
+  await fill(world, table, 40, 120);
+  expect(insertedIds(a.calls).length - inserts).toBeGreaterThan(1);
+  await world.run(b.store.drop('t'));
+  await fill(world, await open(world, b), 0, 40);
+  held.resolve(undefined);
+  await world.runtime.advance(10_000);
+  expect(storedRoot(world.state, 't').header.level).toBe(1);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
 test('rule 11: every position of a branch that was split still finds its child', async () => {
   const world = new World({ limits: { ...TINY, entityBytesMax: 3_500 } });
   const a = world.process();

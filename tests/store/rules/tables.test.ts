@@ -135,6 +135,21 @@ test('rule 17: versions of a recreated table are none of the dropped one', async
   await expect(world.run(second.put('k', '2', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
 });
 
+test('rule 17: a version of the dropped table is met by no record of the new one, though both bear the same number', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const numberOf = (version: string): string => version.split('-')[1]!;
+  const first = await world.run(store.table<string>('t'));
+  for (let round = 0; round < 9; round += 1) await world.run(first.put('k', `${round}`));
+  await fill(world, first, 0, 60);
+  const { version } = await world.run(first.put('k', 'last'));
+  await world.run(store.drop('t'));
+  const second = await world.run(store.table<string>('t'));
+  for (let again = ''; again !== numberOf(version);) again = numberOf((await world.run(second.put('k', '1'))).version);
+  await expect(world.run(second.put('k', '2', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
+  expect((await world.run(second.get('k')))?.value).toBe('1');
+});
+
 test('rule 17: a handle of a table that was created again in another order refuses to write or read positions of the old one', async () => {
   const world = new World();
   const [a, b] = [world.process(), world.process()];

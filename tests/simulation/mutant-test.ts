@@ -1,0 +1,38 @@
+// For mutants that seeds seldom meet, and that a test of the rule meets always: runs that test on the mutant's sources, in a copy of the project
+// that is removed again.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Mutant, patched } from './mutate.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const TIMEOUT_MS = 300_000;
+
+/** Whether the test fails on the sources as the mutant has them. */
+export async function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
+  const copy = mkdtempSync(path.join(tmpdir(), 'stowage-mutant-'));
+  try {
+    for (const name of ['package.json', 'tsconfig.json', 'shared', 'tests'])
+      cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+    for (const patch of mutant.patches) {
+      const file = path.join(copy, patch.file);
+      writeFileSync(file, patched(readFileSync(file, 'utf8'), patch, mutant.name));
+    }
+    const vitest = path.join(copy, 'node_modules/vitest/vitest.mjs');
+    const report = path.join(copy, 'report.json');
+    const args = [vitest, 'run', test, '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`];
+    await once(spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: TIMEOUT_MS }), 'close');
+    return failedTests(report) > 0;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** A file that could not be run at all proves nothing: then no test of it failed. */
+function failedTests(report: string): number {
+  return (JSON.parse(readFileSync(report, 'utf8')) as { numFailedTests: number }).numFailedTests;
+}
