@@ -33,6 +33,8 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   { case: 'a lookup says what is missing, with the version of the snapshot', why: MISSING_VERSION },
   { case: 'a read of what another changes meanwhile aborts the commit', why: WAITS, hangs: true },
   { case: 'an entity that was missing and has come aborts the commit', why: WAITS, hangs: true },
+  { case: 'an entity that was there and is gone aborts the commit', why: WAITS, hangs: true },
+  { case: 'a query that would no longer find something aborts the commit', why: WAITS, hangs: true },
   { case: 'a query that would find something else by now aborts the commit', why: WAITS, hangs: true },
   { case: 'a transaction reads the state of its beginning', why: SNAPSHOT },
   {
