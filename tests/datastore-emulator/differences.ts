@@ -62,15 +62,15 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
 
 const MASK =
   'datastore.proto, Mutation.property_mask: "only properties referenced in the mask are updated, others are left untouched"';
+const NO_CHANGE =
+  'takes another order of the properties for a change; datastore.proto, MutationResult.version: "If the mutation doesn\'t change anything on the server, then the version will be the version of the current entity"';
 const LOOKUP_MASK = 'shows all; datastore.proto, property_mask: a property outside the mask "will be absent"';
 const NO_AGGREGATIONS = 'has no RunAggregationQuery';
 const OLDER = 'is older than this operator of query.proto';
 
 export const LEGACY_DIFFERENCES: readonly Difference[] = [
-  {
-    case: 'a write that changes nothing keeps the version',
-    why: 'takes another order of the properties for a change; datastore.proto, MutationResult.version: "If the mutation doesn\'t change anything on the server, then the version will be the version of the current entity"',
-  },
+  { case: 'a write that changes nothing keeps the version', why: NO_CHANGE },
+  { case: 'the order of properties in an embedded entity changes nothing', why: NO_CHANGE },
   {
     case: 'a result says when an entity was created and changed',
     why: 'leaves the times out; datastore.proto, MutationResult.create_time: "will not be set after a \'delete\'" only',

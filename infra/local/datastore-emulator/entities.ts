@@ -62,11 +62,11 @@ export function propertiesOf(entity: Buffer): Properties {
   return properties;
 }
 
-/** The encoded key of a stored entity. */
+/** The encoded key of a stored entity; empty if it is an embedded one that has none. */
 export function keyBytesOf(entity: Buffer): Buffer {
   const reader = new WireReader(entity);
   while (reader.next()) if (reader.field === KEY) return reader.slice();
-  throw new Error('a stored entity has a key');
+  return entity.subarray(entity.length);
 }
 
 /** An entity of a key alone. */
@@ -88,16 +88,6 @@ export function valueOf(entry: Buffer): Buffer {
 export function propertyEntry(name: string, value: Buffer): Buffer {
   const entry = Buffer.concat([...bytesField(1, Buffer.from(name)), ...bytesField(2, value)]);
   return Buffer.concat(bytesField(PROPERTIES, entry));
-}
-
-/** True if both hold the same names with the same bytes, in whatever order. */
-export function sameProperties(one: Properties, other: Properties): boolean {
-  if (one.size !== other.size) return false;
-  for (const [name, entry] of one) {
-    const twin = other.get(name);
-    if (twin === undefined || !twin.equals(entry)) return false;
-  }
-  return true;
 }
 
 /** Bytes of stored properties by the service's formula. */

@@ -1,19 +1,13 @@
 // One mutation: checked when it comes in, applied to the state of its key when its turn comes.
 import type { Properties } from './entities.ts';
-import {
-  checkEntityBytes,
-  encodeEntity,
-  parseEntity,
-  propertiesBytes,
-  propertiesOf,
-  sameProperties,
-} from './entities.ts';
+import { checkEntityBytes, encodeEntity, parseEntity, propertiesBytes, propertiesOf } from './entities.ts';
 import type { Database, KeyRef } from './keys.ts';
 import { describeKey, parseKey } from './keys.ts';
 import type { Mask } from './mask.ts';
 import { maskOf, merged } from './mask.ts';
 import type { Mutation, PropertyTransform } from './protocol.ts';
 import { enumValue, microsecondsOf, timestampOf } from './protocol.ts';
+import { sameProperties } from './same.ts';
 import type { Services } from './services.ts';
 import { inside, invalid, status, StatusError } from './status.ts';
 import type { Stored } from './storage.ts';

@@ -66,7 +66,8 @@ export function checkValue(reader: WireReader, context: ValueContext): number {
   return contentBytes(reader.bytes, found, context);
 }
 
-function findContent(reader: WireReader): Found {
+/** The content of a value; the last one counts if there are several. */
+export function findContent(reader: WireReader): Found {
   const found: Found = { type: 0, start: 0, end: 0, wireType: 0, meaning: 0, excluded: false, annotated: false };
   while (reader.next()) {
     if (reader.field === FIELD.meaning) found.meaning = reader.number();
