@@ -8,7 +8,7 @@ const KEY_SIZE = 'takes it; limits page: a key has at most 6 KiB';
 const LOOKUP_KEYS = 'takes them; limits page: at most 1,000 keys in a Lookup';
 const REQUEST_SIZE = 'limits page: a request may have 10 MiB';
 const MISSING_VERSION =
-  'answers 0; query.proto, EntityResult.version: "For missing entities [...] it is always set except for eventually consistent reads"';
+  'answers 0; query.proto, EntityResult.version: "For missing entities in LookupResponse, this is the version of the snapshot that was used to look up the entity, and it is always set except for eventually consistent reads"';
 const WAITS = 'locks what a transaction has read, and lets others wait for its end';
 const SNAPSHOT = 'shows the new state; transactions page: reads see the database as it was when the transaction began';
 
@@ -48,7 +48,7 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   },
   {
     case: 'an entity with an array comes once, where its first value in the order is',
-    why: 'repeats it for each value; query.proto, EntityResult.ResultType: only a PROJECTION is "a projected subset of properties"',
+    why: 'repeats it for each value; query.proto, EntityResult.ResultType: only a PROJECTION is "A projected subset of properties"',
   },
   {
     case: 'an offset says how much was skipped, and where',
