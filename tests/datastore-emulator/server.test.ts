@@ -11,6 +11,7 @@ import {
   integer,
   key,
   namesOf,
+  PROJECT_ID,
   remove,
   serviceAt,
   update,
@@ -169,6 +170,20 @@ test('what is deleted again and again, and asked for only then, leaves nothing b
   await service.commit([upsert(key('K', 5)), upsert(key('K', 3))]);
   const batch = await service.query({ kind: [{ name: 'K' }] });
   expect(batch.entityResults!.map(({ entity }) => Number(entity!.key!.path![0]!.id))).toEqual([3, 5]);
+});
+
+test('what it does not do is UNIMPLEMENTED, and the message says what', async () => {
+  const query = { kind: [{ name: 'K' }] };
+  const transform = { property: 'x', increment: integer(1) };
+  for (const [field, call] of [
+    ['property_transforms', service.commit([{ ...upsert(key('K', 'a')), propertyTransforms: [transform] }])],
+    ['read_time', service.lookup([key('K', 'a')], { readOptions: { readTime: { seconds: 5 } } })],
+    ['find_nearest', service.query({ ...query, findNearest: {} })],
+    ['explain_options', service.query(query, { explainOptions: {} })],
+    ['gql_query', service.client.runQuery({ projectId: PROJECT_ID, gqlQuery: { queryString: 'SELECT *' } })],
+    ['__kind__', service.query({ kind: [{ name: '__kind__' }] })],
+  ] as const)
+    await expect(call).rejects.toMatchObject({ code: CODE.unimplemented, details: expect.stringContaining(field) });
 });
 
 test('a port that is taken is an error that says so', async () => {

@@ -42,6 +42,11 @@ export interface ValueContext {
   readonly found: { unnormalised: boolean };
 }
 
+/** The context of a property of an entity that is not embedded. */
+export function outermost(database: Database): ValueContext {
+  return { database, insideArray: false, depth: 0, found: { unnormalised: false } };
+}
+
 /** Where the content of a value lies, and what kind it is. */
 interface Found {
   type: number;
