@@ -9,7 +9,6 @@ import type { Fault, Latency, Mishap, Scenario } from './scenario.ts';
 import type { Scheduler } from './scheduler.ts';
 
 const HOUR_MS = 3_600_000;
-const NEVER: Promise<never> = new Promise(() => undefined);
 
 export interface NetworkOptions {
   readonly scenario: Scenario;
@@ -116,7 +115,7 @@ export class Network {
   }
 
   #meet(life: Life, request: Request): Fate {
-    if (life.isDead) return { fault: NEVER };
+    if (life.isDead) return { fault: never() };
     const { scenario } = this.#options;
     const number = (life.process.calls += 1);
     const chance = new Chance(scenario.seed, 3, life.process.index, number);
@@ -127,7 +126,7 @@ export class Network {
     if (crash !== undefined) {
       this.#tell(life, `is about to send ${request.name}`);
       this.#befall(life, crash);
-      return { fault: NEVER };
+      return { fault: never() };
     }
     const fault = this.isCalm ? undefined : this.#draw(chance, request);
     this.#tell(life, `#${number} ${request.name}${fault === undefined ? '' : ` (${fault})`}`);
@@ -243,6 +242,11 @@ export class Network {
   #tell(life: Life, what: string): void {
     this.#options.events.tell(`p${life.process.index}.${life.number}`, what);
   }
+}
+
+/** A promise of its own each time: one for all would hold on to whoever waits for it, run after run. */
+function never(): Promise<never> {
+  return new Promise(() => undefined);
 }
 
 function oneWayMs(chance: Chance, latency: Latency): number {

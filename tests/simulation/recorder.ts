@@ -135,11 +135,6 @@ export class Recorder {
     expiry.toMs = toMs + ttlMs;
   }
 
-  /** How many more operations this record's history takes. */
-  roomOf(key: string): number {
-    return OPERATIONS_MAX - (this.#histories.get(key)?.length ?? 0);
-  }
-
   /** Judges how a call failed: whether it says that nothing was written. */
   fails(what: string, error: unknown, allowed: readonly string[]): 'nothing' | 'unknown' {
     const code = error instanceof StoreError ? error.code : 'no StoreError';

@@ -63,6 +63,7 @@ const BURSTS = 4;
 const CALLERS_IN_A_BURST = 5;
 /** Between two bursts what was late may land. */
 const BURST_EVERY_MS = 60_000;
+
 export function scenarioOf(seed: number): Scenario {
   const chance = new Chance(seed, 1);
   const processes = 2 + chance.below(2);

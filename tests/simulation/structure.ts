@@ -3,13 +3,13 @@
 import type { DecodedRecord, Node, Row } from './decode.ts';
 import { type Held, idOf, positionOf, type Provider } from './provider.ts';
 
-export interface Level {
+interface Level {
   readonly level: number;
   readonly nodes: readonly Held[];
 }
 
 /** Levels of a live table, root first, each along its right links. Throws where a link leads to nothing. */
-export function levelsOf(provider: Provider, table: string): Level[] {
+function levelsOf(provider: Provider, table: string): Level[] {
   const root = provider.root(table);
   if (root === undefined) throw new RangeError(`table ${table} has no root`);
   const { incarnation } = root.node;

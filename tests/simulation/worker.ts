@@ -46,6 +46,8 @@ async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Pr
   return { seeds, steps, failures, counts: [...counts] };
 }
 
+// Nobody would hear the answer.
+process.once('disconnect', () => process.exit());
 process.once('message', (message: Work) => {
   work(message).then(
     (found) => process.send?.({ found }, () => process.disconnect()),

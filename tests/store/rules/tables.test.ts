@@ -135,10 +135,13 @@ test('rule 17: versions of a recreated table are none of the dropped one', async
   await expect(world.run(second.put('k', '2', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
 });
 
+function numberOf(version: string): string {
+  return version.split('-')[1]!;
+}
+
 test('rule 17: a version of the dropped table is met by no record of the new one, though both bear the same number', async () => {
   const world = new World();
   const { store } = world.process();
-  const numberOf = (version: string): string => version.split('-')[1]!;
   const first = await world.run(store.table<string>('t'));
   for (let round = 0; round < 9; round += 1) await world.run(first.put('k', `${round}`));
   await fill(world, first, 0, 60);
