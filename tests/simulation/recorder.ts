@@ -64,7 +64,8 @@ export class Recorder {
       calledMs: this.#nowMs(),
       wallFromMs: life.wallMs(),
       jumpsMs: wallJumpsMs,
-      naps: life.naps,
+      // Whoever calls while its process falls asleep is answered when it wakes.
+      naps: life.wakesAtMs > this.#nowMs() ? -1 : life.naps,
     };
   }
 
