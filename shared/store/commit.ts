@@ -56,6 +56,7 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (this.#hasWork()) {
       try {
+        await this.#awaitTurn();
         await this.#engine.limitCommits(() => this.#round());
         if (this.#troubles > 0) await this.#engine.runtime.sleep(this.#backoffMs());
       } catch (error) {
@@ -66,6 +67,14 @@ export class CommitQueue {
     this.#latest = undefined;
     this.#open.forget();
     this.#engine.queueIsIdle(this.#id);
+  }
+
+  /** Until the container may be committed to again, where commits are capped. */
+  async #awaitTurn(): Promise<void> {
+    const { commitIntervalMs, lastCommitMs, runtime } = this.#engine;
+    if (commitIntervalMs === 0) return;
+    const dueMs = (lastCommitMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
+    if (dueMs > runtime.monotonicMs()) await runtime.sleep(dueMs - runtime.monotonicMs());
   }
 
   #hasWork(): boolean {
@@ -256,7 +265,8 @@ export class CommitQueue {
   }
 
   #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
-    const { cache, counters, troubled } = this.#engine;
+    const { cache, commitIntervalMs, counters, lastCommitMs, troubled } = this.#engine;
+    if (commitIntervalMs > 0) lastCommitMs.set(this.#id, seen.monotonicMs);
     const quietCommits = troubled.get(this.#id);
     if (quietCommits !== undefined) {
       if (quietCommits > QUIET_COMMITS) troubled.delete(this.#id);

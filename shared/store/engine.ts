@@ -22,6 +22,8 @@ import { tableNotFound, Tree } from './tree.ts';
 
 /** Containers remembered as written to by others. */
 const FOREIGN_MAX = 1_000;
+/** Containers whose last commit is remembered. */
+const CAPPED_MAX = 1_000;
 /** Containers remembered as troubled. */
 const TROUBLED_MAX = 1_000;
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
@@ -42,6 +44,8 @@ export interface EngineOptions {
   readonly writePace: Pace;
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
   readonly limitCommits: LimitFunction;
+  /** From one commit of a container to its next, at least. */
+  readonly commitIntervalMs: number;
   readonly compression: Compression;
 }
 
@@ -51,6 +55,8 @@ export class Engine {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Runtime;
+  readonly readPace: Pace;
+  readonly writePace: Pace;
   readonly limitCommits: LimitFunction;
   readonly sender: Sender;
   readonly counters: Counters = newCounters();
@@ -59,6 +65,9 @@ export class Engine {
   readonly tree: Tree;
   /** Containers whose last check met a foreign commit: there header and page are asked for at once. */
   readonly recentlyForeign = new LRUCache<EntityId, true>({ max: FOREIGN_MAX });
+  readonly commitIntervalMs: number;
+  /** When containers were last committed to, by the monotonic clock; kept only where commits are capped. */
+  readonly lastCommitMs = new LRUCache<EntityId, number>({ max: CAPPED_MAX });
   /** Containers that met trouble lately, with their commits since: they travel alone. */
   readonly troubled = new LRUCache<EntityId, number>({ max: TROUBLED_MAX });
   readonly #queues = new Map<EntityId, CommitQueue>();
@@ -71,7 +80,10 @@ export class Engine {
     this.cache = cache;
     this.clock = clock;
     this.runtime = options.runtime;
+    this.readPace = readPace;
+    this.writePace = writePace;
     this.limitCommits = options.limitCommits;
+    this.commitIntervalMs = options.commitIntervalMs;
     this.sender = new Sender(driver, writePace, this.counters);
     // A container should hold many pages, also where a provider's entities are small.
     const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));

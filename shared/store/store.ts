@@ -69,6 +69,8 @@ class ContainerStore implements Store {
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
+    if (!((options.commitsPerSecondMax ?? 1) > 0))
+      throw new StoreError('invalid', 'commitsPerSecondMax must be above 0: leave it out for no limit');
     checkOneOf('compression', COMPRESSIONS, options.compression);
     this.#options = options;
     this.#runtime = runtime;
@@ -147,10 +149,12 @@ class ContainerStore implements Store {
   }
 
   #newEngine(table: string, driver: Driver): Engine {
-    const { compression = 'zstd' } = this.#options;
+    const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
+    const commitIntervalMs = 1_000 / commitsPerSecondMax;
     const [cache, clock, runtime] = [this.#cache, this.#clock, this.#runtime];
     const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
-    return new Engine({ table, driver, cache, clock, runtime, compression, readPace, writePace, limitCommits });
+    const limits = { readPace, writePace, limitCommits, commitIntervalMs };
+    return new Engine({ table, driver, cache, clock, runtime, compression, ...limits });
   }
 
   #assertOpen(): void {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState, type MemoryState } from '../../shared/drivers/memory.ts';
 import { type Id64, ROOT_CONTAINER } from '../../shared/store/bytes.ts';
-import { decodeHeader, encodeHeader, type Header } from '../../shared/store/header.ts';
+import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/header.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { openPage, parsePage, recordAt, sealPage } from '../../shared/store/page.ts';
 
@@ -179,4 +179,31 @@ test('a reader that meets a newer format errs and writes nothing', async () => {
   const table = await writer.table('t').catch((error: unknown) => error);
   expect(table).toMatchObject({ code: 'corrupt' });
   expect(state.entities).toEqual(before);
+});
+
+test('a page table that copies what stayed from the version before it is the one encoded anew', () => {
+  let draws = 7;
+  const below = (limit: number): number => (draws = (draws * 48_271) % 0x7fff_ffff) % limit;
+  const row = (low: number): PageRef => ({
+    low: Buffer.from(String(low).padStart(4, '0')),
+    slot: below(200),
+    records: below(300),
+    sealedBytes: below(70_000),
+    number: below(1e9),
+    crc: below(2e9),
+    compression: below(3),
+    chunksMost: below(3),
+    content: { sealed: undefined, page: undefined },
+  });
+  let before: Header = { ...header(), low: Buffer.alloc(0), pages: [row(0)] };
+  encodeHeader(before);
+  for (let round = 0; round < 400; round += 1) {
+    const pages = [...before.pages];
+    const at = below(pages.length + 1);
+    const fresh = Array.from({ length: below(3) }, () => row(below(9_999)));
+    pages.splice(at, below(3), ...fresh);
+    const next = { ...before, pages };
+    expect(encodeHeader(next, before)).toEqual(encodeHeader({ ...next, pages: [...pages] }));
+    before = next;
+  }
 });
