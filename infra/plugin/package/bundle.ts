@@ -91,8 +91,10 @@ function withoutUnusedProtos({ handler }: FunctionSource): Plugin {
   if (!COMPARE.test(handler)) unused.push('@google-cloud/datastore-api/build/protos/protos');
   return {
     name: 'without-unused-protos',
-    setup: ({ onLoad }) =>
-      onLoad({ filter: new RegExp(`/(${unused.join('|')})\\.js$`) }, () => ({ contents: 'module.exports = {};' })),
+    setup: (build) =>
+      build.onLoad({ filter: new RegExp(`/(${unused.join('|')})\\.js$`) }, () => ({
+        contents: 'module.exports = {};',
+      })),
   };
 }
 
