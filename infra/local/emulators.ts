@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './emulators/azurite.ts';
 import { startEmbeddedDatastore } from './emulators/embedded.ts';
+import { onLauncherEnd } from './launcher.ts';
 
 const flag = { type: 'string', default: '0' } as const;
 const { values } = parseArgs({ options: { 'datastore-port': flag, 'table-port': flag } });
@@ -23,6 +24,7 @@ export STOWAGE_TABLES_ACCOUNT=${AZURITE_ACCOUNT_NAME}
 export STOWAGE_TABLES_KEY=${AZURITE_ACCOUNT_KEY}`);
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void close());
+onLauncherEnd(() => void close());
 
 async function close(): Promise<void> {
   await Promise.all([datastore.close(), tables.close()]);

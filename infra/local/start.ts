@@ -8,6 +8,7 @@ import { PRICES_2026_11 } from '../../shared/compare/prices-2026-11.ts';
 import type { Report } from '../../shared/compare/report.ts';
 import { reportOf } from '../../shared/compare/report.ts';
 import { reportText } from '../../shared/compare/report-text.ts';
+import { onLauncherEnd } from './launcher.ts';
 import { startClouds } from './start/clouds.ts';
 import type { Clouds } from './start/clouds.ts';
 import { machine, versions } from '../../functions/cli-machine.ts';
@@ -30,6 +31,7 @@ const EXIT_INTERRUPTED = 130;
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal));
+onLauncherEnd(() => interrupt('the end of npm'));
 
 /** A wish to end, not a failure. */
 class Interruption extends Error {}

@@ -47,7 +47,7 @@ export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits } = rules;
   const header = nextHeader(snapshot.header, evaluation, attempt);
-  const encoded = encodeHeader(header);
+  const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
     if (!isWhole(header)) return { kind: 'needs_whole' };

@@ -97,7 +97,8 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
   return asBuffer(header.commitIds).toString('hex', start, start + ID64_BYTES);
 }
 
-export function encodeHeader(header: Header): Uint8Array {
+/** `before`: the version that this one was made from, if it was: what did not change is copied from its encoded form. */
+export function encodeHeader(header: Header, before?: Header): Uint8Array {
   const writer = new ByteWriter(256 + header.commitIds.length + header.pages.length * 32);
   writer.u16(MAGIC);
   writer.u8(FORMAT_VERSION);
@@ -122,7 +123,7 @@ export function encodeHeader(header: Header): Uint8Array {
     writer.varint(slot);
     writer.varint(chunksMost);
   }
-  writePageTable(writer, header);
+  writePageTable(writer, header, before);
   writer.varint(header.layers.length);
   for (const rows of header.layers) writer.varint(rows);
   writer.u32(crc32(writer.view()));
@@ -134,22 +135,67 @@ function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (valu
   if (value !== undefined) write(value);
 }
 
-function writePageTable(writer: ByteWriter, header: Header): void {
-  writer.varint(header.pages.length);
-  let previous = header.low;
-  for (const ref of header.pages) {
-    const shared = sharedPrefix(previous, ref.low);
-    writer.varint(shared);
-    writer.bytes(ref.low.subarray(shared));
-    writer.varint(ref.slot);
-    writer.varint(ref.records);
-    writer.varint(ref.sealedBytes);
-    writer.varint(ref.number);
-    writer.u32(ref.crc);
-    writer.u8(ref.compression);
-    writer.varint(ref.chunksMost);
-    previous = ref.low;
-  }
+/** The page table of one version as it was encoded, and where each row begins, and the last one ends. */
+interface EncodedTable {
+  readonly bytes: Uint8Array;
+  readonly starts: readonly number[];
+}
+
+/** By the rows themselves: a commit changes few of a hundred, and the next version's table copies the others from here. */
+const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
+
+function writePageTable(writer: ByteWriter, { low, pages }: Header, before: Header | undefined): void {
+  writer.varint(pages.length);
+  const begin = writer.length;
+  const starts = [0];
+  const old = before?.low === low ? encodedTables.get(before.pages) : undefined;
+  const oldPages = old === undefined || before === undefined ? [] : before.pages;
+  const head = sameRows(pages, oldPages);
+  const tail = sameRowsAtEnd(pages, oldPages, head);
+  const encode = (first: number, end: number): void => {
+    for (let row = first; row < end; row += 1) {
+      writeRow(writer, pages[row]!, row === 0 ? low : pages[row - 1]!.low);
+      starts.push(writer.length - begin);
+    }
+  };
+  const copy = (first: number, end: number): void => {
+    if (old === undefined || end <= first) return;
+    const shift = starts.at(-1)! - old.starts[first]!;
+    writer.raw(old.bytes.subarray(old.starts[first], old.starts[end]));
+    for (let row = first; row < end; row += 1) starts.push(old.starts[row + 1]! + shift);
+  };
+  copy(0, head);
+  encode(head, pages.length - tail);
+  copy(oldPages.length - tail, oldPages.length);
+  encodedTables.set(pages, { bytes: Buffer.from(writer.view().subarray(begin)), starts });
+}
+
+function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {
+  let same = 0;
+  while (same < pages.length && pages[same] === old[same]) same += 1;
+  return same;
+}
+
+/** How many of the last rows are the same and stand after the same low, which is what a row's bytes depend on. */
+function sameRowsAtEnd(pages: readonly PageRef[], old: readonly PageRef[], head: number): number {
+  const most = Math.min(pages.length, old.length) - head;
+  let same = 0;
+  while (same < most && pages.at(-1 - same) === old.at(-1 - same)) same += 1;
+  const isAfterSame = pages.at(-1 - same)?.low === old.at(-1 - same)?.low;
+  return same > 0 && !isAfterSame ? same - 1 : same;
+}
+
+function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
+  const shared = sharedPrefix(previous, ref.low);
+  writer.varint(shared);
+  writer.bytes(ref.low.subarray(shared));
+  writer.varint(ref.slot);
+  writer.varint(ref.records);
+  writer.varint(ref.sealedBytes);
+  writer.varint(ref.number);
+  writer.u32(ref.crc);
+  writer.u8(ref.compression);
+  writer.varint(ref.chunksMost);
 }
 
 function sharedPrefix(a: Uint8Array, b: Uint8Array): number {

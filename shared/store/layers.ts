@@ -100,12 +100,13 @@ function recordsIn(rows: readonly PageRef[]): number {
 /** The rows of a layer that own a position of the changes, which are in order of position. */
 function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): PageRef[] {
   const touched: PageRef[] = [];
-  let next = 0;
-  for (const [row, ref] of rows.entries()) {
+  if (rows.length === 0) return touched;
+  for (let row = 0, next = 0; next < changes.length; row += 1) {
+    row = Math.max(row, rowBefore(rows, row, rows.length, changes[next]!.position));
+    touched.push(rows[row]!);
     const end = rows[row + 1]?.low;
-    const first = next;
-    while (next < changes.length && beforeBound(changes[next]!.position, end)) next += 1;
-    if (next > first) touched.push(ref);
+    do next += 1;
+    while (next < changes.length && beforeBound(changes[next]!.position, end));
   }
   return touched;
 }

@@ -1,5 +1,5 @@
 // Time and chance, passed in: the engine knows no other clock, timer or random source. A simulation supplies its own.
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What the engine may ask of the world beside its driver. */
@@ -27,5 +27,5 @@ export const systemRuntime: Runtime = {
       // The abort is the wake-up call.
     }
   },
-  random: (bytes) => randomBytes(bytes),
+  random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
 };

@@ -28,7 +28,7 @@ import { StoredTable } from './table.ts';
 import { vacuumTable } from './vacuum.ts';
 
 const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
-const CACHE_BYTES_LEAST = 1024 * 1024;
+const CACHE_BYTES_LEAST = 16 * 1024;
 const TIMEOUT_MS_DEFAULT = 30_000;
 /** Bound on what waits to be written: memory, and how long the last in line waits. */
 const QUEUED_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,4 +1,6 @@
 // The strict front before Azurite, through the plain SDK.
+import { once } from 'node:events';
+import http from 'node:http';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import type { TransactionAction } from '@azure/data-tables';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -48,6 +50,19 @@ function numbers(prefix: string, count: number): Record<string, number> {
 
 function hundred(partitionKey: string): TransactionAction[] {
   return Array.from({ length: 100 }, (_, row) => ['upsert', { partitionKey, rowKey: `t${row}` }]);
+}
+
+const BAD_BATCH = '--batch_x\r\n\r\nPUT http://[bad HTTP/1.1\r\nA: b\r\n\r\n{}\r\n--batch_x--';
+
+/** The status of a request that no SDK would send. */
+async function rawStatus(path: string, method: string, body: string): Promise<number> {
+  const { hostname, port } = new URL(front.address);
+  const request = http.request({ hostname, port, path, method, timeout: 5_000 });
+  request.on('timeout', () => request.destroy(new Error('no answer within 5 s')));
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  response.resume();
+  return response.statusCode!;
 }
 
 test('what Azure takes passes, and comes back', async () => {
@@ -151,4 +166,24 @@ test('latency holds a request back', async () => {
   const started = performance.now();
   await client.createEntity(keys);
   expect(performance.now() - started).toBeGreaterThan(45);
+});
+
+test('a failure with a status that is none is refused when it is installed', () => {
+  const fault = { kind: 'fail', status: 99_999, code: 'X', when: 'before' } as const;
+  expect(() => front.faults.add(fault)).toThrow('from 400 to 599, not 99999');
+});
+
+test.each([
+  ['an escape that is none', "/devstoreaccount1/t(PartitionKey='%zz',RowKey='a')", 'GET', ''],
+  ['an empty path', '//', 'GET', ''],
+  ['an address that is none', 'http://[bad', 'GET', ''],
+  ['a transaction of an address that is none', '/devstoreaccount1/$batch', 'POST', BAD_BATCH],
+])('%s gets an error of the client, and the front lives on', async (_, path, method, body) => {
+  const status = await rawStatus(path, method, body);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+});
+
+test('a body that no transaction may have is refused with 413', async () => {
+  expect(await rawStatus('/devstoreaccount1/front', 'POST', 'x'.repeat(16 * 1_024 * 1_024 + 1))).toBe(413);
 });

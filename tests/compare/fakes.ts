@@ -63,6 +63,10 @@ export function fakeTargets({
         await answer('getMany', keys.length);
         return empty ? 0 : keys.length;
       },
+      scan: async () => {
+        await answer('scan', 1);
+        return 1;
+      },
     }),
     usage: () => usage,
     close: async () => {},

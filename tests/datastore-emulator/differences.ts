@@ -8,7 +8,7 @@ const KEY_SIZE = 'takes it; limits page: a key has at most 6 KiB';
 const LOOKUP_KEYS = 'takes them; limits page: at most 1,000 keys in a Lookup';
 const REQUEST_SIZE = 'limits page: a request may have 10 MiB';
 const MISSING_VERSION =
-  'answers 0; query.proto, EntityResult.version: "For missing entities [...] it is always set except for eventually consistent reads"';
+  'answers 0; query.proto, EntityResult.version: "For missing entities in LookupResponse, this is the version of the snapshot that was used to look up the entity, and it is always set except for eventually consistent reads"';
 const WAITS = 'locks what a transaction has read, and lets others wait for its end';
 const SNAPSHOT = 'shows the new state; transactions page: reads see the database as it was when the transaction began';
 
@@ -33,6 +33,8 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   { case: 'a lookup says what is missing, with the version of the snapshot', why: MISSING_VERSION },
   { case: 'a read of what another changes meanwhile aborts the commit', why: WAITS, hangs: true },
   { case: 'an entity that was missing and has come aborts the commit', why: WAITS, hangs: true },
+  { case: 'an entity that was there and is gone aborts the commit', why: WAITS, hangs: true },
+  { case: 'a query that would no longer find something aborts the commit', why: WAITS, hangs: true },
   { case: 'a query that would find something else by now aborts the commit', why: WAITS, hangs: true },
   { case: 'a transaction reads the state of its beginning', why: SNAPSHOT },
   {
@@ -46,7 +48,7 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   },
   {
     case: 'an entity with an array comes once, where its first value in the order is',
-    why: 'repeats it for each value; query.proto, EntityResult.ResultType: only a PROJECTION is "a projected subset of properties"',
+    why: 'repeats it for each value; query.proto, EntityResult.ResultType: only a PROJECTION is "A projected subset of properties"',
   },
   {
     case: 'an offset says how much was skipped, and where',
@@ -60,15 +62,15 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
 
 const MASK =
   'datastore.proto, Mutation.property_mask: "only properties referenced in the mask are updated, others are left untouched"';
+const NO_CHANGE =
+  'takes another order of the properties for a change; datastore.proto, MutationResult.version: "If the mutation doesn\'t change anything on the server, then the version will be the version of the current entity"';
 const LOOKUP_MASK = 'shows all; datastore.proto, property_mask: a property outside the mask "will be absent"';
 const NO_AGGREGATIONS = 'has no RunAggregationQuery';
 const OLDER = 'is older than this operator of query.proto';
 
 export const LEGACY_DIFFERENCES: readonly Difference[] = [
-  {
-    case: 'a write that changes nothing keeps the version',
-    why: 'takes another order of the properties for a change; datastore.proto, MutationResult.version: "If the mutation doesn\'t change anything on the server, then the version will be the version of the current entity"',
-  },
+  { case: 'a write that changes nothing keeps the version', why: NO_CHANGE },
+  { case: 'the order of properties in an embedded entity changes nothing', why: NO_CHANGE },
   {
     case: 'a result says when an entity was created and changed',
     why: 'leaves the times out; datastore.proto, MutationResult.create_time: "will not be set after a \'delete\'" only',

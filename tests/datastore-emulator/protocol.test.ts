@@ -1,16 +1,11 @@
+// The protocol suite on the embedded server, and on Google's two emulators where they are installed.
 import { afterAll, beforeAll, describe, inject } from 'vitest';
-import { aggregationCases } from './cases/aggregations.ts';
-import { commitCases } from './cases/commits.ts';
-import { conditionCases } from './cases/conditions.ts';
-import { limitCases } from './cases/limits.ts';
-import { lookupCases } from './cases/lookups.ts';
-import { queryCases } from './cases/queries.ts';
-import { transactionCases } from './cases/transactions.ts';
 import type { Difference } from './declare.ts';
 import { declarer } from './declare.ts';
 import { FIRESTORE_DIFFERENCES, LEGACY_DIFFERENCES } from './differences.ts';
 import type { Service } from './service.ts';
 import { serviceAt } from './service.ts';
+import { SUITE } from './suite.ts';
 
 function suite(endpoint: string, differences: readonly Difference[]): void {
   let service: Service | undefined;
@@ -19,16 +14,7 @@ function suite(endpoint: string, differences: readonly Difference[]): void {
   });
   afterAll(() => service?.close());
   const declare = declarer(() => service!, differences);
-  for (const cases of [
-    commitCases,
-    conditionCases,
-    limitCases,
-    lookupCases,
-    transactionCases,
-    queryCases,
-    aggregationCases,
-  ])
-    cases(declare);
+  for (const cases of SUITE) cases(declare);
 }
 
 const firestore = inject('firestoreEndpoint');

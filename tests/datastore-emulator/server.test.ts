@@ -2,7 +2,21 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
 import { expectCode } from './declare.ts';
-import { blob, CODE, contentOf, insert, integer, key, namesOf, serviceAt, upsert } from './service.ts';
+import {
+  array,
+  blob,
+  CODE,
+  contentOf,
+  insert,
+  integer,
+  key,
+  namesOf,
+  PROJECT_ID,
+  remove,
+  serviceAt,
+  update,
+  upsert,
+} from './service.ts';
 
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const emulator = await startDatastoreEmulator({ nowMs: () => nowMs });
@@ -130,6 +144,46 @@ test('the message of a refusal names the field at fault', async () => {
   await expect(service.commit(mutations)).rejects.toThrow(
     'mutations[1].upsert.properties.list.array_value.values[1]: has no value set',
   );
+});
+
+test('a message that would be too long for a header loses its middle', async () => {
+  const long = 'ü'.repeat(700);
+  const path = [1, 2, 3, 4].flatMap(() => ['K', long]);
+  const error: unknown = await service.commit([update(key(...path))]).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: CODE.notFound, details: expect.stringMatching(/^there is no .+ to update$/) });
+  expect((error as { details: string }).details.length).toBeLessThan(1_000);
+});
+
+test('a projection that makes too many rows of one entity is INVALID_ARGUMENT', async () => {
+  const many = array(...Array.from({ length: 300 }, (_, place) => integer(place)));
+  await service.commit([upsert(key('K', 'a'), { x: many, y: many })]);
+  const projection = ['x', 'y'].map((name) => ({ property: { name } }));
+  await expectCode(CODE.invalid, service.query({ kind: [{ name: 'K' }], projection }));
+});
+
+test('what is deleted again and again, and asked for only then, leaves nothing behind', async () => {
+  const ids = Array.from({ length: 400 }, (_, id) => id + 1);
+  for (let round = 0; round < 8; round += 1) {
+    await service.commit(ids.map((id) => upsert(key('K', round * 1_000 + id))));
+    await service.commit(ids.map((id) => remove(key('K', round * 1_000 + id))));
+  }
+  await service.commit([upsert(key('K', 5)), upsert(key('K', 3))]);
+  const batch = await service.query({ kind: [{ name: 'K' }] });
+  expect(batch.entityResults!.map(({ entity }) => Number(entity!.key!.path![0]!.id))).toEqual([3, 5]);
+});
+
+test('what it does not do is UNIMPLEMENTED, and the message says what', async () => {
+  const query = { kind: [{ name: 'K' }] };
+  const transform = { property: 'x', increment: integer(1) };
+  for (const [field, call] of [
+    ['property_transforms', service.commit([{ ...upsert(key('K', 'a')), propertyTransforms: [transform] }])],
+    ['read_time', service.lookup([key('K', 'a')], { readOptions: { readTime: { seconds: 5 } } })],
+    ['find_nearest', service.query({ ...query, findNearest: {} })],
+    ['explain_options', service.query(query, { explainOptions: {} })],
+    ['gql_query', service.client.runQuery({ projectId: PROJECT_ID, gqlQuery: { queryString: 'SELECT *' } })],
+    ['__kind__', service.query({ kind: [{ name: '__kind__' }] })],
+  ] as const)
+    await expect(call).rejects.toMatchObject({ code: CODE.unimplemented, details: expect.stringContaining(field) });
 });
 
 test('a port that is taken is an error that says so', async () => {

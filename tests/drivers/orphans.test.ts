@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findGoogleEmulator } from '../../infra/local/emulators/google.ts';
 
 const GOOGLE = new URL('../../infra/local/emulators/google.ts', import.meta.url).href;
 const AZURITE = new URL('../../infra/local/emulators/azurite.ts', import.meta.url).href;
+
+const EMULATORS = fileURLToPath(new URL('../../infra/local/emulators.mjs', import.meta.url));
 
 const START_AZURITE = `
   const { startAzurite } = await import(${JSON.stringify(AZURITE)});
@@ -20,6 +23,12 @@ const START_GOOGLE = `
   await startGoogleEmulator(await findGoogleEmulator('firestore'));
   console.log('ready');
   setInterval(() => {}, 1000);`;
+
+/** As npm does it: a shell in between, which nothing tells that npm is gone. */
+const START_EMULATORS_AS_NPM_DOES = `
+  const { spawn } = await import('node:child_process');
+  const command = ${JSON.stringify(`"${process.execPath}" "${EMULATORS}"; true`)};
+  spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, npm_lifecycle_event: 'emulators' } });`;
 
 interface Parent {
   readonly descendants: readonly number[];
@@ -79,6 +88,14 @@ test.runIf(linux).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   'after %s of the process that started it no Azurite lives on',
   async (signal) => {
     expect(await survivorsOf(START_AZURITE, signal)).toEqual([]);
+  },
+  60_000,
+);
+
+test.runIf(linux)(
+  'after SIGKILL of the npm that started them no emulators live on',
+  async () => {
+    expect(await survivorsOf(START_EMULATORS_AS_NPM_DOES, 'SIGKILL')).toEqual([]);
   },
   60_000,
 );

@@ -9,6 +9,16 @@ export interface Refusal {
   readonly place: number;
 }
 
+/** Thrown where a request turns out to be one that is refused whatever it wants. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.refusal = { status, code, message, place: 0 };
+  }
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

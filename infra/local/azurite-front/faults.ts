@@ -20,7 +20,7 @@ export type TableFault = FaultScope &
   );
 
 export interface TableFaults {
-  /** Returns how to remove it again. */
+  /** Returns how to remove it again. Throws a TypeError for a status that is no failure. */
   add(fault: TableFault): () => void;
   clear(): void;
   /** The faults that meet a request with these operations, counted. */
@@ -31,6 +31,8 @@ export function createTableFaults(): TableFaults {
   const all = new Map<TableFault, number>();
   return {
     add(fault) {
+      if (fault.kind === 'fail' && !(fault.status >= 400 && fault.status <= 599))
+        throw new TypeError(`the status of a failure is from 400 to 599, not ${fault.status}`);
       all.set(fault, 0);
       return () => void all.delete(fault);
     },

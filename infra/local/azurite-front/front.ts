@@ -7,7 +7,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer, Refusal } from './answers.ts';
-import { answerOf } from './answers.ts';
+import { answerOf, Refused } from './answers.ts';
 import type { TableFaults } from './faults.ts';
 import { createTableFaults, createThrottle, ENTITIES_PER_SECOND } from './faults.ts';
 import type { IncomingRequest, Operation } from './operations.ts';
@@ -73,7 +73,8 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
 
   const server = http.createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
-      send(outgoing, single({ status: 500, code: 'InternalError', message: String(error), place: 0 }));
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(outgoing, single(refusalFor(error)));
     });
   });
   server.listen(port, '127.0.0.1');
@@ -95,6 +96,11 @@ const BUSY: Refusal = {
   message: 'the partition is asked for more than 2,000 entities a second',
   place: 0,
 };
+
+function refusalFor(error: unknown): Refusal {
+  if (error instanceof Refused) return error.refusal;
+  return { status: 500, code: 'InternalError', message: String(error), place: 0 };
+}
 
 function single(refusal: Refusal): Answer {
   return answerOf(refusal, false);
@@ -123,7 +129,8 @@ async function readAll(message: IncomingMessage): Promise<Buffer> {
   let sizeBytes = 0;
   for await (const chunk of message as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
-    if (sizeBytes > BODY_BYTES_MAX) throw new Error(`a body of more than ${BODY_BYTES_MAX} bytes`);
+    if (sizeBytes > BODY_BYTES_MAX)
+      throw new Refused(413, 'RequestBodyTooLarge', `the body has more than ${BODY_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -135,7 +142,8 @@ async function forward(
   options: FrontOptions,
   agent: http.Agent,
 ): Promise<Answer> {
-  const request = http.request(new URL(url, options.target), { method, headers, agent, timeout: TARGET_TIMEOUT_MS });
+  const { hostname, port } = new URL(options.target);
+  const request = http.request({ hostname, port, path: url, method, headers, agent, timeout: TARGET_TIMEOUT_MS });
   request.on('timeout', () => request.destroy(new Error(`Azurite did not answer within ${TARGET_TIMEOUT_MS} ms`)));
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -1,4 +1,5 @@
 // What a request to a table service wants done: one operation, or those of a transaction. Requests that touch no entity have none.
+import { Refused } from './answers.ts';
 import type { Body } from './size.ts';
 
 export interface Operation {
@@ -21,7 +22,7 @@ export function isBatch({ url }: Pick<IncomingRequest, 'url'>): boolean {
   return /\/\$batch(\?|$)/.test(url);
 }
 
-/** In order; of a transaction, all of them. */
+/** In order; of a transaction, all of them. Throws Refused if a path cannot be read. */
 export function operationsOf(request: IncomingRequest): Operation[] {
   if (isBatch(request))
     return innerRequests(request.body.toString('utf8')).flatMap((inner) => operationOf(inner) ?? []);
@@ -34,7 +35,7 @@ const ENTITY = /\/([A-Za-z][A-Za-z0-9]{2,62})\(PartitionKey='((?:[^']|'')*)',\s*
 const TABLE = /\/([A-Za-z][A-Za-z0-9]{2,62})(\(\))?$/;
 
 function operationOf(request: IncomingRequest): Operation | undefined {
-  const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
+  const path = pathOf(request);
   const method = String(request.headers['x-http-method'] ?? request.method).toUpperCase();
   const entity = ENTITY.exec(path);
   if (entity !== null) {
@@ -54,6 +55,14 @@ function operationOf(request: IncomingRequest): Operation | undefined {
   const body = bodyOf(request);
   const { PartitionKey: partitionKey = '', RowKey: rowKey = '' } = body;
   return { kind: 'insert', table, partitionKey: String(partitionKey), rowKey: String(rowKey), body };
+}
+
+function pathOf({ url }: IncomingRequest): string {
+  try {
+    return decodeURIComponent(url.split('?', 1)[0]!);
+  } catch {
+    throw new Refused(400, 'InvalidUri', `the path has an escape that is none: ${url}`);
+  }
 }
 
 const KINDS: Readonly<Record<string, Operation['kind']>> = {

@@ -29,9 +29,8 @@ export function entityBytes(partitionKey: string, rowKey: string, body: Body): n
 
 /** What a merge leaves: the properties it names replaced, the others as they were. */
 export function merged(present: Body, patch: Body): Body {
-  const kept = Object.fromEntries(
-    Object.entries(present).filter(([name]) => !ownProperties(patch).includes(name.replace(TYPE, ''))),
-  );
+  const replaced = new Set(ownProperties(patch));
+  const kept = Object.fromEntries(Object.entries(present).filter(([name]) => !replaced.has(name.replace(TYPE, ''))));
   return { ...kept, ...patch };
 }
 

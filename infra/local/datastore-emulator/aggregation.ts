@@ -37,7 +37,7 @@ export function runAggregation(request: RunAggregationQueryRequest, database: Da
   });
   const { transaction, version, began } = readAs(request.readOptions, services.transactions);
   transaction?.readScope(scopeOf(plan, services.storage));
-  const rows = within(plan, bounds, rowsOf(plan, services.storage, version, bounds.after));
+  const rows = rowsWithin(plan, bounds, rowsOf(plan, services.storage, version, bounds.after));
   const aggregateProperties = Object.fromEntries(
     named.map(([name, aggregation]) => [name, resultOf(aggregation, rows, plan)]),
   );
@@ -76,7 +76,7 @@ function check({ operator, count, sum, avg }: Aggregation): void {
   if (operator === 'count' && Number(count.upTo?.value ?? 0) < 0) throw invalid('count.up_to', 'must not be negative');
 }
 
-function within(plan: Plan, { offset, limit, until }: Bounds, found: Iterable<Row>): Row[] {
+function rowsWithin(plan: Plan, { offset, limit, until }: Bounds, found: Iterable<Row>): Row[] {
   const rows: Row[] = [];
   let skipped = 0;
   for (const row of found) {

@@ -33,8 +33,7 @@ export interface Call {
   run(only?: (index: number) => boolean): Buffer;
 }
 
-/** Reads a request. Throws INVALID_ARGUMENT naming the field at fault. */
-export type Prepare = (bytes: Buffer, services: Services) => Call;
+type Prepare = (bytes: Buffer, services: Services) => Call;
 
 const PREPARE: Readonly<Record<Rpc, Prepare>> = {
   Lookup: prepare('LookupRequest', (request, database, services) => {
@@ -101,9 +100,8 @@ const PREPARE: Readonly<Record<Rpc, Prepare>> = {
   }),
 };
 
-/** Reads the request of a call. */
-export /** Reads the request of a call. */
-function prepareCall(rpc: Rpc, bytes: Buffer, services: Services): Call {
+/** Reads the request of a call. Throws INVALID_ARGUMENT naming the field at fault. */
+export function prepareCall(rpc: Rpc, bytes: Buffer, services: Services): Call {
   return PREPARE[rpc](bytes, services);
 }
 

@@ -52,11 +52,14 @@ function commitTransaction(
   database: Database,
   services: Services,
 ): Buffer {
-  // However it ends, it has ended.
-  services.transactions.end(transaction);
-  if (transaction.readOnly && mutations.length > 0)
-    throw invalid('mutations', 'must be empty in a read-only transaction');
-  transaction.check();
+  try {
+    if (transaction.readOnly && mutations.length > 0)
+      throw invalid('mutations', 'must be empty in a read-only transaction');
+    transaction.check();
+  } finally {
+    // However it went, it has ended; not before the check, which compares with states that are kept for open transactions alone.
+    services.transactions.end(transaction);
+  }
   const { storage } = services;
   const version = storage.nextVersion();
   const undo = storage.openUndo();

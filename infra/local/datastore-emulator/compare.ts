@@ -106,7 +106,7 @@ function withoutMeaning(encoded: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-function microseconds(timestamp: WireReader): bigint {
+export function microseconds(timestamp: WireReader): bigint {
   let total = 0n;
   while (timestamp.next()) {
     if (timestamp.field === 1) total += timestamp.int64() * 1_000_000n;
@@ -115,7 +115,7 @@ function microseconds(timestamp: WireReader): bigint {
   return total;
 }
 
-function pointOf(point: WireReader): Point {
+export function pointOf(point: WireReader): Point {
   let latitude = 0;
   let longitude = 0;
   while (point.next()) {

@@ -4,8 +4,7 @@ import { parseKey } from './keys.ts';
 import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from './limits.ts';
 import { normaliseProperties } from './normalise.ts';
 import { inside, invalid } from './status.ts';
-import type { ValueContext } from './values.ts';
-import { checkProperty } from './values.ts';
+import { checkProperty, outermost } from './values.ts';
 import { bytesField, WireReader } from './wire.ts';
 
 /** Encoded entries of `Entity.properties`, tag included, by name. */
@@ -24,8 +23,7 @@ const PROPERTIES = 3;
 
 /** Checks all of an entity but its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
 export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
-  const found = { unnormalised: false };
-  const context: ValueContext = { database, insideArray: false, depth: 0, found };
+  const context = outermost(database);
   let keyBytes: Buffer | undefined;
   const properties: Properties = new Map();
   const sizes = new Map<string, number>();
@@ -44,7 +42,11 @@ export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules):
   const key = inside('key', () => parseKey(given, database, rules));
   let sizeBytes = 0;
   for (const size of sizes.values()) sizeBytes += size;
-  return { key, properties: found.unnormalised ? normaliseProperties(properties, database) : properties, sizeBytes };
+  return {
+    key,
+    properties: context.found.unnormalised ? normaliseProperties(properties, database) : properties,
+    sizeBytes,
+  };
 }
 
 /** The stored form. It shares no memory with what it was made of. */
@@ -62,11 +64,11 @@ export function propertiesOf(entity: Buffer): Properties {
   return properties;
 }
 
-/** The encoded key of a stored entity. */
+/** The encoded key of a stored entity; empty if it is an embedded one that has none. */
 export function keyBytesOf(entity: Buffer): Buffer {
   const reader = new WireReader(entity);
   while (reader.next()) if (reader.field === KEY) return reader.slice();
-  throw new Error('a stored entity has a key');
+  return entity.subarray(entity.length);
 }
 
 /** An entity of a key alone. */
@@ -90,24 +92,9 @@ export function propertyEntry(name: string, value: Buffer): Buffer {
   return Buffer.concat(bytesField(PROPERTIES, entry));
 }
 
-/** True if both hold the same names with the same bytes, in whatever order. */
-export function sameProperties(one: Properties, other: Properties): boolean {
-  if (one.size !== other.size) return false;
-  for (const [name, entry] of one) {
-    const twin = other.get(name);
-    if (twin === undefined || !twin.equals(entry)) return false;
-  }
-  return true;
-}
-
 /** Bytes of stored properties by the service's formula. */
 export function propertiesBytes(properties: Properties): number {
-  const context = {
-    database: ANY_DATABASE,
-    insideArray: false,
-    depth: 0,
-    found: { unnormalised: false },
-  };
+  const context = outermost(ANY_DATABASE);
   let sizeBytes = 0;
   for (const entry of properties.values()) {
     const outer = new WireReader(entry);

@@ -2,16 +2,13 @@
 import type { IndexValue } from './compare.ts';
 import { compareValues, elementsOf, indexValues, keyInside } from './compare.ts';
 import type { Database } from './keys.ts';
-import { isReserved, parseKey } from './keys.ts';
+import { isReserved, KEY, parseKey } from './keys.ts';
 import { FILTERS_MAX, NOT_IN_VALUES_MAX } from './limits.ts';
 import type { Filter, PropertyReference } from './protocol.ts';
 import { enumValue } from './protocol.ts';
 import { inside, invalid } from './status.ts';
-import type { ValueContext } from './values.ts';
-import { checkValue, FIELD } from './values.ts';
+import { checkValue, FIELD, outermost } from './values.ts';
 import { WireReader } from './wire.ts';
-
-export const KEY = '__key__';
 
 /** A filter in its one form: IN is an OR of equals, NOT_IN an AND of unequals. */
 export type Condition =
@@ -100,13 +97,7 @@ function ancestor(property: string, value: Buffer, database: Database): Conditio
 }
 
 function checkFilterValue(value: Buffer, database: Database): void {
-  const context: ValueContext = {
-    database,
-    insideArray: false,
-    depth: 0,
-    found: { unnormalised: false },
-  };
-  checkValue(new WireReader(value), context);
+  checkValue(new WireReader(value), outermost(database));
   const reader = new WireReader(value);
   while (reader.next()) {
     if (reader.field === FIELD.excludeFromIndexes && reader.flag())

@@ -1,10 +1,19 @@
 // Keys: checked, made canonical (the project filled in), and turned into strings whose order is the order of keys. A key's string
 // begins with its parent's, so that an entity and its descendants are one range.
 import { isUtf8 } from 'node:buffer';
-import { INDEXED_BYTES_MAX, KEY_BYTES_MAX, KEY_OVERHEAD_BYTES, NUMBER_BYTES, PATH_ELEMENTS_MAX } from './limits.ts';
-import { STRING_OVERHEAD_BYTES } from './limits.ts';
+import {
+  INDEXED_BYTES_MAX,
+  KEY_BYTES_MAX,
+  KEY_OVERHEAD_BYTES,
+  NUMBER_BYTES,
+  PATH_ELEMENTS_MAX,
+  STRING_OVERHEAD_BYTES,
+} from './limits.ts';
 import { inside, invalid } from './status.ts';
 import { bytesField, varint, WireReader } from './wire.ts';
+
+/** The name under which queries and masks speak of an entity's key. */
+export const KEY = '__key__';
 
 /** What a request says about itself: all its keys must belong there. */
 export interface Database {

@@ -30,6 +30,11 @@ export const NOT_IN_VALUES_MAX = 10;
 export const DISJUNCTIONS_MAX = 30;
 /** "A minimum of one and maximum of five aggregations per query" (query.proto). */
 export const AGGREGATIONS_MAX = 5;
+/**
+ * Not the service's, which refuses to write an entity with so many entries in one index: rows of one entity in a projection, which
+ * come from every combination of the values of its arrays.
+ */
+export const COMBINATIONS_MAX = 20_000;
 /** Limits page of the service: a query's filters and orders. */
 export const FILTERS_MAX = 100;
 

@@ -14,8 +14,8 @@ import { readAs } from './transactions.ts';
 
 const encodeResponse = encoder('LookupResponse');
 
-/** Bytes of a result besides its entity: version, times, tags. */
-const RESULT_OVERHEAD_BYTES = 64;
+/** Bytes of a result besides its entity and cursor: version, times, tags. */
+export const RESULT_OVERHEAD_BYTES = 64;
 
 export function lookupKeys({ keys }: LookupRequest, database: Database): KeyRef[] {
   if (keys.length > LOOKUP_KEYS_MAX)

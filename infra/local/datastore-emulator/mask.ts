@@ -1,7 +1,7 @@
 // Property masks: which properties a read shows, or a write touches. A path may lead into embedded entities.
 import type { Properties } from './entities.ts';
 import { propertiesOf, propertyEntry, valueOf } from './entities.ts';
-import { isReserved } from './keys.ts';
+import { isReserved, KEY } from './keys.ts';
 import type { PropertyMask } from './protocol.ts';
 import { invalid } from './status.ts';
 import { FIELD } from './values.ts';
@@ -10,8 +10,6 @@ import { bytesField, WireReader } from './wire.ts';
 /** By property name: the whole property, or what of its embedded entity. */
 export type Mask = ReadonlyMap<string, Mask | 'whole'>;
 type MutableMask = Map<string, MutableMask | 'whole'>;
-
-const KEY = '__key__';
 
 /** Undefined if everything is meant. Throws INVALID_ARGUMENT below `field`. */
 export function maskOf(mask: PropertyMask | null, field: string): Mask | undefined {

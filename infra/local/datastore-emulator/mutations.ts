@@ -1,23 +1,16 @@
 // One mutation: checked when it comes in, applied to the state of its key when its turn comes.
 import type { Properties } from './entities.ts';
-import {
-  checkEntityBytes,
-  encodeEntity,
-  parseEntity,
-  propertiesBytes,
-  propertiesOf,
-  sameProperties,
-} from './entities.ts';
+import { checkEntityBytes, encodeEntity, parseEntity, propertiesBytes, propertiesOf } from './entities.ts';
 import type { Database, KeyRef } from './keys.ts';
 import { describeKey, parseKey } from './keys.ts';
 import type { Mask } from './mask.ts';
 import { maskOf, merged } from './mask.ts';
-import type { Mutation, PropertyTransform } from './protocol.ts';
+import type { Mutation } from './protocol.ts';
 import { enumValue, microsecondsOf, timestampOf } from './protocol.ts';
+import { sameProperties } from './same.ts';
 import type { Services } from './services.ts';
 import { inside, invalid, status, StatusError } from './status.ts';
 import type { Stored } from './storage.ts';
-import { checkTransforms, transformed } from './transforms.ts';
 
 export type Operation = 'insert' | 'update' | 'upsert' | 'delete';
 
@@ -26,12 +19,10 @@ export interface CheckedMutation {
   readonly key: KeyRef;
   /** None for a delete. */
   readonly properties: Properties;
-  readonly propertiesBytes: number;
   readonly mask: Mask | undefined;
   /** The version that must be current; undefined: any. */
   readonly baseVersion: number | undefined;
   readonly onConflict: 'fail' | 'keep';
-  readonly transforms: readonly PropertyTransform[];
 }
 
 const FAIL = enumValue('Mutation.ConflictResolutionStrategy', 'FAIL');
@@ -41,11 +32,12 @@ const SERVER_VALUE = enumValue('Mutation.ConflictResolutionStrategy', 'SERVER_VA
 export function checkMutation(mutation: Mutation, database: Database): CheckedMutation {
   const { operation } = mutation;
   if (operation === undefined) throw invalid('operation', 'one of insert, update, upsert and delete must be set');
+  if (mutation.propertyTransforms.length > 0)
+    throw new StatusError(status.UNIMPLEMENTED, 'property_transforms: not supported by this emulator');
   const conflict = checkConflict(mutation, operation);
   if (operation === 'delete') {
-    if (mutation.propertyTransforms.length > 0) throw invalid('property_transforms', 'must not come with a delete');
     const key = inside('delete', () => parseKey(mutation.delete, database));
-    return { operation, key, properties: NONE, propertiesBytes: 0, mask: undefined, ...conflict, transforms: [] };
+    return { operation, key, properties: NONE, mask: undefined, ...conflict };
   }
   const completeness = operation === 'update' ? 'complete' : 'either';
   const entity = inside(operation, () => {
@@ -54,16 +46,13 @@ export function checkMutation(mutation: Mutation, database: Database): CheckedMu
     checkEntityBytes(parsed.key, parsed.sizeBytes);
     return parsed;
   });
-  checkTransforms(mutation.propertyTransforms);
   const mask = maskOf(mutation.propertyMask, 'property_mask');
   return {
     operation,
     key: entity.key,
     properties: entity.properties,
-    propertiesBytes: entity.sizeBytes,
     mask,
     ...conflict,
-    transforms: mutation.propertyTransforms,
   };
 }
 
@@ -109,25 +98,17 @@ export function applyMutation(mutation: CheckedMutation, version: number, { stor
     throw new StatusError(status.ALREADY_EXISTS, `the entity ${describeKey(key)} exists already`);
   if (operation === 'update' && current === undefined)
     throw new StatusError(status.NOT_FOUND, `there is no entity ${describeKey(key)} to update`);
-  const { properties, transformResults } = nextProperties(mutation, current);
+  const properties = nextProperties(mutation, current);
   const changed = current === undefined || !sameProperties(propertiesOf(current.entity!), properties);
-  const stored = changed ? storage.put(key, encodeEntity(key, properties), version) : current;
-  return { ...resultOf(stored, version), ...(transformResults.length > 0 ? { transformResults } : {}) };
+  return resultOf(changed ? storage.put(key, encodeEntity(key, properties), version) : current, version);
 }
 
-interface NextProperties {
-  readonly properties: Properties;
-  readonly transformResults: readonly Buffer[];
-}
-
-function nextProperties(mutation: CheckedMutation, current: Stored | undefined): NextProperties {
-  const { mask, key, transforms } = mutation;
-  let { properties } = mutation;
-  if (mask !== undefined)
-    properties = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);
-  const after = transformed(properties);
-  if (mask !== undefined || transforms.length > 0) checkEntityBytes(key, propertiesBytes(after.properties));
-  return after;
+/** What the entity is to hold. Throws INVALID_ARGUMENT if a patch makes it too large. */
+function nextProperties({ mask, key, properties }: CheckedMutation, current: Stored | undefined): Properties {
+  if (mask === undefined) return properties;
+  const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);
+  checkEntityBytes(key, propertiesBytes(patched));
+  return patched;
 }
 
 function resultOf(stored: Stored | undefined, version: number): object {

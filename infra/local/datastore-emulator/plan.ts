@@ -1,8 +1,8 @@
 // A query, checked and made ready to run: which tables and keys to look at, what to keep, in what order.
 import type { Condition } from './filters.ts';
-import { comparisonsOf, conditionOf, conjunctsOf, isInequality, KEY, propertyName } from './filters.ts';
+import { comparisonsOf, conditionOf, conjunctsOf, isInequality, propertyName } from './filters.ts';
 import type { Database } from './keys.ts';
-import { afterDescendants, partitionOf } from './keys.ts';
+import { afterDescendants, KEY, partitionOf } from './keys.ts';
 import { DISJUNCTIONS_MAX } from './limits.ts';
 import type { Query } from './protocol.ts';
 import { enumValue } from './protocol.ts';

@@ -57,19 +57,7 @@ export interface Mutation {
   readonly updateTime: Timestamp;
   readonly conflictResolutionStrategy: number;
   readonly propertyMask: PropertyMask | null;
-  readonly propertyTransforms: readonly PropertyTransform[];
-}
-
-export interface PropertyTransform {
-  readonly property: string;
-  readonly transformType?:
-    'setToServerValue' | 'increment' | 'maximum' | 'minimum' | 'appendMissingElements' | 'removeAllFromArray';
-  readonly setToServerValue: number;
-  readonly increment: Buffer;
-  readonly maximum: Buffer;
-  readonly minimum: Buffer;
-  readonly appendMissingElements: { readonly values: readonly Buffer[] };
-  readonly removeAllFromArray: { readonly values: readonly Buffer[] };
+  readonly propertyTransforms: readonly object[];
 }
 
 export interface RunQueryRequest extends Request {
@@ -156,7 +144,7 @@ const PACKAGE = 'google.datastore.v1';
 /** Fields whose content stays encoded. */
 const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['Mutation', 'insert', 'update', 'upsert', 'delete'],
-  ['MutationResult', 'key', 'transformResults'],
+  ['MutationResult', 'key'],
   ['EntityResult', 'entity'],
   ['LookupRequest', 'keys'],
   ['LookupResponse', 'deferred'],
@@ -164,7 +152,6 @@ const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['AllocateIdsResponse', 'keys'],
   ['ReserveIdsRequest', 'keys'],
   ['PropertyFilter', 'value'],
-  ['PropertyTransform', 'increment', 'maximum', 'minimum'],
   ['ArrayValue', 'values'],
   ['RunQueryRequest', 'partitionId'],
   ['RunAggregationQueryRequest', 'partitionId'],

@@ -5,9 +5,12 @@ import type { IndexValue } from './compare.ts';
 import { keyBytesOf, propertiesOf, valueOf } from './entities.ts';
 import type { Properties } from './entities.ts';
 import type { ValuesOf } from './filters.ts';
-import { conjunctsOf, holds, inRange, KEY } from './filters.ts';
+import { conjunctsOf, holds, inRange } from './filters.ts';
+import { KEY } from './keys.ts';
 import { segmentsOf } from './mask.ts';
+import { COMBINATIONS_MAX } from './limits.ts';
 import type { Order, Plan } from './plan.ts';
+import { invalid } from './status.ts';
 import type { Storage, Stored, Table } from './storage.ts';
 import { asOf, sortedOrders } from './storage.ts';
 import { FIELD } from './values.ts';
@@ -123,6 +126,8 @@ function combinations(plan: Plan, stored: Stored, sortedBy: readonly IndexValue[
   let choices: Map<string, IndexValue>[] = [new Map()];
   for (const property of plan.projection) {
     const values = valuesOf(property).filter((value) => inRange(conjunctsOf(plan.condition), property, value));
+    if (choices.length * values.length > COMBINATIONS_MAX)
+      throw invalid('query.projection', `makes more than ${COMBINATIONS_MAX} rows of one entity`);
     choices = choices.flatMap((choice) => values.map((value) => new Map(choice).set(property, value)));
   }
   return choices.map((projected) => ({

@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from './cursors.ts';
 import { keyBytesOf, keyOnly, propertyEntry } from './entities.ts';
 import type { Database } from './keys.ts';
 import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX } from './limits.ts';
-import { resultOf, shown } from './lookup.ts';
+import { RESULT_OVERHEAD_BYTES, resultOf, shown } from './lookup.ts';
 import type { Mask } from './mask.ts';
 import { maskOf } from './mask.ts';
 import type { Plan } from './plan.ts';
@@ -27,9 +27,6 @@ const AFTER_LIMIT = MORE('MORE_RESULTS_AFTER_LIMIT');
 const AFTER_CURSOR = MORE('MORE_RESULTS_AFTER_CURSOR');
 const NO_MORE = MORE('NO_MORE_RESULTS');
 const TYPE = (name: string) => enumValue('EntityResult.ResultType', name);
-
-/** Bytes of a result besides its entity and cursor. */
-const RESULT_OVERHEAD_BYTES = 64;
 
 export function runQuery(request: RunQueryRequest, database: Database, services: Services): Buffer {
   if (request.explainOptions !== null) throw unsupported('explain_options');

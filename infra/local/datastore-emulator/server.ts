@@ -116,9 +116,19 @@ function handler(rpc: Rpc, services: Services, faults: Faults): Handler {
   };
 }
 
+/** Messages travel in a header, of which clients take 8 KiB; each character may need nine bytes there. */
+const MESSAGE_CHARS_MAX = 800;
+
 /** Whatever is not said to the client on purpose is a bug here. */
 function errorOf(error: unknown): { code: status; details: string } {
-  if (error instanceof StatusError) return { code: error.code, details: error.message };
+  if (error instanceof StatusError) return { code: error.code, details: cut(error.message) };
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: status.INTERNAL, details: `a bug of this emulator: ${details}` };
+  return { code: status.INTERNAL, details: cut(`a bug of this emulator: ${details}`) };
+}
+
+/** Without its middle if it is long: the beginning names the field, the end says what is wrong. */
+function cut(message: string): string {
+  if (message.length <= MESSAGE_CHARS_MAX) return message;
+  const half = MESSAGE_CHARS_MAX / 2;
+  return `${message.slice(0, half)} ... ${message.slice(-half)}`.toWellFormed();
 }

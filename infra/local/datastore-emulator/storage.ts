@@ -19,10 +19,8 @@ export interface Stored {
 export interface Table {
   readonly kind: string;
   readonly states: Map<string, Stored>;
-  /** Order strings, sorted unless `sorted` is false; keys that are gone may linger. */
-  orders: string[];
-  sorted: boolean;
-  lingering: number;
+  /** Order strings, sorted; keys that are gone may linger. Undefined: to be made from the states when a query asks. */
+  orders: string[] | undefined;
 }
 
 export interface Storage {
@@ -154,14 +152,10 @@ export function asOf(state: Stored | undefined, version: number): Stored | undef
 
 /** The order strings of a table in [from, to), sorted. Some may belong to entities that are gone. */
 export function sortedOrders(table: Table, from: string, to: string | undefined): string[] {
-  if (!table.sorted || table.lingering > table.orders.length / 2) {
-    table.orders = [...table.states.keys()].sort();
-    table.sorted = true;
-    table.lingering = 0;
-  }
-  const start = firstNotBelow(table.orders, from);
-  const end = to === undefined ? table.orders.length : firstNotBelow(table.orders, to);
-  return start === 0 && end === table.orders.length ? table.orders : table.orders.slice(start, end);
+  const orders = (table.orders ??= [...table.states.keys()].sort());
+  const start = firstNotBelow(orders, from);
+  const end = to === undefined ? orders.length : firstNotBelow(orders, to);
+  return start === 0 && end === orders.length ? orders : orders.slice(start, end);
 }
 
 function firstNotBelow(orders: readonly string[], bound: string): number {
@@ -176,29 +170,32 @@ function firstNotBelow(orders: readonly string[], bound: string): number {
 }
 
 function addTable(partitions: Map<string, Map<string, Table>>, { partition, kind }: KeyRef): Table {
-  const table: Table = { kind, states: new Map(), orders: [], sorted: true, lingering: 0 };
+  const table: Table = { kind, states: new Map(), orders: [] };
   const tables = partitions.get(partition);
   if (tables === undefined) partitions.set(partition, new Map([[kind, table]]));
   else tables.set(kind, table);
   return table;
 }
 
-/** Keys that come in order keep the table sorted. */
+/** Keys that come in order keep the table sorted; any other, and one that lingers, makes the order anew. */
 function addOrder(table: Table, order: string): void {
-  const last = table.orders.at(-1);
-  // A key that lingers may come back: the sort, made of the states, then drops the double.
-  table.sorted &&= last === undefined || last < order;
-  table.orders.push(order);
+  const last = table.orders?.at(-1);
+  if (last === undefined || last < order) table.orders?.push(order);
+  else table.orders = undefined;
 }
 
-/** Puts back a state whose place among the sorted orders is still there. */
+/** Puts back a state that a write has replaced or removed. */
 function remember(table: Table, order: string, state: Stored): void {
-  if (!table.states.has(order)) table.lingering -= 1;
+  if (!table.states.has(order)) table.orders = undefined;
   table.states.set(order, state);
 }
 
+const LINGERING_MIN = 1_000;
+
 function forget(table: Table, order: string): void {
-  if (table.states.delete(order)) table.lingering += 1;
+  table.states.delete(order);
+  const { orders, states } = table;
+  if (orders !== undefined && orders.length > 2 * states.size + LINGERING_MIN) table.orders = undefined;
 }
 
 /** Drops what is older than the state that the oldest snapshot reads. */

@@ -42,6 +42,11 @@ export interface ValueContext {
   readonly found: { unnormalised: boolean };
 }
 
+/** The context of a property of an entity that is not embedded. */
+export function outermost(database: Database): ValueContext {
+  return { database, insideArray: false, depth: 0, found: { unnormalised: false } };
+}
+
 /** Where the content of a value lies, and what kind it is. */
 interface Found {
   type: number;
@@ -66,7 +71,8 @@ export function checkValue(reader: WireReader, context: ValueContext): number {
   return contentBytes(reader.bytes, found, context);
 }
 
-function findContent(reader: WireReader): Found {
+/** The content of a value; the last one counts if there are several. */
+export function findContent(reader: WireReader): Found {
   const found: Found = { type: 0, start: 0, end: 0, wireType: 0, meaning: 0, excluded: false, annotated: false };
   while (reader.next()) {
     if (reader.field === FIELD.meaning) found.meaning = reader.number();

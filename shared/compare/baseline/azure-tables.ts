@@ -63,6 +63,14 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
       await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
     },
     getMany: async (keys) => (await Promise.all(keys.map(get))).filter(Boolean).length,
+    scan: async () => {
+      let count = 0;
+      for await (const fields of client.listEntities<RecordFields>()) {
+        usage.bytesRead += fieldBytes(fields);
+        count++;
+      }
+      return count;
+    },
   };
 }
 

@@ -18,7 +18,7 @@ export interface Baseline {
   close(): Promise<void>;
 }
 
-/** Every verb is one request and rejects with the SDK's own error. */
+/** Every verb but `scan` is one request; each rejects with the SDK's own error. */
 export interface BaselineTable {
   /** Creates the record; rejects if it exists. */
   insert(record: SampleRecord): Promise<void>;
@@ -30,6 +30,8 @@ export interface BaselineTable {
   putMany(records: readonly SampleRecord[]): Promise<void>;
   /** How many of at most `getManyMax` distinct keys were there. */
   getMany(keys: readonly string[]): Promise<number>;
+  /** Reads every record, by the SDK's query or list, in as many requests as it makes of that; how many there were. */
+  scan(): Promise<number>;
 }
 
 /** Counters that a baseline keeps. */

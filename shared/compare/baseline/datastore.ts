@@ -69,5 +69,12 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): Baseline
       await datastore.upsert(records.map(entityOf));
     },
     getMany: lookup,
+    scan: async () => {
+      const [entities] = (await datastore.runQuery(datastore.createQuery(name))) as unknown as [RecordFields[]];
+      usage.requests++;
+      usage.billable.reads += entities.length;
+      for (const fields of entities) usage.bytesRead += fieldBytes(fields);
+      return entities.length;
+    },
   };
 }

@@ -2,7 +2,21 @@
 import { expect } from 'vitest';
 import type { Declare } from '../declare.ts';
 import { expectCode } from '../declare.ts';
-import { CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
+import type { Properties } from '../service.ts';
+import {
+  array,
+  CODE,
+  contentOf,
+  entity,
+  insert,
+  integer,
+  key,
+  remove,
+  text,
+  update,
+  upsert,
+  versionOf,
+} from '../service.ts';
 
 export function commitCases(declare: Declare): void {
   declare('what was inserted is found', async (service, kind) => {
@@ -41,6 +55,23 @@ export function commitCases(declare: Declare): void {
     const first = await service.commit([upsert(key(kind, 'a'), { x: integer(1), y: text('é') })]);
     const second = await service.commit([upsert(key(kind, 'a'), { y: text('é'), x: integer(1) })]);
     expect(versionOf(second)).toBe(versionOf(first));
+  });
+
+  declare('the order of properties in an embedded entity changes nothing', async (service, kind) => {
+    const write = async (properties: Properties) =>
+      versionOf(await service.commit([upsert(key(kind, 'a'), { list: array(entity(properties)) })]));
+    const first = await write({ x: integer(1), y: text('é') });
+    expect(await write({ y: text('é'), x: integer(1) })).toBe(first);
+    expect(await write({ y: text('e'), x: integer(1) })).toBeGreaterThan(first);
+  });
+
+  declare('a default that is written out changes nothing', async (service, kind) => {
+    const write = async (properties: Properties) =>
+      versionOf(await service.commit([upsert(key(kind, 'a'), properties)]));
+    const first = await write({ x: integer(1), t: { timestampValue: { seconds: 5 } } });
+    const written = { ...integer(1), excludeFromIndexes: false };
+    expect(await write({ x: written, t: { timestampValue: { seconds: 5, nanos: 0 } } })).toBe(first);
+    expect(await write({ x: { ...integer(1), excludeFromIndexes: true } })).toBeGreaterThan(first);
   });
 
   declare('a version never comes back after a delete', async (service, kind) => {

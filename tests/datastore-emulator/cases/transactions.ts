@@ -57,6 +57,30 @@ export function transactionCases(declare: Declare): void {
     await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'b'))]));
   });
 
+  declare('an entity that was there and is gone aborts the commit', async (service, kind) => {
+    await service.commit([insert(key(kind, 'a'))]);
+    const transaction = await service.begin();
+    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    await service.commit([remove(key(kind, 'a'))]);
+    await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'b'))]));
+  });
+
+  declare('a query that would no longer find something aborts the commit', async (service, kind) => {
+    const [gone, moved] = [key('P', kind, kind, 'gone'), key('P', kind, kind, 'moved')];
+    const filters = [
+      comparison('__key__', 'HAS_ANCESTOR', { keyValue: key('P', kind) }),
+      comparison('x', 'EQUAL', integer(1)),
+    ];
+    const query = { kind: [{ name: kind }], filter: { compositeFilter: { op: 'AND' as const, filters } } };
+    for (const change of [remove(gone), update(moved, { x: integer(2) })]) {
+      await service.commit([gone, moved].map((each) => upsert(each, { x: integer(1) })));
+      const transaction = await service.begin();
+      expect(namesOf(await service.query(query, { readOptions: { transaction } }))).toEqual(['gone', 'moved']);
+      await service.commit([change]);
+      await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'c'))]));
+    }
+  });
+
   declare('a query that would find something else by now aborts the commit', async (service, kind) => {
     await service.commit([insert(key('P', kind, kind, 'a'), { x: integer(1) })]);
     const transaction = await service.begin();

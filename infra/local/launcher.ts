@@ -1,0 +1,37 @@
+// Tells when the npm that started this process is gone. Killed outright (SIGKILL) it takes neither its shell nor this process with it;
+// what would then run on for ever must end by itself.
+import { readFileSync } from 'node:fs';
+
+const ASK_EVERY_MS = 1_000;
+const SHELLS = new Set(['sh', 'dash', 'bash']);
+
+/**
+ * Calls `end` once when npm is gone, at most a second later. Does nothing for what was not started by an npm script. Where there is no
+ * /proc, an npm behind a shell that stays in between is not seen.
+ */
+export function onLauncherEnd(end: () => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const before = launcher();
+  const timer = setInterval(() => {
+    if (launcher() === before) return;
+    clearInterval(timer);
+    end();
+  }, ASK_EVERY_MS);
+  timer.unref();
+}
+
+/** Whose children this process and the shell before it are; an orphan's parent is another one. */
+function launcher(): string {
+  const [name, parent] = statusOf(process.ppid);
+  return SHELLS.has(name) ? `${process.ppid} ${parent}` : String(process.ppid);
+}
+
+/** Name and parent of a process; empty if there is no saying. */
+function statusOf(pid: number): readonly [name: string, parent: string] {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return [/^Name:\s*(.*)$/m.exec(status)?.[1] ?? '', /^PPid:\s*(\d+)$/m.exec(status)?.[1] ?? ''];
+  } catch {
+    return ['', ''];
+  }
+}
