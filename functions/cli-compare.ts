@@ -14,7 +14,7 @@ import { machine } from './cli-machine.ts';
 import { showProgress } from './cli-progress.ts';
 import { writeReport } from './cli-report.ts';
 import type { AskTool, CloudEndpoint } from './endpoints.ts';
-import { endpointsSchema, headersFor, urlOf } from './endpoints.ts';
+import { EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
 
 export interface CompareDeployedOptions {
   /** Written by a deployment. */
@@ -39,7 +39,7 @@ export async function compareDeployed(options: CompareDeployedOptions): Promise<
   const { stage, endpoints } = await endpointsIn(options.endpointsFile);
   const clouds = endpoints.filter(({ cloud }) => options.clouds.includes(cloud));
   if (clouds.length === 0)
-    throw new Error(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
+    throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
   // Tokens of an hour, asked for once: a whole ladder takes less.
   const targets: Endpoint[] = await Promise.all(
     clouds.map(async (cloud) => ({
@@ -75,9 +75,12 @@ async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSch
   try {
     return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
-    throw new Error(`${file} does not name deployed functions: \`npx serverless deploy\` or \`info\` writes it`, {
-      cause: error,
-    });
+    throw new EndpointError(
+      `${file} does not name deployed functions: \`npx serverless deploy\` or \`info\` writes it`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -32,6 +32,9 @@ export const endpointsSchema = z.object({
   endpoints: z.array(z.discriminatedUnion('cloud', [gcpEndpoint, azureEndpoint])),
 });
 
+/** There is no such function, or no such key; the message says which, and what brings it. */
+export class EndpointError extends Error {}
+
 /** One cloud's functions. */
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
 type GcpEndpoint = z.infer<typeof gcpEndpoint>;
@@ -57,7 +60,7 @@ export async function headersFor(
 /** The address of a function. Throws if it is not deployed. */
 export function urlOf({ cloud, urls }: CloudEndpoint, name: string): string {
   const found = urls[name];
-  if (found === undefined) throw new Error(`${name} is not deployed on ${cloud}`);
+  if (found === undefined) throw new EndpointError(`${name} is not deployed on ${cloud}`);
   return found;
 }
 
@@ -73,7 +76,7 @@ async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Prom
     return { 'X-Serverless-Authorization': `Bearer ${await identityToken(urlOf(endpoint, name), ask)}` };
   }
   const app = endpoint.apps[name];
-  if (app === undefined) throw new Error(`${name} is not deployed on azure`);
+  if (app === undefined) throw new EndpointError(`${name} is not deployed on azure`);
   const place = ['--subscription', endpoint.subscription, '--resource-group', endpoint.resourceGroup, '--name', app];
   const query = ['--query', 'functionKeys.default', '--output', 'tsv'];
   return { 'x-functions-key': await ask('az', ['functionapp', 'keys', 'list', ...place, ...query]) };
@@ -88,7 +91,7 @@ async function identityToken(audience: string, ask: AskTool): Promise<string> {
 
 async function gcpSecret({ project, keys }: GcpEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
   const found = keys[role];
-  if (found === undefined) throw new Error(`no keys of the role ${role} on gcp`);
+  if (found === undefined) throw new EndpointError(`no keys of the role ${role} on gcp`);
   const place = [`--secret=${found.secret}`, `--project=${project}`];
   return await ask('gcloud', ['secrets', 'versions', 'access', found.version, ...place]);
 }
@@ -99,7 +102,7 @@ async function azureSecret(
   ask: AskTool,
 ): Promise<string> {
   const name = secrets[role];
-  if (name === undefined) throw new Error(`no keys of the role ${role} on azure`);
+  if (name === undefined) throw new EndpointError(`no keys of the role ${role} on azure`);
   const place = ['--subscription', subscription, '--vault-name', vault, '--name', name];
   return await ask('az', ['keyvault', 'secret', 'show', ...place, '--query', 'value', '--output', 'tsv']);
 }

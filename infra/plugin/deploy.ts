@@ -1,15 +1,17 @@
 // `serverless deploy`: plan both clouds and show the plans; then apply, upload, try out. Interrupted anywhere, or failed, the same command
 // goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
 import type { CloudEndpoint } from '../../functions/endpoints.ts';
+import { keysToKeep, newKeys } from './app-keys.ts';
 import { infoText } from './info.ts';
+import type { Patience } from './patience.ts';
+import { patiently } from './patience.ts';
 import { DeployError } from './settings.ts';
 import { smoke } from './smoke.ts';
-import type { SmokeOptions } from './smoke.ts';
 import type { Context, Stack } from './stack.ts';
-import { endpointOf, keysVersionOf, newKeys, openStacks, writeEndpoints } from './stack.ts';
+import { openStacks, presentOf, writeEndpoints } from './stack.ts';
 import type { Planned } from './terraform.ts';
 
-export interface DeployOptions extends SmokeOptions {
+export interface DeployOptions extends Patience {
   /** Stop after showing the plans. */
   readonly isPlanOnly: boolean;
 }
@@ -17,9 +19,9 @@ export interface DeployOptions extends SmokeOptions {
 /** Throws a DeployError that says which clouds are done and which are not. */
 export async function deploy(context: Context, options: DeployOptions): Promise<void> {
   const { settings, log } = context;
-  const stacks = await openStacks(context);
+  const stacks = await openStacks(context, { isMending: !options.isPlanOnly });
   const planned: { readonly stack: Stack; readonly plan: Planned }[] = [];
-  for (const stack of stacks) planned.push({ stack, plan: await planOf(stack, context) });
+  for (const stack of stacks) planned.push({ stack, plan: await planOf(stack, context, options) });
   if (options.isPlanOnly) {
     log('This is the plan; nothing was touched.');
     return;
@@ -34,23 +36,27 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
   }
   const file = await writeEndpoints(settings, endpoints);
   log(await infoText(context, endpoints));
-  log(`Wrote ${file}. Next: npx serverless compare --stage ${settings.stage}`);
+  log(`Wrote ${file ?? 'nothing'}. Next: npx serverless compare --stage ${settings.stage}`);
 }
 
-async function planOf(stack: Stack, { settings, log }: Context): Promise<Planned> {
+async function planOf(stack: Stack, context: Context, { isPlanOnly }: DeployOptions): Promise<Planned> {
   const { side, account, terraform } = stack;
-  log(`\n${side.cloud}: plan`);
-  const variables = { ...side.variables(settings, account), keys_version: await keysVersionOf(stack) };
-  return await terraform.plan(variables, newKeys());
+  context.log(`\n${side.cloud}: plan`);
+  const { endpoint, keysVersion } = await presentOf(stack);
+  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion };
+  // Who only looks needs no access to the secrets: a plan does not show them.
+  const keys = isPlanOnly ? newKeys() : await keysToKeep(context, endpoint);
+  return await terraform.plan(variables, keys);
 }
 
-async function bringUp(stack: Stack, plan: Planned, context: Context, options: SmokeOptions): Promise<CloudEndpoint> {
+async function bringUp(stack: Stack, plan: Planned, context: Context, options: Patience): Promise<CloudEndpoint> {
   const { side, terraform } = stack;
   context.log(`\n${side.cloud}: apply`);
   await terraform.apply(plan);
-  const endpoint = await endpointOf(stack);
+  const { endpoint } = await presentOf(stack);
   if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
-  await side.upload(context.run, endpoint, context.settings);
+  const upload = (): Promise<void> => side.upload(context.run, endpoint, context.settings);
+  await patiently(context, `${side.cloud}: the upload failed`, upload, options);
   await smoke(context, endpoint, options);
   return endpoint;
 }

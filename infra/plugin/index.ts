@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { compareDeployed } from '../../functions/cli-compare.ts';
 import { versions } from '../../functions/cli-machine.ts';
+import { EndpointError } from '../../functions/endpoints.ts';
 import { deploy } from './deploy.ts';
 import { info } from './info.ts';
 import type { InvokeOptions } from './invoke.ts';
@@ -15,7 +16,7 @@ import { remove } from './remove.ts';
 import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './schema.ts';
 import type { FunctionSettings, ProviderSettings, Settings } from './settings.ts';
 import { DeployError, settingsOf } from './settings.ts';
-import type { SmokeOptions } from './smoke.ts';
+import type { Patience } from './patience.ts';
 import type { Context } from './stack.ts';
 import { askWith, endpointsFile } from './stack.ts';
 import { run } from './tools.ts';
@@ -132,7 +133,7 @@ export default class StowagePlugin {
     return this.#options as unknown as InvokeOptions;
   }
 
-  #patience(): SmokeOptions {
+  #patience(): Patience {
     const { wait } = this.#options;
     if (wait === undefined || wait === null) return {};
     if (!/^\d{1,4}$/.test(wait)) throw new DeployError('--wait takes a number of seconds');
@@ -150,7 +151,7 @@ export default class StowagePlugin {
     try {
       await command({ settings: this.#settings(), run, log: (line) => console.log(line) });
     } catch (error) {
-      if (!(error instanceof DeployError)) throw error;
+      if (!(error instanceof DeployError || error instanceof EndpointError)) throw error;
       throw new this.#serverless.classes.Error(error.message, 'STOWAGE_DEPLOY');
     }
   }

@@ -2,20 +2,20 @@
 import type { CloudEndpoint } from '../../functions/endpoints.ts';
 import { headersFor, urlOf } from '../../functions/endpoints.ts';
 import type { Context } from './stack.ts';
-import { askWith, endpointOf, openStacks, writeEndpoints } from './stack.ts';
+import { askWith, presentOf, openStacks, writeEndpoints } from './stack.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
 export async function info(context: Context): Promise<void> {
   const endpoints: CloudEndpoint[] = [];
   for (const stack of await openStacks(context)) {
-    const endpoint = await endpointOf(stack);
+    const { endpoint } = await presentOf(stack);
     if (endpoint === undefined)
       context.log(`${stack.side.cloud}: no functions are deployed; npx serverless deploy brings them`);
     else endpoints.push(endpoint);
   }
   await writeEndpoints(context.settings, endpoints);
-  context.log(await infoText(context, endpoints));
+  if (endpoints.length > 0) context.log(await infoText(context, endpoints));
 }
 
 /** Addresses, where the credentials are, and tables; what cannot be asked is said in its place. */

@@ -6,7 +6,7 @@ import { headersFor, urlOf } from '../../functions/endpoints.ts';
 import { startClouds } from '../local/start/clouds.ts';
 import { DeployError } from './settings.ts';
 import type { Context } from './stack.ts';
-import { askWith, endpointOf, openStacks } from './stack.ts';
+import { askWith, presentOf, openStacks } from './stack.ts';
 
 const REQUEST = z.strictObject({
   path: z.string().startsWith('/').default('/v1/health'),
@@ -33,7 +33,7 @@ const REQUEST_TIMEOUT_MS = 240_000;
 export async function invoke(context: Context, options: InvokeOptions): Promise<void> {
   const invocation = await invocationOf(context, options);
   for (const stack of await openStacks(context)) {
-    const endpoint = await endpointOf(stack);
+    const { endpoint } = await presentOf(stack);
     if (endpoint === undefined) throw new DeployError(`${stack.side.cloud}: no functions are deployed`);
     const headers = await headersFor(endpoint, options.function, 'admin', askWith(context.run));
     await send(context, stack.side.cloud, urlOf(endpoint, options.function), headers, invocation);

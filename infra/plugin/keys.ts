@@ -1,59 +1,76 @@
 // `serverless keys`: app keys change in two steps, without a moment in which a caller's key is refused. `--add` puts a new key of each role
-// before the present one: both are valid, callers change over. `--retire` takes the older one away.
-import { appKeysOf } from '../../functions/endpoints.ts';
-import type { CloudEndpoint, KeyRole } from '../../functions/endpoints.ts';
+// before the present one: both are valid, callers change over. `--retire` takes the older one away. Interrupted, or failed on one cloud, the same
+// command goes on: it leaves alone what has been done.
+import type { CloudEndpoint } from '../../functions/endpoints.ts';
+import type { AppKeys, PresentKeys } from './app-keys.ts';
+import { newKeys, presentKeys, ROLES } from './app-keys.ts';
+import type { Patience } from './patience.ts';
 import { DeployError } from './settings.ts';
 import { smoke } from './smoke.ts';
-import type { SmokeOptions } from './smoke.ts';
 import type { Context, Stack } from './stack.ts';
-import { askWith, endpointOf, keysVersionOf, newKeys, openStacks, writeEndpoints } from './stack.ts';
-import type { AppKeys } from './terraform.ts';
+import { openStacks, presentOf, writeEndpoints } from './stack.ts';
 
-export interface KeysOptions extends SmokeOptions {
+export interface KeysOptions extends Patience {
   readonly step: 'show' | 'add' | 'retire';
 }
 
-const ROLES = ['read', 'write', 'admin'] as const;
+interface Keyed {
+  readonly stack: Stack;
+  readonly endpoint: CloudEndpoint;
+  readonly keysVersion: number;
+  readonly present: PresentKeys;
+}
 
-/** Throws a DeployError if a cloud has no functions, or if `--add` meets keys that are being changed already. */
-export async function changeKeys(context: Context, { step, ...options }: KeysOptions): Promise<void> {
+/** Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud already. */
+export async function changeKeys(context: Context, { step, ...patience }: KeysOptions): Promise<void> {
+  const all: Keyed[] = [];
+  for (const stack of await openStacks(context)) all.push(await keyed(stack, context));
+  if (step === 'show') return;
+  const isDone = ({ present }: Keyed): boolean => ROLES.every((role) => present[role].length === WANTED[step]);
+  if (all.every(isDone)) throw new DeployError(DONE[step]);
   const endpoints: CloudEndpoint[] = [];
-  for (const stack of await openStacks(context)) {
-    const endpoint = await endpointOf(stack);
-    if (endpoint === undefined) throw new DeployError(`${stack.side.cloud}: no functions are deployed`);
-    const present = await presentKeys(context, endpoint);
-    context.log(`${stack.side.cloud}: ${ROLES.map((role) => `${role} ${present[role].length}`).join(', ')} valid`);
-    if (step !== 'show') endpoints.push(await replace(stack, context, next(present, step), options));
-  }
-  if (endpoints.length > 0) await writeEndpoints(context.settings, endpoints);
+  for (const one of all)
+    endpoints.push(isDone(one) ? one.endpoint : await replace(one, context, next(one.present, step), patience));
+  await writeEndpoints(context.settings, endpoints);
 }
 
-type Present = Readonly<Record<KeyRole, readonly string[]>>;
+/** How many keys of a role are valid after a step. */
+const WANTED = { add: 2, retire: 1 } as const;
+const DONE = {
+  add: 'two keys of each role are valid already: `--retire` the older ones first',
+  retire: 'one key of each role is valid: there is none to retire',
+} as const;
 
-async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Promise<Present> {
-  const ask = askWith(run);
-  const [read, write, admin] = await Promise.all(ROLES.map((role) => appKeysOf(endpoint, role, ask)));
-  return { read: read!, write: write!, admin: admin! };
+async function keyed(stack: Stack, context: Context): Promise<Keyed> {
+  const { cloud } = stack.side;
+  const { endpoint, keysVersion } = await presentOf(stack);
+  if (endpoint === undefined) throw new DeployError(`${cloud}: no functions are deployed`);
+  const present = await presentKeys(context, endpoint);
+  context.log(`${cloud}: ${ROLES.map((role) => `${role} ${present[role].length}`).join(', ')} valid`);
+  return { stack, endpoint, keysVersion, present };
 }
 
-function next(present: Present, step: 'add' | 'retire'): AppKeys {
+function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
   const fresh = newKeys();
-  const one = (role: KeyRole): string => {
+  const one = (role: (typeof ROLES)[number]): string => {
     const [newest, ...older] = present[role];
     if (step === 'retire') return newest!;
-    if (older.length > 0) throw new DeployError('two keys are valid already: `--retire` the older ones first');
-    return `${fresh[role]},${newest!}`;
+    return older.length > 0 ? present[role].join(',') : `${fresh[role]},${newest!}`;
   };
   return { read: one('read'), write: one('write'), admin: one('admin') };
 }
 
-async function replace(stack: Stack, context: Context, keys: AppKeys, options: SmokeOptions): Promise<CloudEndpoint> {
+async function replace(
+  { stack, keysVersion }: Keyed,
+  context: Context,
+  keys: AppKeys,
+  patience: Patience,
+): Promise<CloudEndpoint> {
   const { side, account, terraform } = stack;
-  const version = (await keysVersionOf(stack)) + 1;
-  const variables = { ...side.variables(context.settings, account), keys_version: version };
+  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion + 1 };
   await terraform.apply(await terraform.plan(variables, keys));
-  const endpoint = await endpointOf(stack);
+  const { endpoint } = await presentOf(stack);
   if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
-  await smoke(context, endpoint, options);
+  await smoke(context, endpoint, patience);
   return endpoint;
 }

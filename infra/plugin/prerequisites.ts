@@ -1,9 +1,10 @@
 // Everything a command needs, looked for before anything is touched; what is missing is said all at once, each with what mends it.
 import type { Account, CloudSide, Missing } from './clouds/cloud.ts';
 import type { Cloud } from './package/bundle.ts';
-import { DeployError, type Settings } from './settings.ts';
+import { DeployError } from './settings.ts';
+import type { Context } from './stack.ts';
 import type { Run } from './tools.ts';
-import { firstOnPath } from './tools.ts';
+import { firstOnPath, outputOf } from './tools.ts';
 
 export interface Ready {
   /** `terraform` or `tofu`. */
@@ -13,17 +14,30 @@ export interface Ready {
 
 /** Write-only attributes and ephemeral variables; tofu has them since the same number. */
 const TERRAFORM_LEAST = [1, 11] as const;
+const MEND_TIMEOUT_MS = 5 * 60_000;
 
-/** Throws a DeployError that lists all that is missing. */
-export async function prerequisites(run: Run, settings: Settings, sides: readonly CloudSide[]): Promise<Ready> {
-  const missing: Missing[] = [];
+/** Throws a DeployError that lists all that is missing, and that it does not mend itself. */
+export async function prerequisites(
+  { run, settings, log }: Context,
+  sides: readonly CloudSide[],
+  isMending: boolean,
+): Promise<Ready> {
+  // A list each, so that what is said stands in the same order however fast the tools answer.
+  const ofTerraform: Missing[] = [];
+  const ofSides: Missing[][] = sides.map(() => []);
   const [terraform, ...accounts] = await Promise.all([
-    checkTerraform(run, missing),
-    ...sides.map(async (side) => [side.cloud, await side.check(run, settings, missing)] as const),
+    checkTerraform(run, ofTerraform),
+    ...sides.map(async (side, at) => [side.cloud, await side.check(run, settings, ofSides[at]!)] as const),
   ]);
-  if (missing.length > 0) {
+  const missing = [...ofTerraform, ...ofSides.flat()];
+  if (missing.some(({ mend }) => !isMending || mend === undefined)) {
     const list = missing.map(({ what, fix }) => `  - ${what}\n      ${fix}`).join('\n');
     throw new DeployError(`Nothing was touched. This is missing:\n${list}`);
+  }
+  for (const { fix, mend } of missing) {
+    log(fix);
+    const [tool, ...args] = mend!;
+    await outputOf(run, tool, args, { timeoutMs: MEND_TIMEOUT_MS });
   }
   return { terraform, accounts: Object.fromEntries(accounts) };
 }

@@ -1,10 +1,10 @@
 // `serverless remove`: takes down what serves, and keeps the data, in the cloud and in Terraform's state, so that a deployment finds it
 // again. Only --delete-data deletes it, after lifting its protection.
 import { createInterface } from 'node:readline/promises';
-import { rm } from 'node:fs/promises';
+import { newKeys } from './app-keys.ts';
 import { DeployError } from './settings.ts';
 import type { Context, Stack } from './stack.ts';
-import { endpointsFile, keysVersionOf, newKeys, openStacks } from './stack.ts';
+import { openStacks, presentOf, writeEndpoints } from './stack.ts';
 
 export interface RemoveOptions {
   readonly isDataDeleted: boolean;
@@ -29,14 +29,14 @@ export async function remove(context: Context, options: RemoveOptions): Promise<
       `${stack.side.cloud}: ${options.isDataDeleted ? 'everything is gone' : 'the functions are gone, the data is there'}`,
     );
   }
-  await rm(endpointsFile(settings), { force: true });
+  await writeEndpoints(settings, []);
 }
 
 async function takeDown(stack: Stack, { settings }: Context, { isDataDeleted }: RemoveOptions): Promise<void> {
   const { side, account, terraform } = stack;
   const variables = {
     ...side.variables(settings, account),
-    keys_version: await keysVersionOf(stack),
+    keys_version: (await presentOf(stack)).keysVersion,
     data_only: true,
     allow_data_deletion: isDataDeleted,
   };

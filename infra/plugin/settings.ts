@@ -50,13 +50,21 @@ export interface Settings extends ProviderSettings {
   readonly outDir: string;
 }
 
-/** What this command works on. */
+/** The same as in Terraform's variables; the framework's own schema lets more through. */
+const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
+
+/** What this command works on. Throws a DeployError on a service's name that the clouds would refuse. */
 export function settingsOf(
   service: string,
   provider: ProviderSettings,
   functions: Readonly<Record<string, Omit<FunctionSettings, 'name'>>>,
   outDir: string,
 ): Settings {
+  if (!SERVICE.test(service)) {
+    throw new DeployError(
+      `service: ${service} has to have 2 to 12 lower-case letters, digits and hyphens, beginning with a letter`,
+    );
+  }
   return {
     ...provider,
     service,

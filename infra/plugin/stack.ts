@@ -1,14 +1,13 @@
 // One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command begins by opening the stacks it is for.
-import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { AskTool, CloudEndpoint } from '../../functions/endpoints.ts';
+import { endpointsSchema } from '../../functions/endpoints.ts';
 import { azure } from './clouds/azure.ts';
 import type { Account, CloudSide } from './clouds/cloud.ts';
 import { gcp } from './clouds/gcp.ts';
 import { prerequisites } from './prerequisites.ts';
 import type { Settings } from './settings.ts';
-import type { AppKeys } from './terraform.ts';
 import { Terraform } from './terraform.ts';
 import type { Run } from './tools.ts';
 import { outputOf } from './tools.ts';
@@ -29,13 +28,16 @@ export interface Stack {
 
 const SIDES = { gcp, azure } as const;
 
-/** 32 characters of base64: 192 bits. */
-const KEY_BYTES = 24;
+export interface OpenOptions {
+  /** Does what is missing, where one free command does it. Default: only says so. */
+  readonly isMending?: boolean;
+}
 
 /** Checks all prerequisites first; throws a DeployError with everything that is missing. */
-export async function openStacks({ settings, run, log }: Context): Promise<Stack[]> {
+export async function openStacks(context: Context, { isMending = false }: OpenOptions = {}): Promise<Stack[]> {
+  const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
-  const { terraform, accounts } = await prerequisites(run, settings, sides);
+  const { terraform, accounts } = await prerequisites(context, sides, isMending);
   const stacks: Stack[] = [];
   for (const side of sides) {
     const account = accounts[side.cloud]!;
@@ -47,24 +49,18 @@ export async function openStacks({ settings, run, log }: Context): Promise<Stack
   return stacks;
 }
 
-/** The stack's functions as they are deployed now; undefined if they are not. */
-export async function endpointOf({ side, account, terraform }: Stack): Promise<CloudEndpoint | undefined> {
-  return side.endpoint(await terraform.outputs(), account);
+/** What the last apply left. */
+export interface Present {
+  /** Undefined if there are no functions. */
+  readonly endpoint: CloudEndpoint | undefined;
+  /** 1 before the first deployment. */
+  readonly keysVersion: number;
 }
 
-/** A new key for each role. Terraform takes them only where there are none, or when the version of the keys changes. */
-export function newKeys(): AppKeys {
-  return { read: newKey(), write: newKey(), admin: newKey() };
-}
-
-function newKey(): string {
-  return randomBytes(KEY_BYTES).toString('base64url');
-}
-
-/** The version of the keys that is in use; 1 before the first deployment. */
-export async function keysVersionOf({ terraform }: Stack): Promise<number> {
-  const version = (await terraform.outputs())['keys_version'];
-  return typeof version === 'number' ? version : 1;
+export async function presentOf({ side, account, terraform }: Stack): Promise<Present> {
+  const outputs = await terraform.outputs();
+  const version = outputs['keys_version'];
+  return { endpoint: side.endpoint(outputs, account), keysVersion: typeof version === 'number' ? version : 1 };
 }
 
 /** gcloud and az with the user's own login. */
@@ -72,12 +68,33 @@ export function askWith(run: Run): AskTool {
   return (tool, args) => outputOf(run, tool, args);
 }
 
-/** Writes where the functions are, without any secret, for `compare` and for other machines. Gives the file. */
-export async function writeEndpoints(settings: Settings, endpoints: readonly CloudEndpoint[]): Promise<string> {
-  await mkdir(settings.outDir, { recursive: true });
+/**
+ * Writes where the functions are, without any secret, for `compare` and for other machines. What the file says of a cloud that this command is
+ * not for stays. Gives the file; undefined if there is nothing to say.
+ */
+export async function writeEndpoints(
+  settings: Settings,
+  endpoints: readonly CloudEndpoint[],
+): Promise<string | undefined> {
   const file = endpointsFile(settings);
-  await writeFile(file, `${JSON.stringify({ stage: settings.stage, endpoints }, undefined, 2)}\n`);
+  const others = (await endpointsIn(file)).filter(({ cloud }) => !settings.clouds.includes(cloud));
+  const all = [...endpoints, ...others];
+  if (all.length === 0) {
+    await rm(file, { force: true });
+    return undefined;
+  }
+  await mkdir(settings.outDir, { recursive: true });
+  await writeFile(file, `${JSON.stringify({ stage: settings.stage, endpoints: all }, undefined, 2)}\n`);
   return file;
+}
+
+/** None if the file is not there, or is not what it should be: it is about to be written. */
+async function endpointsIn(file: string): Promise<readonly CloudEndpoint[]> {
+  try {
+    return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8'))).endpoints;
+  } catch {
+    return [];
+  }
 }
 
 export function endpointsFile({ outDir, stage }: Settings): string {

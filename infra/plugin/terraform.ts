@@ -2,14 +2,12 @@
 // environment of plan and apply and nowhere else.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { AppKeys } from './app-keys.ts';
 import type { Cloud } from './package/bundle.ts';
 import { ROOT } from './package/bundle.ts';
 import { DeployError, type Settings } from './settings.ts';
 import type { Ended, Run } from './tools.ts';
 import { lastLines } from './tools.ts';
-
-/** A role's app keys: one, or a new and an old one with a comma between. */
-export type AppKeys = Readonly<Record<'read' | 'write' | 'admin', string>>;
 
 export interface Planned {
   readonly planFile: string;

@@ -20,6 +20,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** A tool that was not let end: not to be tried again by itself. */
+export class Interrupted extends DeployError {}
+
 /** Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user interrupts. */
 export type Run = (tool: string, args: readonly string[], options?: RunOptions) => Promise<Ended>;
 
@@ -59,7 +62,7 @@ export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TI
         ended === undefined
           ? resolve({ code: code ?? -1, stdout: stdout(), stderr: stderr() })
           : reject(
-              new DeployError(
+              new Interrupted(
                 `${tool} ${args[0] ?? ''} was ${ended}; run the same command again: it goes on from there`,
               ),
             ),

@@ -6,6 +6,7 @@ import { partBytes } from './outcomes.ts';
 const ID = /^[A-Za-z0-9._\-!~]+$/;
 const ID_PREFIX = /^[A-Za-z0-9._\-!~]*$/;
 const PART_NAME = /^[a-z][0-9]{0,4}$/;
+const SMALL_PART_BYTES_MAX = 32 * 1024;
 
 export function checkReads(requests: readonly ReadRequest[], limits: DriverLimits): void {
   checkIds(requests, limits);
@@ -71,8 +72,10 @@ function checkVersion(id: string, version: EntityVersion): void {
 
 function checkParts(write: Write): void {
   const names = new Set<string>();
-  for (const { name, chunksBefore } of write.parts) {
+  for (const { name, bytes, chunksBefore } of write.parts) {
     checkPartName(name);
+    if (name.length === 1 && bytes.byteLength > SMALL_PART_BYTES_MAX)
+      throw new TypeError(`a part this large needs a numbered name: id=${write.id} part=${name} bytes=${bytes.length}`);
     if (names.has(name)) throw new TypeError(`a part stands twice in one write: id=${write.id} part=${name}`);
     if (!Number.isInteger(chunksBefore) || chunksBefore < 0) {
       throw new TypeError(`chunksBefore is no count: id=${write.id} part=${name} chunksBefore=${chunksBefore}`);

@@ -5,7 +5,6 @@ import { type Attempt, OpenAttempts, settleAll } from './attempts.ts';
 import { byPosition, type Change, type Verdict } from './change.ts';
 import { type Moment, type Snapshot } from './container.ts';
 import { planCommit, type Plan, replaceOf } from './draft.ts';
-import { countWrite } from './counters.ts';
 import type { EntityId, Refused, Unknown, Write, WriteOutcome } from './driver.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -13,7 +12,6 @@ import { evaluate, type Evaluation } from './evaluate.ts';
 import type { Header } from './header.ts';
 import { drawId } from './ids.ts';
 import { unreadPages } from './layers.ts';
-import { REQUEST_TIMEOUT_MS } from './reader.ts';
 import { insertNodes, type InsertedNode } from './splitter.ts';
 import { orderChanged } from './tree.ts';
 
@@ -23,6 +21,8 @@ const SETTLING_READ_AFTER_MS = 1_000;
 const GROUP_COUNT_MAX = 20_000;
 /** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
 const TROUBLES_BEFORE_SPLIT = 8;
+/** Commits in a row without trouble after which a container may ride with others again. */
+const QUIET_COMMITS = 8;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
@@ -56,7 +56,8 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (this.#hasWork()) {
       try {
-        await this.#engine.limitWrites(() => this.#round());
+        await this.#awaitTurn();
+        await this.#engine.limitCommits(() => this.#round());
         if (this.#troubles > 0) await this.#engine.runtime.sleep(this.#backoffMs());
       } catch (error) {
         await this.#afterError(error);
@@ -66,6 +67,14 @@ export class CommitQueue {
     this.#latest = undefined;
     this.#open.forget();
     this.#engine.queueIsIdle(this.#id);
+  }
+
+  /** Until the container may be committed to again, where commits are capped. */
+  async #awaitTurn(): Promise<void> {
+    const { commitIntervalMs, lastCommitMs, runtime } = this.#engine;
+    if (commitIntervalMs === 0) return;
+    const dueMs = (lastCommitMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
+    if (dueMs > runtime.monotonicMs()) await runtime.sleep(dueMs - runtime.monotonicMs());
   }
 
   #hasWork(): boolean {
@@ -227,12 +236,10 @@ export class CommitQueue {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { driver, clock, counters } = this.#engine;
+    const { clock, sender, troubled } = this.#engine;
     this.#open.begin(attempt);
-    countWrite(counters);
     const sent = clock.now();
-    const writing = driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS }).then(([outcome]) => outcome!);
-    const outcome = await this.#outcomeOrSettlement(writing, attempt);
+    const outcome = await this.#outcomeOrSettlement(sender.send(write, troubled.has(this.#id)), attempt);
     if (outcome === undefined) return false;
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);
@@ -258,7 +265,13 @@ export class CommitQueue {
   }
 
   #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
-    const { cache, counters } = this.#engine;
+    const { cache, commitIntervalMs, counters, lastCommitMs, troubled } = this.#engine;
+    if (commitIntervalMs > 0) lastCommitMs.set(this.#id, seen.monotonicMs);
+    const quietCommits = troubled.get(this.#id);
+    if (quietCommits !== undefined) {
+      if (quietCommits > QUIET_COMMITS) troubled.delete(this.#id);
+      else troubled.set(this.#id, quietCommits + 1);
+    }
     this.#latest = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.#troubles = 0;
@@ -282,8 +295,9 @@ export class CommitQueue {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters } = this.#engine;
+    const { counters, troubled } = this.#engine;
     this.#troubles += 1;
+    troubled.set(this.#id, 0);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;

@@ -1,7 +1,7 @@
 // What a table's engine counts; `TableStats` is the public view of it.
 import type { TableStats } from './api.ts';
 
-export type Counters = { -readonly [Name in keyof TableStats]: number };
+export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}InFlightMax`>]: number };
 
 /** A write or removal is sent. */
 export function countWrite(counters: Counters): void {

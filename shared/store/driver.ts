@@ -10,7 +10,10 @@ export type EntityId = string;
 /** Assigned by the provider, opaque, compared for equality only. Changes with every write that changes the entity. */
 export type EntityVersion = string;
 
-/** A part's name: one lower-case letter, then up to four digits (`h`, `c`, `p0`, `p17`). */
+/**
+ * A part's name: one lower-case letter, then up to four digits (`h`, `c`, `p0`, `p17`). A part without a number is wanted often and
+ * stays small: never above 32 KiB.
+ */
 export type PartName = string;
 
 /** Bounds on one call. Every call to a driver carries both. */

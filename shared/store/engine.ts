@@ -14,12 +14,18 @@ import { StoreError } from './errors.ts';
 import type { Position } from './position.ts';
 import { Reader } from './reader.ts';
 import { rootId } from './ids.ts';
+import type { Pace } from './pace.ts';
+import { Sender } from './sender.ts';
 import type { Runtime } from './runtime.ts';
 import type { PageRules } from './page-ref.ts';
 import { tableNotFound, Tree } from './tree.ts';
 
 /** Containers remembered as written to by others. */
 const FOREIGN_MAX = 1_000;
+/** Containers whose last commit is remembered. */
+const CAPPED_MAX = 1_000;
+/** Containers remembered as troubled. */
+const TROUBLED_MAX = 1_000;
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
@@ -33,8 +39,13 @@ export interface EngineOptions {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Runtime;
-  readonly limitReads: LimitFunction;
-  readonly limitWrites: LimitFunction;
+  /** How many reads, and how many commits, may be in flight. */
+  readonly readPace: Pace;
+  readonly writePace: Pace;
+  /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
+  readonly limitCommits: LimitFunction;
+  /** From one commit of a container to its next, at least. */
+  readonly commitIntervalMs: number;
   readonly compression: Compression;
 }
 
@@ -44,28 +55,40 @@ export class Engine {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Runtime;
-  readonly limitWrites: LimitFunction;
+  readonly readPace: Pace;
+  readonly writePace: Pace;
+  readonly limitCommits: LimitFunction;
+  readonly sender: Sender;
   readonly counters: Counters = newCounters();
   readonly rules: PageRules;
   readonly reader: Reader;
   readonly tree: Tree;
   /** Containers whose last check met a foreign commit: there header and page are asked for at once. */
   readonly recentlyForeign = new LRUCache<EntityId, true>({ max: FOREIGN_MAX });
+  readonly commitIntervalMs: number;
+  /** When containers were last committed to, by the monotonic clock; kept only where commits are capped. */
+  readonly lastCommitMs = new LRUCache<EntityId, number>({ max: CAPPED_MAX });
+  /** Containers that met trouble lately, with their commits since: they travel alone. */
+  readonly troubled = new LRUCache<EntityId, number>({ max: TROUBLED_MAX });
   readonly #queues = new Map<EntityId, CommitQueue>();
   readonly #repairs = new Set<string>();
 
   constructor(options: EngineOptions) {
-    const { table, driver, cache, clock, limitReads, compression } = options;
+    const { table, driver, cache, clock, readPace, writePace, compression } = options;
     this.table = table;
     this.driver = driver;
     this.cache = cache;
     this.clock = clock;
     this.runtime = options.runtime;
-    this.limitWrites = options.limitWrites;
+    this.readPace = readPace;
+    this.writePace = writePace;
+    this.limitCommits = options.limitCommits;
+    this.commitIntervalMs = options.commitIntervalMs;
+    this.sender = new Sender(driver, writePace, this.counters);
     // A container should hold many pages, also where a provider's entities are small.
     const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
     this.rules = { table, limits: driver.limits, compression, pageBytes };
-    this.reader = new Reader({ table, driver, cache, clock, limitReads, counters: this.counters });
+    this.reader = new Reader({ table, driver, cache, clock, pace: readPace, counters: this.counters });
     this.tree = new Tree({
       table,
       reader: this.reader,

@@ -1,6 +1,5 @@
 // Reading containers. Reads of one container that have not been sent yet share one request, and reads of several ride together where
 // the provider takes them; a read never joins a request that has departed, because its reply may be older than the caller (rule 19).
-import type { LimitFunction } from 'p-limit';
 import { id64, ID64_BYTES, type Id64 } from './bytes.ts';
 import type { ContainerCache } from './cache.ts';
 import type { Clock } from './clock.ts';
@@ -17,6 +16,7 @@ import {
 import type { Counters } from './counters.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from './driver.ts';
 import { StoreError } from './errors.ts';
+import type { Pace, Reply } from './pace.ts';
 
 /** Deadline of one request to the provider. */
 export const REQUEST_TIMEOUT_MS = 10_000;
@@ -43,7 +43,7 @@ export interface ReaderContext {
   readonly driver: Driver;
   readonly cache: ContainerCache;
   readonly clock: Clock;
-  readonly limitReads: LimitFunction;
+  readonly pace: Pace;
   readonly counters: Counters;
 }
 
@@ -91,7 +91,7 @@ export class Reader {
     if (pending === undefined) {
       pending = { id, parts: new Set(), isWhole: false, reply: Promise.withResolvers() };
       this.#pending.set(id, pending);
-      void this.#context.limitReads(() => this.#depart());
+      void this.#context.pace.run(() => this.#depart());
     }
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
@@ -99,14 +99,14 @@ export class Reader {
   }
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
-  async #depart(): Promise<void> {
+  async #depart(): Promise<Reply | undefined> {
     const { driver, clock, counters } = this.#context;
     const train: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (train.length === driver.limits.readsMax) break;
       if (pending.isWhole === (train[0] ?? pending).isWhole) train.push(pending);
     }
-    if (train.length === 0) return;
+    if (train.length === 0) return undefined;
     for (const { id } of train) this.#pending.delete(id);
     const seen = clock.now();
     counters.requests += 1;
@@ -115,8 +115,10 @@ export class Reader {
     try {
       const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
       for (const [index, pending] of train.entries()) this.#deliver(pending, entities[index], seen);
+      return { bytes: entities.reduce((sum, entity) => sum + bytesOf(entity), 0), isThrottled: false };
     } catch (error) {
       for (const pending of train) pending.reply.reject(error);
+      return { bytes: 0, isThrottled: error instanceof StoreError && error.code === 'throttled' };
     }
   }
 
@@ -155,4 +157,10 @@ export class Reader {
     const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
+}
+
+function bytesOf(entity: Entity | undefined): number {
+  let bytes = 0;
+  if (entity !== undefined) for (const part of entity.parts.values()) bytes += part.length;
+  return bytes;
 }

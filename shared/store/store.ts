@@ -22,6 +22,7 @@ import { StoreError } from './errors.ts';
 import { checkTableName } from './ids.ts';
 import { OneCall } from './one-call.ts';
 import { withRetry } from './retry.ts';
+import { Pace } from './pace.ts';
 import { dropTable, listTables, openRoot } from './roots.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
 import { StoredTable } from './table.ts';
@@ -33,8 +34,7 @@ const TIMEOUT_MS_DEFAULT = 30_000;
 /** Bound on what waits to be written: memory, and how long the last in line waits. */
 const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_CHANGES_MAX = 100_000;
-const READS_IN_FLIGHT = 16;
-const WRITES_IN_FLIGHT = 32;
+const COMMITS_AT_A_TIME = 64;
 const CONTAINERS_MAX = 256;
 const CLOSE_MS = 5_000;
 
@@ -58,8 +58,9 @@ class ContainerStore implements Store {
   readonly #clock: Clock;
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
-  readonly #limitReads = pLimit(READS_IN_FLIGHT);
-  readonly #limitWrites = pLimit(WRITES_IN_FLIGHT);
+  readonly #readPace: Pace;
+  readonly #writePace: Pace;
+  readonly #limitCommits = pLimit(COMMITS_AT_A_TIME);
   readonly #engines = new Map<string, Engine>();
   #closing: Promise<void> | undefined;
 
@@ -68,12 +69,16 @@ class ContainerStore implements Store {
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
+    if (!((options.commitsPerSecondMax ?? 1) > 0))
+      throw new StoreError('invalid', 'commitsPerSecondMax must be above 0: leave it out for no limit');
     checkOneOf('compression', COMPRESSIONS, options.compression);
     this.#options = options;
     this.#runtime = runtime;
     this.#driver = withRetry(options.driver, runtime);
     this.#cache = new ContainerCache(cacheBytesMax);
     this.#clock = new Clock(runtime);
+    this.#readPace = new Pace(runtime);
+    this.#writePace = new Pace(runtime);
     this.#deadlines = new Deadlines(runtime, timeoutMs);
   }
 
@@ -144,9 +149,11 @@ class ContainerStore implements Store {
   }
 
   #newEngine(table: string, driver: Driver): Engine {
-    const { compression = 'zstd' } = this.#options;
+    const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
+    const commitIntervalMs = 1_000 / commitsPerSecondMax;
     const [cache, clock, runtime] = [this.#cache, this.#clock, this.#runtime];
-    const limits = { limitReads: this.#limitReads, limitWrites: this.#limitWrites };
+    const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
+    const limits = { readPace, writePace, limitCommits, commitIntervalMs };
     return new Engine({ table, driver, cache, clock, runtime, compression, ...limits });
   }
 

@@ -223,7 +223,12 @@ export class StoredTable<V> implements Table<V> {
   }
 
   stats(): TableStats {
-    return { ...this.#context.engine.counters };
+    const { counters, readPace, writePace } = this.#context.engine;
+    return {
+      ...counters,
+      readsInFlightMax: readPace.inFlightMax,
+      commitsInFlightMax: writePace.inFlightMax,
+    };
   }
 
   #expiry(ttlMs: number | undefined, place: { table: string; key: string }): number | undefined {

@@ -1,5 +1,6 @@
 // The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what they do is tested without it.
 import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -12,6 +13,7 @@ import { makeTools } from './stand-ins/tools.ts';
 const SLOW_MS = 120_000;
 
 const [project, deployed] = await Promise.all([copyProject(), startDeployed()]);
+const yml = path.join(project.dir, 'serverless.yml');
 let tools: Tools;
 
 beforeEach(async () => {
@@ -66,6 +68,43 @@ describe('serverless', () => {
       'functions.records.instancesMax.gcp',
     ])
       expect(output).toContain(`at '${where}'`);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it.each<readonly [string, (yml: string) => string, readonly string[]]>([
+    [
+      'unknown keys',
+      (yml) => yml.replace('peers:', 'friends: []\n  peers:').replace('memoryMb: 2048', 'memory: 2048'),
+      ["unrecognized property 'friends'", "unrecognized property 'memory'", "required property 'memoryMb'"],
+    ],
+    [
+      'wrong types',
+      (yml) => yml.replace('timeoutMs: 25000', 'timeoutMs: soon').replace('replication: LRS', 'replication: RAID'),
+      ["at 'provider.store.timeoutMs'", "at 'provider.azure.replication'"],
+    ],
+    ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 12']],
+    ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],
+  ])('says what is wrong where serverless.yml has %s', { timeout: SLOW_MS }, async (_, change, parts) => {
+    await writeFile(path.join(project.dir, 'wrong.yml'), change(await readFile(yml, 'utf8')));
+    const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
+    expect(code).toBe(1);
+    for (const part of parts) expect(output).toContain(part);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it('package makes a zip of each function, and shows their sizes', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('package', '--package', 'elsewhere');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output.match(/^(gcp|azure) +(records|compare) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(4);
+    const zips = (await readdir(path.join(project.dir, 'elsewhere'))).filter((name) => name.endsWith('.zip'));
+    expect(zips).toEqual(['azure-compare.zip', 'azure-records.zip', 'gcp-compare.zip', 'gcp-records.zip']);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it('invoke local answers from both clouds’ functions, without a cloud', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('invoke', 'local', '-f', 'records', '-d', '{"path":"/v1/tables"}');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(2);
     expect(await tools.calls()).toEqual([]);
   });
 

@@ -11,6 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SLOW_MS = 180_000;
+/** package.json asks for this or newer. */
+const OLDEST_NODE = '22.18.0';
 
 const USE = `
 import { openStore, StoreError } from 'stowage';
@@ -38,11 +40,11 @@ await table.get(1);
 export { name };
 `;
 
-let dir: string;
+const dir = await mkdtemp(path.join(tmpdir(), 'stowage-library-'));
+const oldest = await oldestNode();
 let packed: string;
 
 beforeAll(async () => {
-  dir = await mkdtemp(path.join(tmpdir(), 'stowage-library-'));
   await mkdir(path.join(dir, 'project'));
   await run('npm', ['pack', '--pack-destination', dir], ROOT);
   const tarball = (await readdir(dir)).find((name) => name.endsWith('.tgz'))!;
@@ -57,6 +59,17 @@ describe('the packed library', () => {
     await writeFile(path.join(projectDir(), 'use.js'), USE);
     const output = await run(process.execPath, ['use.js'], projectDir());
     expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', process.versions.node]);
+  });
+
+  it.skipIf(oldest === undefined)('does so on the oldest Node.js that it is for', async () => {
+    await writeFile(path.join(projectDir(), 'use.js'), USE);
+    const output = await run(oldest!, ['use.js'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', OLDEST_NODE]);
+  });
+
+  it('asks for that Node.js or a newer one', async () => {
+    const { engines } = JSON.parse(await readFile(path.join(packed, 'package.json'), 'utf8')) as { engines: object };
+    expect(engines).toEqual({ node: `>=${OLDEST_NODE.replace(/\.0$/, '')}` });
   });
 
   it('brings its types', { timeout: SLOW_MS }, async () => {
@@ -100,6 +113,23 @@ describe('the packed library', () => {
     );
   });
 });
+
+/**
+ * From npm, in the version that package.json names as the least: a package for each system holds the bare executable. Where npm cannot bring
+ * it (without network, or on another system), the test is skipped, which is said.
+ */
+async function oldestNode(): Promise<string | undefined> {
+  const folder = path.join(dir, 'node');
+  const name = `node-${process.platform}-${process.arch}`;
+  try {
+    await mkdir(folder);
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `${name}@${OLDEST_NODE}`], folder);
+    return path.join(folder, 'node_modules', name, 'bin/node');
+  } catch (error) {
+    console.warn(`SKIPPED: the packed library on Node.js ${OLDEST_NODE}, which npm did not bring: ${String(error)}`);
+    return undefined;
+  }
+}
 
 function projectDir(): string {
   return path.join(dir, 'project');

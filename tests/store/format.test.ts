@@ -1,34 +1,17 @@
 // The stored format: what earlier releases wrote stays readable, what is damaged or newer is refused, and FORMAT.md tells the truth.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { memoryDriver, memoryState, type MemoryState } from '../../shared/drivers/memory.ts';
+import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { type Id64, ROOT_CONTAINER } from '../../shared/store/bytes.ts';
-import { decodeHeader, encodeHeader, type Header } from '../../shared/store/header.ts';
+import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/header.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { openPage, parsePage, recordAt, sealPage } from '../../shared/store/page.ts';
+import { goldenState } from './golden/state.ts';
 
 const GOLDEN = ['none', 'deflate', 'zstd'] as const;
 
-type Parts = Record<string, string>;
-
-async function restored(name: string): Promise<MemoryState> {
-  const file = new URL(`golden/v1-${name}.json`, import.meta.url);
-  const entities = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Parts>;
-  const state = memoryState();
-  const driver = memoryDriver({ state });
-  for (const [id, parts] of Object.entries(entities)) {
-    const decoded = Object.entries(parts).map(([part, base64]) => ({
-      name: part,
-      bytes: Buffer.from(base64, 'base64'),
-      chunksBefore: 0,
-    }));
-    await driver.write([{ kind: 'insert', id, parts: decoded }], { timeoutMs: 1_000 });
-  }
-  return state;
-}
-
 test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are read', async (compression) => {
-  const store = openStore({ driver: memoryDriver({ state: await restored(compression) }) });
+  const store = openStore({ driver: memoryDriver({ state: await goldenState(compression) }) });
   const table = await store.table<{ number: number; text: string }>('golden', { create: false });
   const keys = [];
   for await (const { key } of table.scan()) keys.push(key);
@@ -42,7 +25,7 @@ test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are rea
 });
 
 test('the golden containers have layers, and tombstones in them', async () => {
-  const { entities } = await restored('none');
+  const { entities } = await goldenState('none');
   const parts = [...entities.values()].map((entity) => entity.parts);
   const headers = parts.flatMap((some) => (some.has('h') ? [decodeHeader(some.get('h')!)] : []));
   expect(headers.some((header) => header.layers.length > 0)).toBe(true);
@@ -52,7 +35,7 @@ test('the golden containers have layers, and tombstones in them', async () => {
 });
 
 test('containers that version 1 wrote are written on', async () => {
-  const store = openStore({ driver: memoryDriver({ state: await restored('none') }) });
+  const store = openStore({ driver: memoryDriver({ state: await goldenState('none') }) });
   const table = await store.table('golden', { create: false });
   await table.put('key-50', 'changed');
   await table.put('new', 'added');
@@ -179,4 +162,31 @@ test('a reader that meets a newer format errs and writes nothing', async () => {
   const table = await writer.table('t').catch((error: unknown) => error);
   expect(table).toMatchObject({ code: 'corrupt' });
   expect(state.entities).toEqual(before);
+});
+
+test('a page table that copies what stayed from the version before it is the one encoded anew', () => {
+  let draws = 7;
+  const below = (limit: number): number => (draws = (draws * 48_271) % 0x7fff_ffff) % limit;
+  const row = (low: number): PageRef => ({
+    low: Buffer.from(String(low).padStart(4, '0')),
+    slot: below(200),
+    records: below(300),
+    sealedBytes: below(70_000),
+    number: below(1e9),
+    crc: below(2e9),
+    compression: below(3),
+    chunksMost: below(3),
+    content: { sealed: undefined, page: undefined },
+  });
+  let before: Header = { ...header(), low: Buffer.alloc(0), pages: [row(0)] };
+  encodeHeader(before);
+  for (let round = 0; round < 400; round += 1) {
+    const pages = [...before.pages];
+    const at = below(pages.length + 1);
+    const fresh = Array.from({ length: below(3) }, () => row(below(9_999)));
+    pages.splice(at, below(3), ...fresh);
+    const next = { ...before, pages };
+    expect(encodeHeader(next, before)).toEqual(encodeHeader({ ...next, pages: [...pages] }));
+    before = next;
+  }
 });

@@ -11,6 +11,7 @@ const SUPERVISOR = fileURLToPath(new URL('supervisor.ts', import.meta.url));
 /** Enough for a stack trace, too little to hold a day's logs. */
 const OUTPUT_CHARS_MAX = 20_000;
 const STOP_TIMEOUT_MS = 5_000;
+const POLL_MS = 20;
 
 export interface Supervised {
   /** Process id of the supervisor. */
@@ -58,7 +59,7 @@ export function startSupervised(command: string, args: readonly string[], option
   };
 }
 
-/** Waits until `probe` says true, asking every 100 ms; throws, with the child's output, if it exits or `timeoutMs` passes first. Closes the child then. */
+/** Waits until `probe` says true, asking every 20 ms; throws, with the child's output, if it exits or `timeoutMs` passes first. Closes the child then. */
 export async function untilReady(
   name: string,
   child: Supervised,
@@ -75,7 +76,7 @@ export async function untilReady(
       const why = late ? `is not ready after ${timeoutMs} ms` : `ended with exit code ${exitCode}`;
       throw new Error(`${name} ${why}; its last output:\n${child.output()}`);
     }
-    await delay(100);
+    await delay(POLL_MS);
   }
 }
 

@@ -22,7 +22,10 @@ export const azure: CloudSide = {
 
   async check(run, settings, missing) {
     if ((await firstOnPath('az')) === undefined) {
-      missing.push({ what: 'az, the Azure CLI', fix: 'see https://learn.microsoft.com/cli/azure/install-azure-cli' });
+      missing.push({
+        what: 'az, the Azure CLI',
+        fix: 'see https://learn.microsoft.com/cli/azure/install-azure-cli, then: az login',
+      });
       return { place: settings.azure.subscription, who: '' };
     }
     const wanted = settings.azure.subscription === '' ? [] : ['--subscription', settings.azure.subscription];
@@ -82,10 +85,7 @@ export const azure: CloudSide = {
       const place = ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
       const args = ['functionapp', 'deployment', 'source', 'config-zip', ...place, '--src', packageOf(settings, name)];
       const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
-      if (code !== 0)
-        throw new DeployError(
-          `azure: the upload of ${name} failed: ${lastLines(stderr || stdout)}\nA new app may need a minute more: run the same command again.`,
-        );
+      if (code !== 0) throw new DeployError(`${name}: ${lastLines(stderr || stdout)}`);
     }
   },
 };

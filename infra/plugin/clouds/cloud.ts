@@ -16,6 +16,8 @@ export interface Account {
 export interface Missing {
   readonly what: string;
   readonly fix: string;
+  /** The fix as a command that costs nothing and takes nothing away, so that a deployment may give it itself. */
+  readonly mend?: readonly [tool: string, ...args: string[]];
 }
 
 export interface CloudSide {

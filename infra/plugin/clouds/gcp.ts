@@ -19,7 +19,10 @@ export const gcp: CloudSide = {
 
   async check(run, settings, missing) {
     if ((await firstOnPath('gcloud')) === undefined) {
-      missing.push({ what: 'gcloud, the Google Cloud CLI', fix: 'see https://cloud.google.com/sdk/docs/install' });
+      missing.push({
+        what: 'gcloud, the Google Cloud CLI',
+        fix: 'see https://cloud.google.com/sdk/docs/install, then: gcloud auth login --update-adc',
+      });
       return { place: settings.gcp.project, who: '' };
     }
     const [who, token, configured] = await Promise.all([
@@ -85,10 +88,8 @@ async function checkProject(run: Run, project: string, missing: Missing[]): Prom
   const names = new Set((enabled ?? '').split(/\s+/));
   const absent = APIS.filter((api) => !names.has(api));
   if (absent.length > 0) {
-    missing.push({
-      what: `APIs of the project ${project}`,
-      fix: `gcloud services enable ${absent.join(' ')} --project=${project}`,
-    });
+    const mend = ['gcloud', 'services', 'enable', ...absent, `--project=${project}`] as const;
+    missing.push({ what: `APIs of the project ${project}`, fix: mend.join(' '), mend });
   }
 }
 

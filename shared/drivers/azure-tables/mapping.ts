@@ -57,11 +57,13 @@ export function entityOf({ kind, id, parts }: Pick<Write, 'kind' | 'id' | 'parts
   return { ...entity, partitionKey: partitionOf(id), rowKey: id };
 }
 
-/** The properties that hold these parts, whatever their size; undefined: all. */
+/** The properties that hold these parts, whatever their size; undefined: all. Only parts with a number may be of several chunks. */
 export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   if (parts === 'all') return undefined;
   const chunksMax = Math.ceil(LIMITS.entityBytesMax / LIMITS.chunkBytes);
-  const names = parts.flatMap((part) => Array.from({ length: chunksMax }, (_, place) => propertyOf(part, place)));
+  const names = parts.flatMap((part) =>
+    Array.from({ length: part.length > 1 ? chunksMax : 1 }, (_, place) => propertyOf(part, place)),
+  );
   return names.length > SELECT_NAMES_MAX ? undefined : ['RowKey', ...names];
 }
 

@@ -20,6 +20,11 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
     expect(textOf(await readOne(driver, id))).toEqual({ h: 'kept' });
   });
 
+  test('a large part without a number is misuse', async (driver, id) => {
+    await expect(driver.write([insert(id, [part('h', 'x'.repeat(40_000))])], CALL)).rejects.toThrow(TypeError);
+    expect(await readOne(driver, id)).toBeUndefined();
+  });
+
   test('an entity twice in one request is misuse', async (driver, id) => {
     const write = insert(id, [part('h', 'x')]);
     await expect(driver.write([write, write], CALL)).rejects.toThrow(TypeError);

@@ -25,6 +25,8 @@ export interface Tools {
   without(tool: string): Promise<void>;
   /** Every call so far, in order, as `tool args`; Terraform's with the cloud in place of -chdir. Forgets them. */
   calls(): Promise<string[]>;
+  /** The app keys that Terraform was given last, by role. */
+  keysGiven(cloud: 'gcp' | 'azure'): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -88,6 +90,8 @@ export async function makeTools(outputs: Outputs, outDir: string): Promise<Tools
       await rm(log, { force: true });
       return text.split('\n').filter((line) => line !== '');
     },
+    keysGiven: async (cloud) =>
+      JSON.parse(await readFile(path.join(dir, `keys-${cloud}`), 'utf8')) as Record<string, string>,
     close: () => rm(dir, { recursive: true, force: true }),
   };
 }
@@ -106,7 +110,8 @@ case "$1" in
   -chdir=*) cloud="\${1##*/}"; shift; call="${tool} $cloud $*" ;;
   *) call="${tool} $*" ;;
 esac
-keys=''; [ -n "$TF_VAR_keys" ] && keys=' (with keys)'
+keys=''
+if [ -n "$TF_VAR_keys" ]; then keys=' (with keys)'; printf '%s' "$TF_VAR_keys" > ${quoted(dir)}/"keys-$cloud"; fi
 printf '%s%s\\n' "$call" "$keys" >> ${quoted(path.join(dir, 'calls.log'))}
 case "$call" in
 ${cases.join('\n')}

@@ -1,0 +1,20 @@
+// The golden containers, as earlier releases wrote them, in a memory driver's state.
+import { readFileSync } from 'node:fs';
+import type { MemoryState } from '../../../shared/drivers/memory.ts';
+import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
+
+export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Promise<MemoryState> {
+  const file = new URL(`v1-${compression}.json`, import.meta.url);
+  const entities = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>;
+  const state = memoryState();
+  const driver = memoryDriver({ state });
+  for (const [id, parts] of Object.entries(entities)) {
+    const decoded = Object.entries(parts).map(([part, base64]) => ({
+      name: part,
+      bytes: Buffer.from(base64, 'base64'),
+      chunksBefore: 0,
+    }));
+    await driver.write([{ kind: 'insert', id, parts: decoded }], { timeoutMs: 1_000 });
+  }
+  return state;
+}
