@@ -52,7 +52,9 @@ function parsed(args: readonly string[]): { only: string; workers: number; figur
 
 async function hunt(mutant: Mutant): Promise<Hunt> {
   const [caught, complaint] = mutant.test === undefined ? await bySeeds(mutant) : await byTest(mutant, mutant.test);
-  console.log(`${mutant.name.padEnd(44)} ${mutant.breaks.padEnd(12)} ${caught ?? 'SURVIVED'}${complaint === '' ? '' : `: ${complaint}`}`);
+  console.log(
+    `${mutant.name.padEnd(44)} ${mutant.breaks.padEnd(12)} ${caught ?? 'SURVIVED'}${complaint === '' ? '' : `: ${complaint}`}`,
+  );
   return { mutant, caught };
 }
 

@@ -35,10 +35,6 @@ test('a danger that many seeds never met is named, whichever it is; few seeds ne
   expect(missing(10, none)).toEqual([]);
 });
 
-test('where writes rode together, some must have been applied in part', () => {
-  expect(missing(SEEDS, new Map([['train of several writes', 9]]))).toContain('fault part of a train applied');
-});
-
 test('every mutant applies to the sources as they are', () => {
   const names = mutantNames();
   expect(names.length).toBeGreaterThan(60);
