@@ -2,10 +2,11 @@
 // verdict, at the latest when the deadline passes.
 import type { CallOptions, Order } from './api.ts';
 import type { Admission, Ticket } from './admission.ts';
-import { Change, type Verdict, type VerdictSink, type Wish } from './change.ts';
+import { EMPTY_BYTES } from './bytes.ts';
+import { byPosition, Change, type Verdict, type VerdictSink, type Wish } from './change.ts';
 import { abortedError, type Deadline, type Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
-import { encodeKey, placerOf, type Placer } from './position.ts';
+import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
@@ -39,13 +40,29 @@ export class Writer {
   ): Promise<Verdict[]> {
     const deadline = this.#context.deadlines.begin(options);
     const verdicts: Verdict[] = [];
-    for (const wave of wavesOf(items)) {
+    for (const each of wavesOf(items)) {
+      const wave = each.length > SLICE_COUNT ? this.#sorted(each, items) : each;
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT));
         await this.#writeSlice(slice, this.#changesOf(slice, items, prepare), deadline);
       }
     }
     return verdicts;
+  }
+
+  /** In order of position: so the slices of a large batch lie side by side, and each container is written for one or two of them. */
+  #sorted(wave: readonly number[], items: readonly Keyed[]): number[] {
+    const placed = wave.map((index) => ({ index, position: this.#positionOf(items[index]!.key) }));
+    return placed.sort(byPosition).map(({ index }) => index);
+  }
+
+  /** Where it lies; the beginning for a key that has no position: its verdict says so when its turn comes. */
+  #positionOf(key: string): Position {
+    try {
+      return this.#place(encodeKey(key, this.#context.engine.table));
+    } catch {
+      return EMPTY_BYTES;
+    }
   }
 
   #changesOf<T extends Keyed>(slice: Slice, items: readonly T[], prepare: Prepare<T>): Change[] {

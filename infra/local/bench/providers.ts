@@ -1,4 +1,7 @@
 // The providers of the benchmark: an emulator each, in a process of its own, and ways to reach it: the plain SDK, and stores of this project.
+// Google's libraries look for the metadata server of a cloud machine unless told not to.
+process.env['METADATA_SERVER_DETECTION'] ??= 'none';
+
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../../shared/compare/baseline/azure-tables.ts';
 import { datastoreBaseline } from '../../../shared/compare/baseline/datastore.ts';
