@@ -71,9 +71,9 @@ export class CommitQueue {
 
   /** Until the container may be committed to again, where commits are capped. */
   async #awaitTurn(): Promise<void> {
-    const { commitIntervalMs, lastCommitMs, runtime } = this.#engine;
+    const { commitIntervalMs, lately, runtime } = this.#engine;
     if (commitIntervalMs === 0) return;
-    const dueMs = (lastCommitMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
+    const dueMs = (lately.committedMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
     if (dueMs > runtime.monotonicMs()) await runtime.sleep(dueMs - runtime.monotonicMs());
   }
 
@@ -236,10 +236,10 @@ export class CommitQueue {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, sender, troubled } = this.#engine;
+    const { clock, lately, sender } = this.#engine;
     this.#open.begin(attempt);
     const sent = clock.now();
-    const outcome = await this.#outcomeOrSettlement(sender.send(write, troubled.has(this.#id)), attempt);
+    const outcome = await this.#outcomeOrSettlement(sender.send(write, lately.troubled.has(this.#id)), attempt);
     if (outcome === undefined) return false;
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);
@@ -265,18 +265,22 @@ export class CommitQueue {
   }
 
   #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
-    const { cache, commitIntervalMs, counters, lastCommitMs, troubled } = this.#engine;
-    if (commitIntervalMs > 0) lastCommitMs.set(this.#id, seen.monotonicMs);
-    const quietCommits = troubled.get(this.#id);
-    if (quietCommits !== undefined) {
-      if (quietCommits > QUIET_COMMITS) troubled.delete(this.#id);
-      else troubled.set(this.#id, quietCommits + 1);
-    }
+    const { cache, commitIntervalMs, counters, lately } = this.#engine;
+    if (commitIntervalMs > 0) lately.committedMs.set(this.#id, seen.monotonicMs);
+    this.#forgetTrouble();
     this.#latest = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.#troubles = 0;
     this.#mustSplit = false;
     this.#open.acknowledge(attempt);
+  }
+
+  #forgetTrouble(): void {
+    const { troubled } = this.#engine.lately;
+    const quietCommits = troubled.get(this.#id);
+    if (quietCommits === undefined) return;
+    if (quietCommits > QUIET_COMMITS) troubled.delete(this.#id);
+    else troubled.set(this.#id, quietCommits + 1);
   }
 
   /** Rule 7: a refusal for limit or form is final. One forced split, then an error. */
@@ -295,9 +299,9 @@ export class CommitQueue {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, troubled } = this.#engine;
+    const { counters, lately } = this.#engine;
     this.#troubles += 1;
-    troubled.set(this.#id, 0);
+    lately.troubled.set(this.#id, 0);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;

@@ -1,5 +1,4 @@
 // The engine of one table in one process: its reader, its tree, its commit queues, and what they share. Queues exist while they have work.
-import { LRUCache } from 'lru-cache';
 import type { LimitFunction } from 'p-limit';
 import type { Compression } from './api.ts';
 import type { Id64 } from './bytes.ts';
@@ -14,18 +13,13 @@ import { StoreError } from './errors.ts';
 import type { Position } from './position.ts';
 import { Reader } from './reader.ts';
 import { rootId } from './ids.ts';
+import type { Lately } from './lately.ts';
 import type { Pace } from './pace.ts';
 import { Sender } from './sender.ts';
 import type { Runtime } from './runtime.ts';
 import type { PageRules } from './page-ref.ts';
 import { tableNotFound, Tree } from './tree.ts';
 
-/** Containers remembered as written to by others. */
-const FOREIGN_MAX = 1_000;
-/** Containers whose last commit is remembered. */
-const CAPPED_MAX = 1_000;
-/** Containers remembered as troubled. */
-const TROUBLED_MAX = 1_000;
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
@@ -38,6 +32,7 @@ export interface EngineOptions {
   readonly driver: Driver;
   readonly cache: ContainerCache;
   readonly clock: Clock;
+  readonly lately: Lately;
   readonly runtime: Runtime;
   /** How many reads, and how many commits, may be in flight. */
   readonly readPace: Pace;
@@ -63,13 +58,8 @@ export class Engine {
   readonly rules: PageRules;
   readonly reader: Reader;
   readonly tree: Tree;
-  /** Containers whose last check met a foreign commit: there header and page are asked for at once. */
-  readonly recentlyForeign = new LRUCache<EntityId, true>({ max: FOREIGN_MAX });
+  readonly lately: Lately;
   readonly commitIntervalMs: number;
-  /** When containers were last committed to, by the monotonic clock; kept only where commits are capped. */
-  readonly lastCommitMs = new LRUCache<EntityId, number>({ max: CAPPED_MAX });
-  /** Containers that met trouble lately, with their commits since: they travel alone. */
-  readonly troubled = new LRUCache<EntityId, number>({ max: TROUBLED_MAX });
   readonly #queues = new Map<EntityId, CommitQueue>();
   readonly #repairs = new Set<string>();
 
@@ -79,6 +69,7 @@ export class Engine {
     this.driver = driver;
     this.cache = cache;
     this.clock = clock;
+    this.lately = options.lately;
     this.runtime = options.runtime;
     this.readPace = readPace;
     this.writePace = writePace;

@@ -47,7 +47,7 @@ function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
 }
 
 async function isStillCurrent(engine: Engine, snapshot: Snapshot): Promise<boolean> {
-  const foreign = engine.recentlyForeign;
+  const { foreign } = engine.lately;
   // Asked for together once; the check is tried again after that.
   if (foreign.delete(snapshot.id)) return false;
   const isCurrent = await engine.reader.isCurrent(snapshot);

@@ -22,6 +22,7 @@ import { StoreError } from './errors.ts';
 import { checkTableName } from './ids.ts';
 import { OneCall } from './one-call.ts';
 import { withRetry } from './retry.ts';
+import { Lately } from './lately.ts';
 import { Pace } from './pace.ts';
 import { dropTable, listTables, openRoot } from './roots.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
@@ -56,6 +57,7 @@ class ContainerStore implements Store {
   readonly #driver;
   readonly #cache: ContainerCache;
   readonly #clock: Clock;
+  readonly #lately = new Lately();
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #readPace: Pace;
@@ -151,10 +153,10 @@ class ContainerStore implements Store {
   #newEngine(table: string, driver: Driver): Engine {
     const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
     const commitIntervalMs = 1_000 / commitsPerSecondMax;
-    const [cache, clock, runtime] = [this.#cache, this.#clock, this.#runtime];
+    const [cache, clock, lately, runtime] = [this.#cache, this.#clock, this.#lately, this.#runtime];
     const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
     const limits = { readPace, writePace, limitCommits, commitIntervalMs };
-    return new Engine({ table, driver, cache, clock, runtime, compression, ...limits });
+    return new Engine({ table, driver, cache, clock, lately, runtime, compression, ...limits });
   }
 
   #assertOpen(): void {
