@@ -39,6 +39,8 @@ export class CommitQueue {
   #mustSplit = false;
   #pageReads = 0;
   #isRunning = false;
+  /** The attempt that was sent and is not answered. */
+  underWay: Attempt | undefined;
 
   constructor(id: EntityId, engine: Engine) {
     this.#id = id;
@@ -238,8 +240,10 @@ export class CommitQueue {
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
     const { clock, lately, sender } = this.#engine;
     this.#open.begin(attempt);
+    this.underWay = attempt;
     const sent = clock.now();
     const outcome = await this.#outcomeOrSettlement(sender.send(write, lately.troubled.has(this.#id)), attempt);
+    this.underWay = undefined;
     if (outcome === undefined) return false;
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);

@@ -11,7 +11,7 @@ import { type Counters, newCounters } from './counters.ts';
 import type { Driver, EntityId } from './driver.ts';
 import { StoreError } from './errors.ts';
 import type { Position } from './position.ts';
-import { Reader } from './reader.ts';
+import { type Observation, Reader } from './reader.ts';
 import { rootId } from './ids.ts';
 import type { Lately } from './lately.ts';
 import type { Pace } from './pace.ts';
@@ -102,6 +102,14 @@ export class Engine {
       this.#queues.set(id, queue);
     }
     queue.add(changes);
+  }
+
+  /** Caches what a read showed to be this process's own commit, sent and not yet answered: its content is known already. */
+  recognise(id: EntityId, observed: Observation | undefined): void {
+    const attempt = this.#queues.get(id)?.underWay;
+    if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
+    const { version, seen } = observed;
+    this.cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
   }
 
   /** Called by a queue that ran empty. */

@@ -8,6 +8,7 @@ import { isExpired } from './evaluate.ts';
 import type { PageRef } from './header.ts';
 import { findRecord, rowsFor } from './layers.ts';
 import type { StoredRecord } from './page.ts';
+import { isShownBy } from './reader.ts';
 import { type Position, within } from './position.ts';
 
 /** A header that keeps moving between two reads is read with all its pages in the end. */
@@ -22,14 +23,13 @@ export interface Wish {
 
 /** The leaf with all pages that the positions within it need; undefined if it is missing. */
 export async function lookForRecords(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
-  const cached = engine.cache.get(id);
-  if (cached !== undefined && unreadPages(cached, wish.positions).length === 0) {
-    if (isFresh(cached, wish, engine.clock) || (await isStillCurrent(engine, cached))) {
-      engine.counters.cacheHits += wish.positions.length;
-      return cached;
-    }
+  const known = await lookInMemory(engine, id, wish);
+  if (known !== undefined) {
+    engine.counters.cacheHits += wish.positions.length;
+    return known;
   }
   engine.counters.cacheMisses += wish.positions.length;
+  const cached = engine.cache.get(id);
   let slots = cached === undefined ? [] : pagesFor(cached, wish.positions).map((ref) => ref.slot);
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
     const read = await engine.reader.readPages(id, slots);
@@ -46,13 +46,26 @@ function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
   return wish.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= wish.maxAgeMs;
 }
 
-async function isStillCurrent(engine: Engine, snapshot: Snapshot): Promise<boolean> {
-  const { foreign } = engine.lately;
+/** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
+async function lookInMemory(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
+  const { cache, clock, lately, reader } = engine;
+  const usable = (isCurrent: (snapshot: Snapshot) => boolean): Snapshot | undefined => {
+    const cached = cache.get(id);
+    if (cached === undefined || unreadPages(cached, wish.positions).length > 0) return undefined;
+    return isCurrent(cached) ? cached : undefined;
+  };
+  const isYoung = (snapshot: Snapshot): boolean => isFresh(snapshot, wish, clock);
+  const young = usable(isYoung);
+  if (young !== undefined || usable(() => true) === undefined) return young;
   // Asked for together once; the check is tried again after that.
-  if (foreign.delete(snapshot.id)) return false;
-  const isCurrent = await engine.reader.isCurrent(snapshot);
-  if (!isCurrent) foreign.set(snapshot.id, true);
-  return isCurrent;
+  if (lately.foreign.delete(id)) return undefined;
+  const observed = await reader.commitOf(id);
+  const isNow = (snapshot: Snapshot): boolean => isYoung(snapshot) || isShownBy(observed, snapshot);
+  // It may be a commit of this process, whose reply is on its way.
+  engine.recognise(id, observed);
+  const shown = usable(isNow);
+  if (shown === undefined) lately.foreign.set(id, true);
+  return shown;
 }
 
 /** The pages of the leaf that may hold those of the positions that lie within it. */

@@ -55,23 +55,24 @@ export class Reader {
     this.#context = context;
   }
 
-  /** Whether the snapshot is still the present version: one tiny read. Version and commit id must both be equal. */
+  /** Whether the snapshot is still the present version: one tiny read. */
   async isCurrent(snapshot: Snapshot): Promise<boolean> {
-    const observed = await this.#request(snapshot.id, [COMMIT_PART]);
-    if (observed === undefined || observed.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit)
-      return false;
-    if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
-    return true;
+    return isShownBy(await this.commitOf(snapshot.id), snapshot);
+  }
+
+  /** The container's version and last commit; undefined if it is absent. One tiny read. */
+  commitOf(id: EntityId): Promise<Observation | undefined> {
+    return this.#request(id, [COMMIT_PART]);
   }
 
   /** The id of the container's last commit; undefined if it is absent. One tiny read. */
   async lastCommitOf(id: EntityId): Promise<Id64 | undefined> {
-    return (await this.#request(id, [COMMIT_PART]))?.lastCommit;
+    return (await this.commitOf(id))?.lastCommit;
   }
 
   /** The container's version; undefined if it is absent. One tiny read. */
   async versionOf(id: EntityId): Promise<EntityVersion | undefined> {
-    return (await this.#request(id, [COMMIT_PART]))?.version;
+    return (await this.commitOf(id))?.version;
   }
 
   /** The header, and the pages in these slots; undefined if the container is absent. One request. */
@@ -157,6 +158,13 @@ export class Reader {
     const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
+}
+
+/** Whether the reply shows the snapshot's very version: then it is as young as the reply. Version and commit id must both be equal. */
+export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
+  if (observed?.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit) return false;
+  if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
+  return true;
 }
 
 function bytesOf(entity: Entity | undefined): number {
