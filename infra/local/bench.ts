@@ -1,6 +1,8 @@
 // The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, in one run, with the ratio that each kind of work is to
 // reach. Exits 0 whether or not they are reached: it measures, it is no test.
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type Contest, type ContestResult, runContest } from '../../shared/compare/contest.ts';
 import { type Goal, GOALS } from '../../shared/compare/contest-goals.ts';
 import { Contestants } from '../../shared/compare/contest-sides.ts';
@@ -8,14 +10,16 @@ import { contestsText, type Statement, statementsText } from '../../shared/compa
 import { PROVIDER_NAMES } from '../../shared/compare/names.ts';
 import { machine } from '../../functions/cli-machine.ts';
 import { type BenchProvider, startAzure, startDatastore } from './bench/providers.ts';
+import { runScale } from './bench/scale.ts';
 import { statementsOf } from './bench/statements.ts';
 import { weighStored } from './bench/stored.ts';
 
 const HELP = `Measures this store against the plain SDKs, on emulators on this machine.
 
-  npm run bench                    all contests, some 6 minutes
+  npm run bench                    all contests, some 7 minutes
   npm run bench -- --quick         shorter turns, below 2 minutes
   npm run bench -- --rtt 10        every contest over a proxy with 10 ms round trips
+  npm run bench -- --scale         10,000 to 1,000,000 records, in memory and on Azurite
   npm run bench -- --json          one JSON object on standard output, and nothing else`;
 
 const ROUNDS = 5;
@@ -30,6 +34,7 @@ interface Options {
   readonly turnMs: number;
   readonly rttMs: number;
   readonly isQuick: boolean;
+  readonly isScale: boolean;
   readonly json: boolean;
 }
 
@@ -38,17 +43,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
 
 const options = optionsOf(process.argv.slice(2));
-if (options !== undefined) await run(options);
+if (options !== undefined) await (options.isScale ? scale(options) : run(options));
 
 function optionsOf(args: readonly string[]): Options | undefined {
   const flag = { type: 'boolean', default: false } as const;
-  const flags = { quick: flag, json: flag, help: flag, rtt: { type: 'string', default: '0' } } as const;
+  const flags = { quick: flag, scale: flag, json: flag, help: flag, rtt: { type: 'string', default: '0' } } as const;
   try {
     const { values } = parseArgs({ args: [...args], options: flags });
     const rttMs = Number(values.rtt);
     if (!(rttMs >= 0 && rttMs <= 1_000)) throw new RangeError(`--rtt is from 0 to 1000 ms, not ${values.rtt}`);
-    if (!values.help)
-      return { rttMs, json: values.json, isQuick: values.quick, turnMs: values.quick ? QUICK_TURN_MS : TURN_MS };
+    const turnMs = values.quick ? QUICK_TURN_MS : TURN_MS;
+    if (!values.help) return { rttMs, json: values.json, isQuick: values.quick, isScale: values.scale, turnMs };
     console.log(HELP);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
@@ -82,6 +87,13 @@ async function run(options: Options): Promise<void> {
   console.log(
     `\nMedians of ${ROUNDS} alternating rounds on ${cores} x ${cpu}, Node.js ${node}: ${backends.join(', ')}.`,
   );
+}
+
+async function scale({ json }: Options): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const results = await runScale(collect, json ? () => {} : console.log, stop.signal);
+  if (json) console.log(JSON.stringify({ scale: results, machine: machine() }));
 }
 
 async function contestsOf(provider: BenchProvider, options: Options): Promise<ContestResult[]> {

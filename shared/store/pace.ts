@@ -7,8 +7,8 @@ import type { Runtime } from './runtime.ts';
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
 const IN_FLIGHT_MOST = 64;
-/** A large request takes its time: a reply is judged by its time for each so many bytes, begun ones counting whole. */
-const BYTES_A_UNIT = 64 * 1024;
+/** A larger request takes its time, which says nothing of the way: it is not judged. */
+const JUDGED_BYTES_MAX = 64 * 1024;
 /** Replies that take this many times the quickest are slow. */
 const SLOW_RATIO = 3;
 /** Weight of the latest reply in the running mean. */
@@ -55,10 +55,10 @@ export class Pace {
       this.#move(Math.floor(limit.concurrency / 2));
       return;
     }
-    const unitMs = tookMs / Math.max(1, Math.ceil(bytes / BYTES_A_UNIT));
+    if (bytes > JUDGED_BYTES_MAX) return;
     const quickestMs = this.#quickestMs * (limit.concurrency === IN_FLIGHT_LEAST ? FORGETTING : 1);
-    this.#quickestMs = Math.min(quickestMs, unitMs);
-    this.#meanMs = this.#meanMs === undefined ? unitMs : this.#meanMs + SMOOTHING * (unitMs - this.#meanMs);
+    this.#quickestMs = Math.min(quickestMs, tookMs);
+    this.#meanMs = this.#meanMs === undefined ? tookMs : this.#meanMs + SMOOTHING * (tookMs - this.#meanMs);
     this.#replies += 1;
     if (this.#replies < limit.concurrency) return;
     if (this.#meanMs > SLOW_RATIO * this.#quickestMs) this.#move(limit.concurrency - 1);

@@ -50,6 +50,8 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
+  /** Containers whose last commit is being asked for: who wants to know it too waits for that reply, and shares the next request. */
+  readonly #checking = new Set<EntityId>();
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -89,14 +91,23 @@ export class Reader {
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
     let pending = this.#pending.get(id);
+    const couldDepart = pending !== undefined && this.#mayDepart(pending);
     if (pending === undefined) {
       pending = { id, parts: new Set(), isWhole: false, reply: Promise.withResolvers() };
       this.#pending.set(id, pending);
-      void this.#context.pace.run(() => this.#depart());
     }
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
+    if (!couldDepart && this.#mayDepart(pending)) this.#departSoon();
     return pending.reply.promise;
+  }
+
+  #mayDepart(pending: Pending): boolean {
+    return !isCheck(pending) || !this.#checking.has(pending.id);
+  }
+
+  #departSoon(): void {
+    void this.#context.pace.run(() => this.#depart());
   }
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
@@ -105,10 +116,12 @@ export class Reader {
     const train: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (train.length === driver.limits.readsMax) break;
-      if (pending.isWhole === (train[0] ?? pending).isWhole) train.push(pending);
+      if (pending.isWhole === (train[0] ?? pending).isWhole && this.#mayDepart(pending)) train.push(pending);
     }
     if (train.length === 0) return undefined;
     for (const { id } of train) this.#pending.delete(id);
+    const checked = train.filter(isCheck).map(({ id }) => id);
+    for (const id of checked) this.#checking.add(id);
     const seen = clock.now();
     counters.requests += 1;
     counters.readRequests += 1;
@@ -120,6 +133,9 @@ export class Reader {
     } catch (error) {
       for (const pending of train) pending.reply.reject(error);
       return { bytes: 0, isThrottled: error instanceof StoreError && error.code === 'throttled' };
+    } finally {
+      for (const id of checked) this.#checking.delete(id);
+      if (checked.some((id) => this.#pending.has(id))) this.#departSoon();
     }
   }
 
@@ -158,6 +174,11 @@ export class Reader {
     const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
+}
+
+/** Whether it asks for the last commit alone. */
+function isCheck({ parts, isWhole }: Pending): boolean {
+  return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
 }
 
 /** Whether the reply shows the snapshot's very version: then it is as young as the reply. Version and commit id must both be equal. */

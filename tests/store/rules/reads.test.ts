@@ -53,6 +53,37 @@ test('rule 19: reads that wait to be sent share one request', async () => {
   expect(a.calls.length).toBeLessThan(5);
 });
 
+test('rule 19: reads of a container whose last commit is being asked for share the next request', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  await world.run(tableA.put('k', 'old'));
+  a.takeCalls();
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(500) });
+  const first = tableA.get('k');
+  await world.runtime.advance(1);
+  await world.run(tableB.put('k', 'new'));
+  const later = [tableA.get('k'), tableA.get('k')];
+  await world.runtime.advance(1);
+  later.push(tableA.get('k'));
+  const values = (await world.run(Promise.all(later))).map((entry) => entry?.value);
+  expect(values).toEqual(['new', 'new', 'new']);
+  await world.run(first);
+  // The check under way, one that the three share, and what had changed.
+  expect(a.calls.filter(({ kind }) => kind === 'read')).toHaveLength(3);
+});
+
+test('a read that meets an own commit on its way needs no second one', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await world.run(tableA.put('k', 'old'));
+  a.takeCalls();
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(500) });
+  const putting = tableA.put('k', 'new');
+  await world.runtime.advance(1);
+  expect((await world.run(tableA.get('k')))?.value).toBe('new');
+  await world.run(putting);
+  const reads = a.calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  expect(reads.map(({ parts }) => parts)).toEqual([['c']]);
+});
+
 test('rule 19: what is cached never goes back when an old reply comes late', async () => {
   const { world, a, tableA } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));

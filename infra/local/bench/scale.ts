@@ -1,0 +1,151 @@
+// How a point get and a point put fare as a table grows a hundredfold: requests, latency, memory. The cache holds the same share of the data at
+// each size, and the branches are warm, so that nothing but the tree's depth and the table's size can show.
+import { newHistogram, percentilesOf, recordLatency } from '../../../shared/compare/measure.ts';
+import { uniformIndexes } from '../../../shared/compare/keys.ts';
+import { seededRandom } from '../../../shared/compare/random.ts';
+import { recordSource } from '../../../shared/compare/records.ts';
+import { measured } from '../../../shared/drivers/measured.ts';
+import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
+import { type Driver, openStore, type Store } from '../../../shared/store/index.ts';
+import { startAzure } from './providers.ts';
+
+const SIZES = [10_000, 100_000, 1_000_000] as const;
+const RECORD_BYTES = 500;
+const CACHE_SHARE = 0.1;
+const LOADED_PER_CALL = 10_000;
+const OPERATIONS = 2_000;
+/** The largest calls hand over 10,000 records. */
+const TIMEOUT_MS = 120_000;
+
+export interface ScaleResult {
+  readonly backend: string;
+  readonly records: number;
+  readonly cacheBytes: number;
+  /** Of a process that knows nothing, to its first record, the table's opening included. */
+  readonly firstRecordRequests: number;
+  readonly get: OperationResult;
+  readonly put: OperationResult;
+  /** Heap and buffers of this process, after a collection, above what they were before the table was opened. */
+  readonly memoryBytes: number;
+}
+
+export interface OperationResult {
+  readonly requestsPerOperation: number;
+  readonly p50Ms: number;
+}
+
+/** Each size on the memory driver and on Azurite; `collect` collects garbage now. */
+export async function runScale(
+  collect: () => void,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<ScaleResult[]> {
+  const results: ScaleResult[] = [];
+  for (const records of SIZES) {
+    const state = memoryState();
+    results.push(await measure('memory', records, () => memoryDriver({ state }), collect, signal));
+    log(line(results.at(-1)!));
+  }
+  for (const records of SIZES) {
+    const azure = await startAzure();
+    try {
+      results.push(await measure(azure.backend, records, () => azure.driver('scale'), collect, signal));
+      log(line(results.at(-1)!));
+    } finally {
+      await azure.close();
+    }
+  }
+  return results;
+}
+
+async function measure(
+  backend: string,
+  records: number,
+  driver: () => Driver,
+  collect: () => void,
+  signal: AbortSignal,
+): Promise<ScaleResult> {
+  await load(driver(), records, signal);
+  const cacheBytes = CACHE_SHARE * records * RECORD_BYTES;
+  const firstRecordRequests = await firstRecord(driver());
+  collect();
+  const before = occupied();
+  const store = openStore({ driver: driver(), cacheBytesMax: cacheBytes, timeoutMs: TIMEOUT_MS });
+  try {
+    await operate(store, records, 'get', signal);
+    const get = await operate(store, records, 'get', signal);
+    const put = await operate(store, records, 'put', signal);
+    collect();
+    return { backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes: occupied() - before };
+  } finally {
+    await store.close();
+  }
+}
+
+async function load(driver: Driver, records: number, signal: AbortSignal): Promise<void> {
+  const store = openStore({ driver, timeoutMs: TIMEOUT_MS });
+  try {
+    const table = await store.table('scale');
+    const source = recordSource(1, RECORD_BYTES);
+    for (let first = 0; first < records; first += LOADED_PER_CALL) {
+      const items = Array.from({ length: LOADED_PER_CALL }, (_, index) => source(first + index, 0));
+      const outcomes = await table.putMany(
+        items.map(({ key, fields }) => ({ key, value: fields })),
+        { signal },
+      );
+      const failed = outcomes.find(({ status }) => status === 'failed');
+      if (failed?.status === 'failed') throw failed.error;
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function firstRecord(driver: Driver): Promise<number> {
+  const { driver: counted, counters } = measured(driver);
+  const store = openStore({ driver: counted });
+  try {
+    const table = await store.table('scale', { create: false });
+    const { key } = recordSource(1, RECORD_BYTES)(0, 0);
+    if ((await table.get(key)) === undefined) throw new Error('the first record is not there');
+    return counters.readCalls + counters.listCalls;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Point operations on random records, one in flight. */
+async function operate(store: Store, records: number, verb: 'get' | 'put', signal: AbortSignal) {
+  const table = await store.table('scale');
+  const source = recordSource(1, RECORD_BYTES);
+  const draw = uniformIndexes(records, seededRandom(verb === 'get' ? 1 : 2));
+  const histogram = newHistogram();
+  const before = table.stats().requests;
+  for (let operation = 0; operation < OPERATIONS; operation += 1) {
+    const { key, fields } = source(draw(), 1);
+    const sentMs = performance.now();
+    if (verb === 'put') await table.put(key, fields, { signal });
+    else if ((await table.get(key, { signal })) === undefined) throw new Error(`absent: ${key}`);
+    recordLatency(histogram, performance.now() - sentMs);
+  }
+  const requestsPerOperation = (table.stats().requests - before) / OPERATIONS;
+  return { requestsPerOperation, p50Ms: percentilesOf(histogram).p50Ms };
+}
+
+function occupied(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function line({ backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes }: ScaleResult): string {
+  const memory = `memory ${mib(memoryBytes)} with a cache of ${mib(cacheBytes)}`;
+  return `${backend}, ${records.toLocaleString('en-US')} records: get ${spent(get)}; put ${spent(put)}; ${memory}; first record of a cold process ${firstRecordRequests} requests`;
+}
+
+function spent({ requestsPerOperation, p50Ms }: OperationResult): string {
+  return `${requestsPerOperation.toFixed(2)} requests, p50 ${p50Ms.toFixed(2)} ms`;
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
