@@ -10,7 +10,6 @@ import type { Owner, Scheduler } from './scheduler.ts';
 /** What the clocks show when a run begins. */
 export const START_WALL_MS = 1_700_000_000_000;
 /** The smallest a store accepts. */
-const CACHE_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /** The life of a process from its start to its crash, or its end. */
@@ -45,9 +44,9 @@ export class Life implements Owner, Runtime {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.crashed = promise;
     this.#die = resolve;
-    const { compression } = scenario;
+    const { compression, cacheBytesMax } = scenario;
     const driver = driverFor(this);
-    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax: CACHE_BYTES, timeoutMs: TIMEOUT_MS });
+    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS });
   }
 
   /** Handles it opened, for their statistics. */

@@ -39,6 +39,8 @@ export interface Scenario {
   /** Leaves the table begins with. */
   readonly containers: number;
   readonly compression: 'none' | 'zstd' | 'deflate';
+  /** Small ones have room for a container or two. */
+  readonly cacheBytesMax: number;
   readonly entityBytesMax: number;
   readonly chunksMax: number;
   readonly chunkBytes: number;
@@ -86,6 +88,7 @@ export function scenarioOf(seed: number): Scenario {
     order,
     containers: order === 'hash' && chance.is(hasDrops ? 0.7 : 0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
+    cacheBytesMax: chance.is(0.3) ? 16 * 1024 : 1024 * 1024,
     ...sizesOf(chance, isLong, isScattered),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
