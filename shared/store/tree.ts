@@ -79,9 +79,11 @@ export class Tree {
       const below = whole.header.level - 1;
       const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position).child);
       if (below === level) return { id, incarnation: whole.header.incarnation };
-      branch = await this.visit({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
+      const next = await this.#seek({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
         this.#lookAtBranch(node),
       );
+      if (next === undefined) return this.route(position, level);
+      branch = next;
     }
   }
 
@@ -157,6 +159,13 @@ export class Tree {
 
   /** As `find`, from a node that a route or link gave. */
   async visit(from: Route, position: Position, level: number, look: Look): Promise<Snapshot> {
+    const found = await this.#seek(from, position, level, look);
+    if (found === undefined) throw new RangeError(`the tree has no level ${level}`);
+    return found;
+  }
+
+  /** As `visit`; undefined if the tree has no such level any more: it was created again, with fewer. */
+  async #seek(from: Route, position: Position, level: number, look: Look): Promise<Snapshot | undefined> {
     const { table } = this.#context;
     let at = from;
     let missed = false;
@@ -176,7 +185,7 @@ export class Tree {
       }
       restarts += 1;
       const again = await this.route(position, level);
-      if (again === undefined) throw new RangeError(`the tree has no level ${level}`);
+      if (again === undefined) return undefined;
       at = again;
     }
     throw new StoreError('corrupt', 'no container owns the position of the key', { table, container: at.id });

@@ -216,6 +216,24 @@ test('rule 15: a root that was recreated with fewer levels while its old branch 
   expect((await world.run(tableB.get(last)))?.value).toBe('x');
 });
 
+test('rule 15: a branch is missing because the table was created again with fewer levels: the search begins anew', async () => {
+  const world = new World();
+  const [a, b, c] = [world.process(), world.process(), world.process()];
+  const tableA = await open(world, a);
+  const longKey = (number: number): string => 'x'.repeat(200) + key(number);
+  for (let number = 0; number < 120; number += 20) {
+    const keys = Array.from({ length: 20 }, (_, index) => longKey(number + index));
+    await world.run(tableA.putMany(keys.map((each) => ({ key: each, value: text(each, 300) }))));
+  }
+  expect(storedRoot(world.state, 't').header.level).toBe(2);
+  const tableB = await open(world, b);
+  await world.run(tableB.get(longKey(0)));
+  await world.run(c.store.drop('t'));
+  await open(world, c);
+  await world.run(tableB.put(longKey(119), 'new'));
+  expect((await world.run(tableB.get(longKey(119))))?.value).toBe('new');
+});
+
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {
   const world = new World();
   const a = world.process();
