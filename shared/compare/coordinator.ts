@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { CellResult, Layout, Provider, Workload } from './cell.ts';
 import { cellResultSchema } from './cell.ts';
+import { median } from './contest.ts';
 import type { Plan, PlannedCell } from './plan.ts';
 import { cellsOf, repeated, warmupCellsOf } from './plan.ts';
 import { WINDOW_GROWTH_MAX } from './window.ts';
@@ -60,7 +61,10 @@ const CELL_EXTRA_MS = 50_000;
 
 const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
 
-/** Runs the plan: every cell once, then each layout's best rung of `load` until it has its repetitions. Rejects only when the signal aborts. */
+/**
+ * Runs the plan: every cell once, then of each layout the rung of `load` with the highest median so far, until that is one with all its
+ * repetitions: so no layout is judged by a lucky first run, nor by a rung that was the best only once. Rejects only when the signal aborts.
+ */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const run = new PlanRun(plan, options);
   const cells = cellsOf(
@@ -69,8 +73,8 @@ export async function runPlan(plan: Plan, runId: string, options: CoordinatorOpt
     runId,
   );
   for (const cell of cells) await run.measure(cell);
-  for (let repetition = 2; repetition <= plan.loadRepetitions; repetition++) {
-    for (const cell of run.bestLoads(cells)) await run.measure(repeated(cell, repetition));
+  for (let due = run.loadsToRepeat(cells); due.length > 0; due = run.loadsToRepeat(cells)) {
+    for (const cell of due) await run.measure(cell);
   }
   return run.outcome();
 }
@@ -91,25 +95,29 @@ export async function warmUp(durationMs: number, runId: string, options: Coordin
 
 class PlanRun {
   readonly #options: CoordinatorOptions;
-  readonly #total: number;
+  readonly #repetitions: number;
+  /** At the least: which rungs are repeated shows as they run. */
+  #total: number;
   #done = 0;
   readonly #measured = new Map<string, CellResult[]>();
+  readonly #tries = new Map<string, number>();
   readonly #failures: FailedCell[] = [];
-  /** Fixed when first asked for: a repetition must not change which cell is repeated. */
-  #best: readonly PlannedCell[] | undefined;
 
   constructor({ rungs, loadRepetitions }: Plan, options: CoordinatorOptions) {
     this.#options = options;
+    this.#repetitions = loadRepetitions;
     this.#total = options.endpoints.length * 3 * (3 * rungs.length + loadRepetitions - 1);
   }
 
   async measure(cell: PlannedCell): Promise<void> {
     const { endpoints, signal, onProgress } = this.#options;
     const endpoint = endpoints.find(({ provider }) => provider === cell.provider)!;
+    this.#total = Math.max(this.#total, this.#done + 1);
     onProgress?.({ done: this.#done, total: this.#total, cell });
+    const name = nameOf(cell.provider, cell.request);
+    this.#tries.set(name, (this.#tries.get(name) ?? 0) + 1);
     try {
       const result = await requestCell(cell, endpoint, this.#options);
-      const name = nameOf(cell.provider, cell.request);
       this.#measured.set(name, [...(this.#measured.get(name) ?? []), result]);
     } catch (error) {
       signal.throwIfAborted();
@@ -119,21 +127,20 @@ class PlanRun {
     this.#done++;
   }
 
-  bestLoads(cells: readonly PlannedCell[]): readonly PlannedCell[] {
-    this.#best ??= this.#findBestLoads(cells);
-    return this.#best;
-  }
-
-  #findBestLoads(cells: readonly PlannedCell[]): PlannedCell[] {
+  /** The best rung so far of each layout's load, where it lacks repetitions. A cell that fails uses up its tries. */
+  loadsToRepeat(cells: readonly PlannedCell[]): PlannedCell[] {
     const best = new Map<string, { readonly cell: PlannedCell; readonly rate: number }>();
     for (const cell of cells) {
-      const result = this.#measured.get(nameOf(cell.provider, cell.request))?.[0];
-      if (result === undefined || cell.request.workload !== 'load') continue;
+      const runs = this.#measured.get(nameOf(cell.provider, cell.request));
+      if (runs === undefined || cell.request.workload !== 'load') continue;
       const series = `${cell.provider} ${cell.request.layout}`;
-      const rate = rateOf(result);
+      const rate = median(runs.map(rateOf));
       if (rate > (best.get(series)?.rate ?? 0)) best.set(series, { cell, rate });
     }
-    return [...best.values()].map(({ cell }) => cell);
+    return [...best.values()].flatMap(({ cell }) => {
+      const tries = this.#tries.get(nameOf(cell.provider, cell.request)) ?? 0;
+      return tries < this.#repetitions ? [repeated(cell, tries + 1)] : [];
+    });
   }
 
   outcome(): PlanOutcome {

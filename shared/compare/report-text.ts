@@ -93,7 +93,7 @@ function summaryText({ summary, plan }: Report): string {
   const text = table(header, summary.map(summaryRow), 2);
   return [
     text,
-    `(n): one record a call against hundreds a call. * median of ${plan.loadRepetitions} runs, the others ran once.`,
+    `(n): one record a call against hundreds a call. * median of ${plan.loadRepetitions} runs, of fewer where another rung proved better.`,
     '?: the client hides its retries.',
   ].join('\n');
 }

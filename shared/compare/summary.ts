@@ -30,13 +30,13 @@ export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
 type Best = SummaryRow['best'][Layout];
 
 /**
- * The layout's best rung. Where one was repeated because it was the best at first sight, that one stands: its median may lie under
- * another rung's single run, and taking the greater would pick luck.
+ * The layout's best rung. Where rungs were repeated only those count that have all repetitions: a rung is repeated for as long as its median
+ * is the highest, and taking another's one or two runs would pick luck.
  */
 function bestOf(cells: readonly ReportCell[], layout: Layout): Best {
   const own = cells.filter((cell) => cell.layout === layout);
-  const repeated = own.filter((cell) => cell.repetitions.length > 1);
-  const candidates = repeated.length > 0 ? repeated : own;
+  const repetitionsMax = Math.max(...own.map((cell) => cell.repetitions.length));
+  const candidates = own.filter((cell) => cell.repetitions.length === repetitionsMax);
   const best = candidates.toSorted((one, other) => other.recordsPerSecond - one.recordsPerSecond)[0];
   if (best === undefined) return null;
   const { recordsPerCall, recordsPerSecond, concurrency, repetitions } = best;
