@@ -10,6 +10,7 @@ import { type Driver, openStore, type Store } from '../../../shared/store/index.
 import { startAzure } from './providers.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000] as const;
+const MEMORY = 'memory';
 const RECORD_BYTES = 500;
 const CACHE_SHARE = 0.1;
 const LOADED_PER_CALL = 10_000;
@@ -25,8 +26,8 @@ export interface ScaleResult {
   readonly firstRecordRequests: number;
   readonly get: OperationResult;
   readonly put: OperationResult;
-  /** Heap and buffers of this process, after a collection, above what they were before the table was opened. */
-  readonly memoryBytes: number;
+  /** Heap and buffers of this process, after a collection, above what they were before the table was opened; undefined where the provider is in it. */
+  readonly memoryBytes: number | undefined;
 }
 
 export interface OperationResult {
@@ -43,7 +44,7 @@ export async function runScale(
   const results: ScaleResult[] = [];
   for (const records of SIZES) {
     const state = memoryState();
-    results.push(await measure('memory', records, () => memoryDriver({ state }), collect, signal));
+    results.push(await measure(MEMORY, records, () => memoryDriver({ state }), collect, signal));
     log(line(results.at(-1)!));
   }
   for (const records of SIZES) {
@@ -76,7 +77,8 @@ async function measure(
     const get = await operate(store, records, 'get', signal);
     const put = await operate(store, records, 'put', signal);
     collect();
-    return { backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes: occupied() - before };
+    const memoryBytes = backend === MEMORY ? undefined : occupied() - before;
+    return { backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes };
   } finally {
     await store.close();
   }
@@ -138,7 +140,7 @@ function occupied(): number {
 }
 
 function line({ backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes }: ScaleResult): string {
-  const memory = `memory ${mib(memoryBytes)} with a cache of ${mib(cacheBytes)}`;
+  const memory = `${memoryBytes === undefined ? '' : `memory ${mib(memoryBytes)} with `}a cache of ${mib(cacheBytes)}`;
   return `${backend}, ${records.toLocaleString('en-US')} records: get ${spent(get)}; put ${spent(put)}; ${memory}; first record of a cold process ${firstRecordRequests} requests`;
 }
 
