@@ -3,13 +3,21 @@
 import { parseArgs } from 'node:util';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './emulators/azurite.ts';
 import { startEmbeddedDatastore } from './emulators/embedded.ts';
+import type { Emulator } from './emulators/emulator.ts';
 import { onLauncherEnd } from './launcher.ts';
 
 const flag = { type: 'string', default: '0' } as const;
 const { values } = parseArgs({ options: { 'datastore-port': flag, 'table-port': flag } });
 
-const datastore = await startEmbeddedDatastore({ inProcess: true, port: portOf(values['datastore-port']) });
-const tables = await startStrictAzurite(portOf(values['table-port']));
+const ports = { datastore: portOf(values['datastore-port']), tables: portOf(values['table-port']) };
+const opened: Emulator[] = [];
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end());
+onLauncherEnd(() => void end());
+
+const datastore = await startEmbeddedDatastore({ inProcess: true, port: ports.datastore });
+opened.push(datastore);
+const tables = await startStrictAzurite(ports.tables);
+opened.push(tables);
 const connection = [
   'DefaultEndpointsProtocol=http',
   `AccountName=${AZURITE_ACCOUNT_NAME}`,
@@ -23,11 +31,10 @@ export STOWAGE_TABLES_ENDPOINT=${tables.endpoint}
 export STOWAGE_TABLES_ACCOUNT=${AZURITE_ACCOUNT_NAME}
 export STOWAGE_TABLES_KEY=${AZURITE_ACCOUNT_KEY}`);
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void close());
-onLauncherEnd(() => void close());
-
-async function close(): Promise<void> {
-  await Promise.all([datastore.close(), tables.close()]);
+/** Also in the middle of starting: whoever started this may be gone before it is up. */
+async function end(): Promise<void> {
+  await Promise.all(opened.map((emulator) => emulator.close()));
+  process.exit();
 }
 
 function portOf(text: string): number {
