@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { folderOf, packageAndUnpack } from '../plugin/package/package.ts';
 import type { Cloud } from '../plugin/package/bundle.ts';
+import { median } from '../../shared/compare/contest.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from './emulators/azurite.ts';
 import { startEmbeddedDatastore } from './emulators/embedded.ts';
 import { startAzureHost } from './hosts/azure.ts';
@@ -58,9 +59,10 @@ async function medians(cloud: Cloud, empty: string, own: string): Promise<[bare:
 }
 
 function medianOf(rounds: readonly Times[]): Times {
-  const median = (of: (times: Times) => number): number =>
-    Math.round(rounds.map(of).sort((one, other) => one - other)[Math.floor(rounds.length / 2)]!);
-  return { healthMs: median(({ healthMs }) => healthMs), recordMs: median(({ recordMs }) => recordMs) };
+  return {
+    healthMs: Math.round(median(rounds.map(({ healthMs }) => healthMs))),
+    recordMs: Math.round(median(rounds.map(({ recordMs }) => recordMs))),
+  };
 }
 
 async function once(cloud: Cloud, bundleDir: string): Promise<Times> {

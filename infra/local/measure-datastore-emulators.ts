@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
 import { GoogleAuth, googleAuthLibrary, grpc } from 'google-gax';
+import { median, rateOf } from '../../shared/compare/contest.ts';
 import { startEmbeddedDatastore } from './emulators/embedded.ts';
 import type { Emulator } from './emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from './emulators/google.ts';
@@ -61,19 +62,10 @@ const WORK: Readonly<Record<string, { readonly callers: number; readonly work: W
 };
 
 /** Entities a second. */
-async function rate(client: DatastoreClient, { callers, work }: { callers: number; work: Work }, durationMs: number) {
-  const started = performance.now();
+function rate(client: DatastoreClient, { callers, work }: { callers: number; work: Work }, turnMs: number) {
   let calls = 0;
-  let entities = 0;
-  const caller = async () => {
-    while (performance.now() - started < durationMs) {
-      calls += 1;
-      const done = await work(client, calls);
-      entities += done;
-    }
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
-  return (entities / (performance.now() - started)) * 1_000;
+  const { signal } = new AbortController();
+  return rateOf(() => work(client, (calls += 1)), callers, { turnMs, signal, monotonicMs: () => performance.now() });
 }
 
 function clientOf({ endpoint }: Emulator): DatastoreClient {
@@ -120,7 +112,7 @@ try {
     figures.map(({ emulator, work, rates }) => ({
       emulator,
       work,
-      'entities/s (median)': Math.round(rates.toSorted((one, other) => one - other)[Math.floor(ROUNDS / 2)]!),
+      'entities/s (median)': Math.round(median(rates)),
       rounds: rates.map((each) => Math.round(each)).join(' '),
     })),
   );

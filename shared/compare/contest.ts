@@ -66,8 +66,8 @@ export async function runContest(contest: Contest, rounds: Rounds): Promise<Cont
   };
 }
 
-/** Records a second, by callers in a closed loop. */
-async function rateOf(work: Work, inFlight: number, rounds: Rounds): Promise<number> {
+/** Records a second in one turn, by callers in a closed loop. */
+export async function rateOf(work: Work, inFlight: number, rounds: Omit<Rounds, 'count'>): Promise<number> {
   const begunMs = rounds.monotonicMs();
   let records = 0;
   const caller = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 // What every driver refuses before it sends anything: calls that break the contract are the engine's bugs, so they are TypeErrors.
 // A write or removal without a real version must never reach a provider, where `*` or nothing would mean "unconditionally".
 import type { DriverLimits, EntityVersion, ReadRequest, Removal, Write } from '../store/driver.ts';
-import { partBytes } from './outcomes.ts';
+import { partBytes } from '../store/driver.ts';
 
 const ID = /^[A-Za-z0-9._\-!~]+$/;
 const ID_PREFIX = /^[A-Za-z0-9._\-!~]*$/;

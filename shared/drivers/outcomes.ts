@@ -1,5 +1,5 @@
 // The outcomes drivers answer with, and the bound on waiting for them.
-import { chunksOf } from '../store/driver.ts';
+import { chunksOf, partBytes } from '../store/driver.ts';
 import type { DriverLimits, Part, Refused, Unknown } from '../store/driver.ts';
 
 export function refused(reason: Refused['reason'], cause?: unknown): Refused {
@@ -37,11 +37,6 @@ export function fitsAlone(parts: readonly Part[], limits: DriverLimits): boolean
   const chunks = parts.reduce((sum, part) => sum + chunksOf(part.bytes.byteLength, limits), 0);
   const bytes = limits.entityOverheadBytes + partBytes(parts) + chunks * limits.chunkOverheadBytes;
   return chunks <= limits.chunksMax && bytes <= limits.entityBytesMax;
-}
-
-/** Sum of the parts' bytes. */
-export function partBytes(parts: readonly Part[]): number {
-  return parts.reduce((sum, part) => sum + part.bytes.byteLength, 0);
 }
 
 /** FNV-1a, 32 bits: a cheap fixed function of an id. Stored data depends on it; it never changes. */

@@ -155,3 +155,8 @@ export interface Driver {
 export function chunksOf(bytes: number, limits: Pick<DriverLimits, 'chunkBytes'>): number {
   return Math.ceil(bytes / limits.chunkBytes);
 }
+
+/** Sum of the parts' bytes. */
+export function partBytes(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.bytes.byteLength, 0);
+}

@@ -48,24 +48,24 @@ function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
 
 /** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
 async function lookInMemory(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
-  const { cache, clock, lately, reader } = engine;
-  const usable = (isCurrent: (snapshot: Snapshot) => boolean): Snapshot | undefined => {
-    const cached = cache.get(id);
-    if (cached === undefined || unreadPages(cached, wish.positions).length > 0) return undefined;
-    return isCurrent(cached) ? cached : undefined;
-  };
-  const isYoung = (snapshot: Snapshot): boolean => isFresh(snapshot, wish, clock);
-  const young = usable(isYoung);
-  if (young !== undefined || usable(() => true) === undefined) return young;
+  const { clock, lately, reader } = engine;
+  const before = inMemory(engine, id, wish);
+  if (before === undefined || isFresh(before, wish, clock)) return before;
   // Asked for together once; the check is tried again after that.
   if (lately.foreign.delete(id)) return undefined;
   const observed = await reader.commitOf(id);
-  const isNow = (snapshot: Snapshot): boolean => isYoung(snapshot) || isShownBy(observed, snapshot);
   // It may be a commit of this process, whose reply is on its way.
   engine.recognise(id, observed);
-  const shown = usable(isNow);
-  if (shown === undefined) lately.foreign.set(id, true);
-  return shown;
+  const now = inMemory(engine, id, wish);
+  if (now !== undefined && (isFresh(now, wish, clock) || isShownBy(observed, now))) return now;
+  lately.foreign.set(id, true);
+  return undefined;
+}
+
+/** The leaf as memory has it, with all pages that are needed; undefined if one is not known. */
+function inMemory(engine: Engine, id: EntityId, { positions }: Wish): Snapshot | undefined {
+  const cached = engine.cache.get(id);
+  return cached === undefined || unreadPages(cached, positions).length > 0 ? undefined : cached;
 }
 
 /** The pages of the leaf that may hold those of the positions that lie within it. */

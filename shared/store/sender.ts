@@ -1,6 +1,6 @@
 // Sending commits. Those of several containers that wait at the same moment ride in one request where the provider takes them together: a
 // train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
-import type { Driver, EntityId, Write, WriteOutcome } from './driver.ts';
+import { type Driver, type EntityId, partBytes, type Write, type WriteOutcome } from './driver.ts';
 import { type Counters, countWrite } from './counters.ts';
 import type { Pace, Reply } from './pace.ts';
 import { REQUEST_TIMEOUT_MS } from './reader.ts';
@@ -27,8 +27,7 @@ export class Sender {
 
   /** The write's outcome. `isAlone`: in a request of its own, because in another's company a refusal tells nothing (rule 1). */
   send(write: Write, isAlone: boolean): Promise<WriteOutcome> {
-    const bytes = write.parts.reduce((sum, part) => sum + part.bytes.length, 0);
-    const waiting = { write, bytes, isAlone, outcome: Promise.withResolvers<WriteOutcome>() };
+    const waiting = { write, bytes: partBytes(write.parts), isAlone, outcome: Promise.withResolvers<WriteOutcome>() };
     this.#waiting.set(write.id, waiting);
     void this.#pace.run(() => this.#depart());
     return waiting.outcome.promise;

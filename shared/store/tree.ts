@@ -152,9 +152,7 @@ export class Tree {
 
   /** The snapshot of the node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
   async find(position: Position, level: number, look: Look): Promise<Snapshot> {
-    const route = await this.route(position, level);
-    if (route === undefined) throw new RangeError(`the tree has no level ${level}`);
-    return this.visit(route, position, level, look);
+    return this.visit(await this.#routeTo(position, level), position, level, look);
   }
 
   /** As `find`, from a node that a route or link gave. */

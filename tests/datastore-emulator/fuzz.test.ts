@@ -5,6 +5,7 @@ import { credentials, makeGenericClientConstructor, Metadata } from '@grpc/grpc-
 import type { ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/light.js';
 import { afterAll, expect, test } from 'vitest';
+import { RPCS } from '../../infra/local/datastore-emulator/calls.ts';
 import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
 
 /** At least so long and so many messages, however busy the machine is; but no longer than the second time. */
@@ -13,16 +14,6 @@ const MESSAGES_MIN = 1_000;
 const FUZZ_MS_MAX = 25_000;
 const IN_FLIGHT = 16;
 const DEPTH_MAX = 6;
-const RPCS = [
-  'Lookup',
-  'RunQuery',
-  'RunAggregationQuery',
-  'BeginTransaction',
-  'Commit',
-  'Rollback',
-  'AllocateIds',
-  'ReserveIds',
-];
 
 const json = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
 const root = protobuf.Root.fromJSON(structuredClone(json));

@@ -4,7 +4,7 @@ import { type Get, type OnKey, optionsOf, type Put } from './actions.ts';
 import type { Client } from './client.ts';
 import type { Effect, State } from './history.ts';
 import type { Life } from './process.ts';
-import type { Recorder, Value } from './recorder.ts';
+import type { Call, Recorder, Value } from './recorder.ts';
 
 /** What a caller's own function threw, having seen a state. */
 class Refusal extends Error {
@@ -68,14 +68,7 @@ export class Singles {
       recorder.shows(key, answer.value.version, id);
       recorder.add(key, what, call, true, makes);
     } else if (answer.kind === 'unknown') recorder.add(key, what, call, false, makes);
-    else if (answer.code === 'conflict')
-      recorder.add(
-        key,
-        `${what}: conflict`,
-        call,
-        true,
-        (window) => (state) => (recorder.views(state, window).every(isMet) ? [] : [state]),
-      );
+    else if (answer.code === 'conflict') this.#conflicts(key, what, call, isMet);
   }
 
   async update(action: Put, life: Life, table: Table<Value>): Promise<void> {
@@ -183,13 +176,18 @@ export class Singles {
         false,
         (window) => (state) => (recorder.views(state, window).some(isMet) ? [undefined] : [state]),
       );
-    else if (answer.code === 'conflict')
-      recorder.add(
-        key,
-        `${what}: conflict`,
-        call,
-        true,
-        (window) => (state) => (recorder.views(state, window).every(isMet) ? [] : [state]),
-      );
+    else if (answer.code === 'conflict') this.#conflicts(key, what, call, isMet);
+  }
+
+  /** The record was seen not to meet the condition, by one view of it at least. */
+  #conflicts(key: string, what: string, call: Call, isMet: (seen: State) => boolean): void {
+    const { recorder } = this.#client.options;
+    recorder.add(
+      key,
+      `${what}: conflict`,
+      call,
+      true,
+      (window) => (state) => (recorder.views(state, window).every(isMet) ? [] : [state]),
+    );
   }
 }
