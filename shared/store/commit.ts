@@ -21,8 +21,6 @@ const SETTLING_READ_AFTER_MS = 1_000;
 const GROUP_COUNT_MAX = 20_000;
 /** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
 const TROUBLES_BEFORE_SPLIT = 8;
-/** Commits in a row without trouble after which a container may ride with others again. */
-const QUIET_COMMITS = 8;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
@@ -242,7 +240,7 @@ export class CommitQueue {
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const outcome = await this.#outcomeOrSettlement(sender.send(write, lately.troubled.has(this.#id)), attempt);
+    const outcome = await this.#outcomeOrSettlement(sender.send(write, lately.isTroubled(this.#id)), attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
     if (outcome.kind === 'written') {
@@ -257,7 +255,7 @@ export class CommitQueue {
   /** The write's outcome; undefined if a settling read told its fate before. */
   async #outcomeOrSettlement(writing: Promise<WriteOutcome>, attempt: Attempt): Promise<WriteOutcome | undefined> {
     for (;;) {
-      const first = await Promise.race([writing, this.#engine.runtime.watch(SETTLING_READ_AFTER_MS)]);
+      const first = await this.#engine.deadlines.within(SETTLING_READ_AFTER_MS, writing);
       if (first !== undefined) return first;
       try {
         this.#open.settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
@@ -271,20 +269,12 @@ export class CommitQueue {
   #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
     const { cache, commitIntervalMs, counters, lately } = this.#engine;
     if (commitIntervalMs > 0) lately.committedMs.set(this.#id, seen.monotonicMs);
-    this.#forgetTrouble();
+    lately.wentWell(this.#id);
     this.#latest = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.#troubles = 0;
     this.#mustSplit = false;
     this.#open.acknowledge(attempt);
-  }
-
-  #forgetTrouble(): void {
-    const { troubled } = this.#engine.lately;
-    const quietCommits = troubled.get(this.#id);
-    if (quietCommits === undefined) return;
-    if (quietCommits > QUIET_COMMITS) troubled.delete(this.#id);
-    else troubled.set(this.#id, quietCommits + 1);
   }
 
   /** Rule 7: a refusal for limit or form is final. One forced split, then an error. */
@@ -305,7 +295,7 @@ export class CommitQueue {
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
     const { counters, lately } = this.#engine;
     this.#troubles += 1;
-    lately.troubled.set(this.#id, 0);
+    lately.metTrouble(this.#id);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;

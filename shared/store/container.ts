@@ -51,7 +51,7 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   }
   keepContents(header, known);
   for (const { slot, content } of header.pages) {
-    if (content.page === undefined) content.sealed ??= entity.parts.get(pagePart(slot));
+    content.offer(entity.parts.get(pagePart(slot)));
   }
   return { id: entity.id, version: entity.version, header, lastCommit: Buffer.from(lastCommit).toString('hex'), seen };
 }
@@ -84,7 +84,7 @@ export function placeOf(header: Header, slot: number, number: number): PagePlace
 }
 
 export function isKnown(ref: PageRef): boolean {
-  return ref.content.page !== undefined || ref.content.sealed !== undefined;
+  return ref.content.isKnown;
 }
 
 export function isWhole(header: Header): boolean {
@@ -97,12 +97,11 @@ export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   if (content.page !== undefined) return content.page;
   if (content.sealed === undefined) throw new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
   try {
-    content.page = openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
-    // One form is enough: a split seals the page anew, and is rare.
-    content.sealed = undefined;
-    return content.page;
+    const page = openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
+    content.expandTo(page);
+    return page;
   } catch (cause) {
-    content.sealed = undefined;
+    content.forget();
     const detail = cause instanceof Error ? cause.message : 'it cannot be read';
     throw new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, { table, container: snapshot.id, cause });
   }
@@ -111,10 +110,7 @@ export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
 /** Memory a snapshot occupies, roughly: the known page bytes, and the header with its objects. */
 export function memoryBytes(snapshot: Snapshot): number {
   let bytes = 1_024 + snapshot.header.commitIds.length;
-  for (const { content } of snapshot.header.pages) {
-    bytes += 256 + (content.sealed?.length ?? 0);
-    if (content.page !== undefined) bytes += content.page.body.length + 8 * content.page.starts.length;
-  }
+  for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;
   return bytes;
 }
 

@@ -73,6 +73,19 @@ export class Deadlines {
     });
   }
 
+  /** The result of `work` if it is there within `ms`, else undefined; the work goes on. */
+  async within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    const unwatch = this.watch({ dueMs: this.#runtime.monotonicMs() + ms, signal: undefined }, () =>
+      late.resolve(undefined),
+    );
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      unwatch();
+    }
+  }
+
   /** Ends every call, and lets no further one begin. */
   close(cause: unknown): void {
     this.#isClosed = true;

@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts';
 import { CommitQueue } from './commit.ts';
 import type { Snapshot } from './container.ts';
 import { type Counters, newCounters } from './counters.ts';
+import type { Deadlines } from './deadline.ts';
 import type { Driver, EntityId } from './driver.ts';
 import { StoreError } from './errors.ts';
 import type { Position } from './position.ts';
@@ -34,6 +35,7 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly lately: Lately;
   readonly runtime: Runtime;
+  readonly deadlines: Deadlines;
   /** How many reads, and how many commits, may be in flight. */
   readonly readPace: Pace;
   readonly writePace: Pace;
@@ -50,6 +52,7 @@ export class Engine {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Runtime;
+  readonly deadlines: Deadlines;
   readonly readPace: Pace;
   readonly writePace: Pace;
   readonly limitCommits: LimitFunction;
@@ -71,6 +74,7 @@ export class Engine {
     this.clock = clock;
     this.lately = options.lately;
     this.runtime = options.runtime;
+    this.deadlines = options.deadlines;
     this.readPace = readPace;
     this.writePace = writePace;
     this.limitCommits = options.limitCommits;

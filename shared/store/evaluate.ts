@@ -6,11 +6,12 @@ import { pageOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { StoreError } from './errors.ts';
 import { type DeadSlot, HEADER_FIXED_BYTES, type PageRef } from './header.ts';
-import { findRecord, layersOf, targetLayer } from './layers.ts';
+import { findRecord, layersOf, rowBefore, targetLayer } from './layers.ts';
 import { flatten, overlay, withoutDead } from './overlay.ts';
 import {
   cutPage,
   EMPTY_PAGE,
+  keyAt,
   lowBetween,
   lowerBound,
   type Page,
@@ -181,8 +182,9 @@ class Evaluator {
     for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
     const rows = this.#rewrite(layers[target] ?? [], flatten([...above, [delta]], this.#place), target === 0);
+    const replaced = layers.slice(target).reduce((sum, { length }) => sum + length, 0);
     return {
-      pages: [...layers.slice(0, target).flat(), ...rows],
+      pages: header.pages.slice(0, header.pages.length - replaced).concat(rows),
       layers: target === 0 ? [] : [...header.layers.slice(0, target - 1), rows.length],
     };
   }
@@ -190,20 +192,19 @@ class Evaluator {
   /** The rows of a layer with the records of `newer` in them. */
   #rewrite(rows: readonly PageRef[], newer: Page, isBase: boolean): PageRef[] {
     const rewritten: PageRef[] = [];
-    let next = 0;
-    for (let row = 0; row < Math.max(1, rows.length); row += 1) {
-      const first = next;
+    let taken = 0;
+    for (let first = 0; first < recordCount(newer);) {
+      const row = Math.max(0, rowBefore(rows, taken, rows.length, this.#place(keyAt(newer, first))));
+      for (const ref of rows.slice(taken, row)) rewritten.push(ref);
       const end = rows[row + 1]?.low;
-      next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#place, first);
+      const next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#place, first);
       const ref = rows[row];
-      if (next > first) {
-        const page = overlay(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#place, first, next);
-        rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
-      } else if (ref !== undefined) {
-        rewritten.push(ref);
-      }
+      const page = overlay(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#place, first, next);
+      rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
+      taken = row + 1;
+      first = next;
     }
-    return this.#startingAtLow(rewritten);
+    return this.#startingAtLow(rewritten.concat(rows.slice(taken)));
   }
 
   #purged(page: Page): Page {
@@ -211,8 +212,11 @@ class Evaluator {
   }
 
   /** The first page owns everything from the container's low, also after the page before it became empty. */
-  #startingAtLow([first, ...rest]: readonly PageRef[]): PageRef[] {
-    return first === undefined ? [] : [{ ...first, low: this.#snapshot.header.low }, ...rest];
+  #startingAtLow(rows: PageRef[]): PageRef[] {
+    const { low } = this.#snapshot.header;
+    const [first] = rows;
+    if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
+    return rows;
   }
 
   #replacePage(ref: PageRef | undefined, page: Page): PageRef[] {

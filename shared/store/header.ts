@@ -3,7 +3,8 @@
 import { crc32 } from 'node:zlib';
 import type { Order } from './api.ts';
 import { asBuffer, ByteReader, ByteWriter, type Id64, ID64_BYTES } from './bytes.ts';
-import { FORMAT_VERSION, type Page } from './page.ts';
+import { FORMAT_VERSION } from './page.ts';
+import { PageContent } from './page-content.ts';
 import type { Position, UpperBound } from './position.ts';
 
 /** A header beyond this splits its container: it travels with every commit. */
@@ -32,12 +33,6 @@ export interface Origin {
 export interface DeadSlot {
   readonly slot: number;
   readonly chunksMost: number;
-}
-
-/** What memory holds of a page's bytes: the stored form, the expanded form, both or neither. Filled in as they become known. */
-export interface PageContent {
-  sealed: Uint8Array | undefined;
-  page: Page | undefined;
 }
 
 /** A row of the page table. The page owns the positions from `low` to the next page's low. */
@@ -277,7 +272,7 @@ function readPageTable(reader: ByteReader, low: Position): PageRef[] {
       crc: reader.u32(),
       compression: reader.u8(),
       chunksMost: reader.varint(),
-      content: { sealed: undefined, page: undefined },
+      content: new PageContent(),
     };
   });
 }

@@ -10,10 +10,6 @@ import { compareBytes } from './bytes.ts';
 
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
-/** Changes go into the pages of a layer where they touch no more rows than this, or records no more than they are themselves. */
-const ROWS_FREE = 2;
-/** A layer is merged into what is above it when it is no larger than this many times that: geometric sizes bound the number of merges a record sees. */
-const MERGE_RATIO = 2;
 
 /** The rows of each layer, the base first. */
 export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (readonly PageRef[])[] {
@@ -46,7 +42,7 @@ export function rowOfBranch({ pages }: Header, position: Position): number {
 }
 
 /** The last of the rows from `first` to `end` that does not begin above `position`; first - 1 if all do. */
-function rowBefore(rows: readonly PageRef[], first: number, end: number, position: Position): number {
+export function rowBefore(rows: readonly PageRef[], first: number, end: number, position: Position): number {
   let low = first;
   let high = end;
   while (low < high) {
@@ -77,20 +73,22 @@ export function findRecord(
 /**
  * The layer that these changes, in order of position, are written into: an existing one (0 is the base), with which those above it are
  * merged, or one above all. Judged by the page table and the positions alone, so that the pages it takes can be read beforehand.
+ * A commit is as small as its changes until the layers are many; then the topmost become one, as far down as each is no larger than those
+ * above it together, as a binary counter carries. The base is written anew when as many records lie above it: a record is written some six
+ * times in all. (See Bentley and Saxe, "Decomposable searching problems", 1980.)
  */
 export function targetLayer(header: Header, changes: readonly Change[]): number {
   const layers = layersOf(header);
   const records = layers.map(recordsIn);
   const top = layers.length - 1;
   const above = records.reduce((sum, count) => sum + count, 0) - records[0]!;
-  if (header.level > 0 || above + changes.length >= MERGE_RATIO * records[0]!) return 0;
-  const touched = rowsTouched(layers[top]!, changes);
-  if (touched.length <= ROWS_FREE || recordsIn(touched) <= changes.length) return top;
+  if (header.level > 0 || above + changes.length >= records[0]!) return 0;
+  if (recordsIn(rowsTouched(layers[top]!, changes)) <= changes.length) return top;
   if (top < LAYERS_MAX) return top + 1;
-  let merged = changes.length;
-  let target = top + 1;
-  while (target > 0 && records[target - 1]! <= MERGE_RATIO * merged) merged += records[--target]!;
-  return Math.min(target, top);
+  let target = top;
+  for (let merged = changes.length + records[top]!; records[target - 1]! <= merged; target -= 1)
+    merged += records[target - 1]!;
+  return target;
 }
 
 function recordsIn(rows: readonly PageRef[]): number {

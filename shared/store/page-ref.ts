@@ -4,6 +4,7 @@ import { placeOf } from './container.ts';
 import { chunksOf, type DriverLimits } from './driver.ts';
 import type { Header, PageRef } from './header.ts';
 import { type Page, recordCount, sealPage } from './page.ts';
+import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
 /** What holds for all pages that a table's engine writes. */
@@ -33,6 +34,6 @@ export function sealRef(page: Page, node: Header, seat: PageSeat, rules: PageRul
     crc: sealed.crc,
     compression: sealed.compression,
     chunksMost: Math.max(chunksBefore, chunksOf(sealed.bytes.length, rules.limits)),
-    content: { sealed: sealed.bytes, page },
+    content: new PageContent(sealed.bytes, page),
   };
 }

@@ -5,6 +5,7 @@ import { pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
 import { cutPage, keyAt, lowBetween, moveSealed, pageFrom } from './page.ts';
+import { PageContent } from './page-content.ts';
 import { type PageRules, sealRef } from './page-ref.ts';
 import { placerOf, type Position } from './position.ts';
 
@@ -133,7 +134,11 @@ function stayingPages(snapshot: Snapshot, pages: readonly PageRef[], numbers: Nu
   return pages.map((ref) => {
     if (ref.content.sealed === undefined) return movedPage(ref, snapshot, snapshot.header, ref.slot, numbers, rules);
     // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
-    return { ...ref, chunksMost: chunksOf(ref.sealedBytes, rules.limits), content: { ...ref.content } };
+    return {
+      ...ref,
+      chunksMost: chunksOf(ref.sealedBytes, rules.limits),
+      content: new PageContent(ref.content.sealed, ref.content.page),
+    };
   });
 }
 
@@ -167,7 +172,7 @@ function movedPage(
     crc: moved.crc,
     sealedBytes: moved.bytes.length,
     chunksMost: chunksOf(moved.bytes.length, rules.limits),
-    content: { sealed: moved.bytes, page },
+    content: new PageContent(moved.bytes, page),
   };
 }
 

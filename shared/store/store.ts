@@ -153,10 +153,11 @@ class ContainerStore implements Store {
   #newEngine(table: string, driver: Driver): Engine {
     const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
     const commitIntervalMs = 1_000 / commitsPerSecondMax;
-    const [cache, clock, lately, runtime] = [this.#cache, this.#clock, this.#lately, this.#runtime];
+    const shared = { cache: this.#cache, clock: this.#clock, lately: this.#lately, deadlines: this.#deadlines };
+    const runtime = this.#runtime;
     const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
     const limits = { readPace, writePace, limitCommits, commitIntervalMs };
-    return new Engine({ table, driver, cache, clock, lately, runtime, compression, ...limits });
+    return new Engine({ table, driver, runtime, compression, ...shared, ...limits });
   }
 
   #assertOpen(): void {

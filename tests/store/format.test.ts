@@ -6,6 +6,7 @@ import { type Id64, ROOT_CONTAINER } from '../../shared/store/bytes.ts';
 import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/header.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { openPage, parsePage, recordAt, sealPage } from '../../shared/store/page.ts';
+import { PageContent } from '../../shared/store/page-content.ts';
 import { goldenState } from './golden/state.ts';
 
 const GOLDEN = ['none', 'deflate', 'zstd'] as const;
@@ -176,7 +177,7 @@ test('a page table that copies what stayed from the version before it is the one
     crc: below(2e9),
     compression: below(3),
     chunksMost: below(3),
-    content: { sealed: undefined, page: undefined },
+    content: new PageContent(),
   });
   let before: Header = { ...header(), low: Buffer.alloc(0), pages: [row(0)] };
   encodeHeader(before);

@@ -8,6 +8,7 @@ import type { Snapshot } from '../../shared/store/container.ts';
 import { evaluate, type Evaluation, PURGE_AFTER_MS } from '../../shared/store/evaluate.ts';
 import { findRecord, layersOf, unreadPages } from '../../shared/store/layers.ts';
 import type { PageRef } from '../../shared/store/header.ts';
+import { PageContent } from '../../shared/store/page-content.ts';
 import { seededRandom } from '../../shared/compare/random.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
@@ -140,18 +141,38 @@ test('a group scattered over a full container writes pages for itself, not for w
   expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
 });
 
-test('a lone change, and a group of neighbours, are written into the pages they belong to', () => {
+const write = (snapshot: Snapshot, group: readonly Change[]): Evaluation =>
+  evaluate(snapshot, group, { ...RULES, nowMs: 0, mergesAll: false });
+
+const between = (first: number, end: number): Change[] =>
+  Array.from({ length: end - first }, (_, index) => put(key(first + index), 2));
+
+test('a group of neighbours is written into the pages it belongs to, where it is no fewer than they hold', () => {
   const snapshot = filled(1_000);
-  for (const group of [[put(key(500), 2)], Array.from({ length: 50 }, (_, index) => put(key(400 + index), 2))]) {
-    const evaluation = evaluate(snapshot, group, { ...RULES, nowMs: 0, mergesAll: false });
-    expect(evaluation.layers).toEqual([]);
-    expect(evaluation.written.length).toBeLessThan(10);
+  const rows = snapshot.header.pages;
+  const inFirst = rows[0]!.records;
+  const evaluation = write(snapshot, between(0, inFirst));
+  expect([evaluation.layers, evaluation.written.length]).toEqual([[], 1]);
+  expect(write(snapshot, between(0, inFirst - 1)).layers).toEqual([1]);
+});
+
+test('lone changes are written by themselves, and a record some six times in all', () => {
+  let snapshot = filled(1_000);
+  let records = 0;
+  const count = 1_000;
+  for (let index = 0; index < count; index += 1) {
+    const evaluation = write(snapshot, [put(key((index * 389) % 1_000), 2)]);
+    for (const { ref } of evaluation.written) records += ref.records;
+    expect(evaluation.layers.length).toBeLessThanOrEqual(8);
+    snapshot = after(snapshot, evaluation);
   }
+  expect(records / count).toBeLessThan(7);
+  expect(records / count).toBeGreaterThan(1);
 });
 
 /** The same container as a reader knows it that has read its header alone. */
 function unread(snapshot: Snapshot): Snapshot {
-  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: { sealed: undefined, page: undefined } }));
+  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: new PageContent() }));
   return { ...snapshot, header: { ...snapshot.header, pages } };
 }
 

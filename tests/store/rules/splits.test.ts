@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Entity } from '../../../shared/store/driver.ts';
 import { HEADER_BYTES_MAX, type PageRef } from '../../../shared/store/header.ts';
+import { PageContent } from '../../../shared/store/page-content.ts';
 import { shareOut } from '../../../shared/store/split.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
@@ -136,11 +137,12 @@ test('rule 10: a splitter looks at the header again before it inserts anything',
   await fill(world, tableA, 0, 10);
   await world.run(tableB.put(key(1), text('b')));
   let staleCount = 0;
-  a.rule((call) => {
-    // A is about to split what it reads whole; b is quicker.
-    if (staleCount > 2 || call.kind !== 'read' || call.requests[0]?.parts !== 'all') return undefined;
+  a.rule(async (call) => {
+    // A looks whether what it is about to split is still there; b is quicker.
+    if (staleCount > 2 || call.kind !== 'read' || call.requests[0]?.parts.length !== 1) return undefined;
     staleCount += 1;
-    return { reply: tableB.put(key(2), text(staleCount)) };
+    await tableB.put(key(2), text(staleCount));
+    return undefined;
   });
   await fill(world, tableA, 10, 60);
   expect(staleCount).toBe(3);
@@ -164,7 +166,7 @@ test('rule 10: no run of several pages is larger than a node may be, whatever th
 
 function pageOfSize(at: number, sealedBytes: number): PageRef {
   const rest = { records: 1, number: at, crc: 0, compression: 0, chunksMost: 1 };
-  return { low: Buffer.of(at), slot: at, sealedBytes, ...rest, content: { sealed: undefined, page: undefined } };
+  return { low: Buffer.of(at), slot: at, sealedBytes, ...rest, content: new PageContent() };
 }
 
 test('rule 10: a container that is throttled again and again splits although it is small', async () => {

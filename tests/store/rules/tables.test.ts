@@ -135,8 +135,8 @@ test('rule 17: versions of a recreated table are none of the dropped one', async
   await expect(world.run(second.put('k', '2', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
 });
 
-function numberOf(version: string): string {
-  return version.split('-')[1]!;
+function numberOf(version: string): number {
+  return Number.parseInt(version.split('-')[1]!, 36);
 }
 
 test('rule 17: a version of the dropped table is met by no record of the new one, though both bear the same number', async () => {
@@ -148,7 +148,12 @@ test('rule 17: a version of the dropped table is met by no record of the new one
   const { version } = await world.run(first.put('k', 'last'));
   await world.run(store.drop('t'));
   const second = await world.run(store.table<string>('t'));
-  for (let again = ''; again !== numberOf(version);) again = numberOf((await world.run(second.put('k', '1'))).version);
+  // A put takes a number for its record and one for its page; two records that share a page take three.
+  for (let left = Infinity; left !== 0;) {
+    if (left % 2 === 1) await world.run(second.putMany(['p', 'q'].map((name) => ({ key: name, value: '1' }))));
+    left = numberOf(version) - numberOf((await world.run(second.put('k', '1'))).version);
+    expect(left).toBeGreaterThanOrEqual(0);
+  }
   await expect(world.run(second.put('k', '2', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
   expect((await world.run(second.get('k')))?.value).toBe('1');
 });
