@@ -79,15 +79,17 @@ export function findRecord(
  */
 export function targetLayer(header: Header, changes: readonly Change[]): number {
   const layers = layersOf(header);
-  const records = layers.map(recordsIn);
+  const [base = []] = layers;
   const top = layers.length - 1;
-  const above = records.reduce((sum, count) => sum + count, 0) - records[0]!;
-  if (header.level > 0 || above + changes.length >= records[0]!) return 0;
+  const above = layers.slice(1).map(recordsIn);
+  const newer = above.reduce((sum, records) => sum + records, changes.length);
+  // No row is empty, so the many of a base need not be counted each time.
+  if (header.level > 0 || (newer >= base.length && newer >= recordsIn(base))) return 0;
   if (recordsIn(rowsTouched(layers[top]!, changes)) <= changes.length) return top;
   if (top < LAYERS_MAX) return top + 1;
   let target = top;
-  for (let merged = changes.length + records[top]!; records[target - 1]! <= merged; target -= 1)
-    merged += records[target - 1]!;
+  let merged = changes.length + above[target - 1]!;
+  for (; target > 1 && above[target - 2]! <= merged; target -= 1) merged += above[target - 2]!;
   return target;
 }
 

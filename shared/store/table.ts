@@ -77,34 +77,26 @@ export class StoredTable<V> implements Table<V> {
         outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
       }
     }
-    const { deadlines } = this.#context;
-    const fail = ({ index, key }: Wanted, error: unknown): void => {
-      outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
-    };
-    const groups = await deadlines
-      .bound(deadline, () => this.#context.engine.tree.group(wanted, fail))
-      .catch((error: unknown) => asStoreError(error));
-    if (groups instanceof StoreError) {
-      for (const one of wanted) fail(one, groups);
+    try {
+      await this.#context.deadlines.bound(deadline, () => this.#read(wanted, { begunTick, maxAgeMs }, outcomes));
       return outcomes;
+    } catch (error) {
+      // A copy: what is still being read must not change the answer.
+      const answered = outcomes.slice();
+      failRest(wanted, answered, error);
+      return answered;
     }
-    const reading = [...groups].map(async ([id, group]) => {
-      try {
-        await deadlines.bound(deadline, () => this.#readGroup(id, group, { begunTick, maxAgeMs }, outcomes));
-      } catch (error) {
-        for (const one of group) if (outcomes[one.index] === undefined) fail(one, error);
-      }
-    });
-    await Promise.all(reading);
-    return outcomes;
   }
 
-  async #readGroup(
-    id: string,
-    group: readonly Wanted[],
-    since: Pick<Wish, 'begunTick' | 'maxAgeMs'>,
-    outcomes: GetOutcome<V>[],
-  ): Promise<void> {
+  async #read(wanted: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
+    const groups = await this.#context.engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error));
+    const reading = [...groups].map(([id, group]) =>
+      this.#readGroup(id, group, since, outcomes).catch((error: unknown) => failRest(group, outcomes, error)),
+    );
+    await Promise.all(reading);
+  }
+
+  async #readGroup(id: string, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine } = this.#context;
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
     for (const { index, key, bytes, position } of group) {
@@ -262,6 +254,13 @@ interface Wanted {
   readonly bytes: Uint8Array;
   readonly position: Position;
   readonly level: number;
+}
+
+type Since = Pick<Wish, 'begunTick' | 'maxAgeMs'>;
+
+/** Those that have no outcome yet failed. */
+function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error: unknown): void {
+  for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
 }
 
 /** A record's version as users see it: opaque, and never the same for the same key again. */

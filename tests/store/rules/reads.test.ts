@@ -45,6 +45,17 @@ test('rule 19: a strong read never takes the answer of a request that had left b
   await world.run(first);
 });
 
+test('an answer given at the deadline stays as it was when the reply comes after all', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 2);
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(500) });
+  const outcomes = await world.run(tableA.getMany([key(0), key(1)], { timeoutMs: 100 }));
+  const told = outcomes.map((outcome) => outcome.status === 'failed' && outcome.error.code);
+  expect(told).toEqual(['aborted', 'aborted']);
+  await world.runtime.advance(1_000);
+  expect(outcomes.map(({ status }) => status)).toEqual(['failed', 'failed']);
+});
+
 test('rule 19: reads that wait to be sent share one request', async () => {
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 5);
