@@ -1,7 +1,6 @@
 // The driver contract on Azure Table Storage. An entity is one row; writes of one partition ride in a transaction, which is atomic.
 // Every update and every removal carries its etag. Removals are requests of their own, side by side: inside a transaction the SDK
 // sends a delete without any condition.
-import type { TransactionAction } from '@azure/data-tables';
 import type {
   Driver,
   Entity,
@@ -17,16 +16,16 @@ import type {
 } from '../store/driver.ts';
 import { StoreError } from '../store/errors.ts';
 import { tableCalls } from './azure-tables/client.ts';
-import type { ClientOptions, TableCalls } from './azure-tables/client.ts';
+import type { ClientOptions, RowWrite, TableCalls } from './azure-tables/client.ts';
 import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-tables/errors.ts';
 import {
   endOfPrefix,
-  entityOf,
+  keysOf,
   LIMITS,
   PARTITION_COUNT,
   partitionAt,
-  partitionOf,
   partsOf,
+  propertiesOf,
   selectOf,
 } from './azure-tables/mapping.ts';
 import { probe } from './azure-tables/probe.ts';
@@ -116,8 +115,9 @@ async function obstacle(
 
 async function readOne(calls: TableCalls, { id, parts }: ReadRequest, timeoutMs: number): Promise<Entity | undefined> {
   try {
-    const { etag, properties } = await calls.get(partitionOf(id), id, selectOf(parts), timeoutMs);
-    if (etag === undefined) throw new StoreError('unavailable', 'azure told no version', { container: id });
+    const { etag, properties } = await calls.get(keysOf(id), selectOf(parts), timeoutMs);
+    if (etag === undefined || etag === '')
+      throw new StoreError('unavailable', 'azure told no version', { container: id });
     return { id, version: etag, parts: partsOf(id, properties, parts) };
   } catch (error) {
     if (isNotFound(error)) return undefined;
@@ -126,13 +126,8 @@ async function readOne(calls: TableCalls, { id, parts }: ReadRequest, timeoutMs:
 }
 
 async function writeOne(calls: TableCalls, write: Write, timeoutMs: number): Promise<WriteOutcome> {
-  const entity = entityOf(write);
   try {
-    return written(
-      write.kind === 'insert'
-        ? await calls.insert(entity, timeoutMs)
-        : await calls.update(entity, modeOf(write.kind), write.version, timeoutMs),
-    );
+    return written(await calls.write(rowOf(write), timeoutMs));
   } catch (error) {
     return outcomeOfOne(error);
   }
@@ -143,14 +138,8 @@ async function writeTogether(
   writes: readonly Write[],
   timeoutMs: number,
 ): Promise<readonly WriteOutcome[]> {
-  const actions = writes.map((write): TransactionAction => {
-    const entity = entityOf(write);
-    return write.kind === 'insert'
-      ? ['create', entity]
-      : ['update', entity, modeOf(write.kind), { etag: write.version }];
-  });
   try {
-    const etags = await calls.submit(actions, timeoutMs);
+    const etags = await calls.submit(writes.map(rowOf), timeoutMs);
     return writes.map((_, place) => written(etags?.[place]));
   } catch (error) {
     return writes.map(() => outcomeOfTransaction(error));
@@ -159,7 +148,7 @@ async function writeTogether(
 
 async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs: number): Promise<RemoveOutcome> {
   try {
-    await calls.delete(partitionOf(id), id, version, timeoutMs);
+    await calls.delete(keysOf(id), version, timeoutMs);
     return { kind: 'removed' };
   } catch (error) {
     return outcomeOfOne(error);
@@ -195,8 +184,10 @@ async function listPage(
   }
 }
 
-function modeOf(kind: 'patch' | 'replace') {
-  return kind === 'patch' ? 'Merge' : 'Replace';
+function rowOf(write: Write): RowWrite {
+  const row = { ...keysOf(write.id), properties: propertiesOf(write) };
+  if (write.kind === 'insert') return row;
+  return { ...row, change: { mode: write.kind === 'patch' ? 'Merge' : 'Replace', etag: write.version } };
 }
 
 /** A success without an etag cannot be built upon. */

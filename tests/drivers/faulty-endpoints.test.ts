@@ -154,7 +154,7 @@ describe('Azure, by status and code', () => {
     const seen: string[] = [];
     const port = await httpServer((request, response) => {
       seen.push(request.method ?? '');
-      const row = JSON.stringify({ kept: '1', set: '2', 'odata.etag': 'v' });
+      const row = JSON.stringify({ kept: 'AQ==', set: 'Ag==' });
       if (request.method === 'GET') response.writeHead(200, { 'content-type': 'application/json' }).end(row);
       else response.writeHead(204, { etag: 'v' }).end();
     });

@@ -1,11 +1,12 @@
 // The calls of Azure's table service that the driver needs, each sent exactly once: the SDK's retries are off, and an etag is always
-// given in the OPTIONS, because the SDK takes a missing one for `*`. The physical table is created when a call finds it missing.
+// given, because the SDK takes a missing one for `*`. The physical table is created when a call finds it missing.
 import http from 'node:http';
 import https from 'node:https';
 import { TableClient } from '@azure/data-tables';
 import type { AzureSASCredential, NamedKeyCredential, TableEntity, TransactionAction } from '@azure/data-tables';
 import { withDeadline } from '../outcomes.ts';
 import { isTableNotFound } from './errors.ts';
+import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
 const IDLE_SOCKET_MS = 55_000;
@@ -33,9 +34,10 @@ export interface ClientOptions {
   readonly allowInsecureConnection?: boolean;
 }
 
-export interface StoredRow {
-  readonly etag: string;
-  readonly properties: Readonly<Record<string, unknown>>;
+/** A row to be written: an insert, or a change on condition of its etag. */
+export interface RowWrite extends RowKeys {
+  readonly properties: Properties;
+  readonly change?: { readonly mode: UpdateMode; readonly etag: string };
 }
 
 export interface RowPage {
@@ -45,15 +47,16 @@ export interface RowPage {
 
 export type UpdateMode = 'Merge' | 'Replace';
 
+const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
+
 export interface TableCalls {
   /** Rejects with the service's error if there is none. */
-  get(partition: string, row: string, select: string[] | undefined, timeoutMs: number): Promise<StoredRow>;
+  get(keys: RowKeys, select: readonly string[] | undefined, timeoutMs: number): Promise<RowReply>;
   /** The new etag; undefined if the service does not tell. */
-  insert(entity: TableEntity, timeoutMs: number): Promise<string | undefined>;
-  update(entity: TableEntity, mode: UpdateMode, etag: string, timeoutMs: number): Promise<string | undefined>;
-  delete(partition: string, row: string, etag: string, timeoutMs: number): Promise<void>;
+  write(write: RowWrite, timeoutMs: number): Promise<string | undefined>;
+  delete(keys: RowKeys, etag: string, timeoutMs: number): Promise<void>;
   /** The new etags in order; undefined if the reply is not that of a transaction that succeeded. */
-  submit(actions: TransactionAction[], timeoutMs: number): Promise<readonly string[] | undefined>;
+  submit(writes: readonly RowWrite[], timeoutMs: number): Promise<readonly string[] | undefined>;
   listPage(filter: string, count: number, continuation: string | undefined, timeoutMs: number): Promise<RowPage>;
   close(): void;
 }
@@ -77,27 +80,25 @@ export function tableCalls({
       : // The SDK tells the kinds apart itself, but no overload takes their union.
         new TableClient(endpoint, tableName, credential as NamedKeyCredential, options);
   const send = sender(client);
+  const row = rowSender(client, endpoint, allowInsecureConnection);
 
   return {
-    get: (partition, row, select, timeoutMs) =>
+    get: (keys, select, timeoutMs) =>
+      send(timeoutMs, (abortSignal) => row({ ...keys, method: 'GET', select }, abortSignal)),
+    write: ({ change, ...write }, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        const queryOptions = select === undefined ? {} : { queryOptions: { select } };
-        const { etag, ...properties } = await client.getEntity(partition, row, { abortSignal, ...queryOptions });
-        return { etag, properties };
+        const how = change === undefined ? { method: 'POST' as const } : { method: METHODS[change.mode], ...change };
+        return (await row({ ...write, ...how }, abortSignal)).etag;
       }),
-    insert: (entity, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => (await client.createEntity(entity, { abortSignal })).etag),
-    update: (entity, mode, etag, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => (await client.updateEntity(entity, mode, { etag, abortSignal })).etag),
-    delete: (partition, row, etag, timeoutMs) =>
+    delete: (keys, etag, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        await client.deleteEntity(partition, row, { etag, abortSignal });
+        await row({ ...keys, method: 'DELETE', etag }, abortSignal);
       }),
-    submit: (actions, timeoutMs) =>
+    submit: (writes, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        const { subResponses } = await client.submitTransaction(actions, { abortSignal });
+        const { subResponses } = await client.submitTransaction(writes.map(actionOf), { abortSignal });
         const succeeded = subResponses.every(({ status, etag }) => status < 300 && etag !== undefined);
-        if (!succeeded || subResponses.length !== actions.length) return undefined;
+        if (!succeeded || subResponses.length !== writes.length) return undefined;
         return subResponses.map(({ etag }) => etag ?? '');
       }),
     listPage: (filter, count, continuation, timeoutMs) =>
@@ -115,6 +116,12 @@ export function tableCalls({
       }),
     close: () => agent.destroy(),
   };
+}
+
+function actionOf({ partition, row, properties, change }: RowWrite): TransactionAction {
+  const entity: TableEntity = { partitionKey: partition, rowKey: row };
+  for (const [name, value] of Object.entries(properties)) entity[name] = { type: 'Binary', value };
+  return change === undefined ? ['create', entity] : ['update', entity, change.mode, { etag: change.etag }];
 }
 
 /** Sends a request, and once more after creating the table if there was none; a request that found no table had no effect. */

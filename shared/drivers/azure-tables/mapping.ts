@@ -1,11 +1,11 @@
 // Between the contract's parts and Azure's properties. A part is one or more binary properties of at most 64 KiB: `p3`, `p3_1`, ...
 // The first begins with the part's length in four bytes, so surplus chunks, which a merge can empty but not delete, are ignored.
 // The partition is a fixed function of the id: an entity is found, and spread, without knowing anything else.
-import type { TableEntity } from '@azure/data-tables';
 import { chunksOf } from '../../store/driver.ts';
 import type { DriverLimits, EntityId, Part, PartName, ReadRequest, Write } from '../../store/driver.ts';
 import { StoreError } from '../../store/errors.ts';
 import { hashOfId } from '../outcomes.ts';
+import type { Properties, RowKeys } from './rows.ts';
 
 /** Enough that the account, not a partition, is the bottleneck; few, because a listing asks each. A constant of stored data. */
 export const PARTITION_COUNT = 16;
@@ -43,18 +43,20 @@ export function partitionAt(place: number): string {
   return place.toString(16).padStart(2, '0');
 }
 
-/** The entity's keys and the properties that this write sets. */
-export function entityOf({ kind, id, parts }: Pick<Write, 'kind' | 'id' | 'parts'>): TableEntity {
-  const entity: Record<string, unknown> = {};
+export function keysOf(id: EntityId): RowKeys {
+  return { partition: partitionOf(id), row: id };
+}
+
+/** The properties that this write sets. */
+export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Properties {
+  const properties: Record<string, string> = {};
   for (const part of parts) {
-    for (const [place, chunk] of chunksIn(part).entries()) entity[propertyOf(part.name, place)] = binary(chunk);
+    for (const [place, chunk] of chunksIn(part).entries()) properties[propertyOf(part.name, place)] = base64Of(chunk);
     if (kind !== 'patch') continue;
     const used = chunksOf(part.bytes.byteLength, LIMITS);
-    for (let place = used; place < part.chunksBefore; place += 1) {
-      entity[propertyOf(part.name, place)] = binary(new Uint8Array());
-    }
+    for (let place = used; place < part.chunksBefore; place += 1) properties[propertyOf(part.name, place)] = '';
   }
-  return { ...entity, partitionKey: partitionOf(id), rowKey: id };
+  return properties;
 }
 
 /** The properties that hold these parts, whatever their size; undefined: all. Only parts with a number may be of several chunks. */
@@ -75,12 +77,15 @@ export function partsOf(
 ): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const [name, first] of Object.entries(stored)) {
-    const asked = wanted === 'all' || wanted.includes(name);
-    if (!asked || name.includes('_') || !(first instanceof Uint8Array) || first.byteLength === 0) continue;
-    parts.set(name, joined(id, name, first, stored));
+    const asked = wanted === 'all' ? !NO_PARTS.has(name) : wanted.includes(name);
+    if (!asked || name.includes('_') || typeof first !== 'string' || first === '') continue;
+    parts.set(name, joined(id, name, Buffer.from(first, 'base64'), stored));
   }
   return parts;
 }
+
+/** What a row has beside the properties that parts lie in. */
+const NO_PARTS: ReadonlySet<string> = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 
 /** The least string behind all ids that begin with `prefix`, for ids never hold a character behind `~`. */
 export function endOfPrefix(prefix: string): string | undefined {
@@ -89,21 +94,16 @@ export function endOfPrefix(prefix: string): string | undefined {
   return stem.slice(0, -1) + String.fromCharCode(stem.charCodeAt(stem.length - 1) + 1);
 }
 
-function joined(
-  id: EntityId,
-  name: PartName,
-  first: Uint8Array,
-  stored: Readonly<Record<string, unknown>>,
-): Uint8Array {
+function joined(id: EntityId, name: PartName, first: Buffer, stored: Readonly<Record<string, unknown>>): Uint8Array {
   const damaged = () =>
     new StoreError('corrupt', `part ${name} is damaged, restore it from a backup`, { container: id });
   if (first.byteLength <= LENGTH_BYTES) throw damaged();
-  const length = new DataView(first.buffer, first.byteOffset).getUint32(0);
+  const length = first.readUInt32BE();
   const chunks = [first.subarray(LENGTH_BYTES)];
   for (let place = 1; place < chunksOf(length, LIMITS); place += 1) {
     const chunk = stored[propertyOf(name, place)];
-    if (!(chunk instanceof Uint8Array)) throw damaged();
-    chunks.push(chunk);
+    if (typeof chunk !== 'string') throw damaged();
+    chunks.push(Buffer.from(chunk, 'base64'));
   }
   const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
   if (bytes.byteLength !== length) throw damaged();
@@ -125,8 +125,6 @@ function propertyOf(part: PartName, place: number): string {
   return place === 0 ? part : `${part}_${place}`;
 }
 
-/** Encoded here: given a view of a larger buffer, the SDK would encode the whole buffer. */
-function binary(bytes: Uint8Array) {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return { type: 'Binary', value: view.toString('base64') };
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

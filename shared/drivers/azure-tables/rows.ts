@@ -1,0 +1,125 @@
+// Requests for one row, sent through the SDK's own pipeline: its credentials, headers and transport, without its generated serializers, which
+// take a sixth of a small request's time. All properties are binary and travel as base64; a row's keys are in its address.
+// https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
+import type { TableClient } from '@azure/data-tables';
+import { createDefaultHttpClient, createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
+import type { HttpMethods } from '@azure/core-rest-pipeline';
+
+const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
+
+/** Properties by name, in base64. */
+export type Properties = Readonly<Record<string, string>>;
+
+export interface RowKeys {
+  readonly partition: string;
+  readonly row: string;
+}
+
+export interface RowRequest extends RowKeys {
+  readonly method: HttpMethods;
+  /** Of a read: the properties that are wanted; undefined: all. */
+  readonly select?: readonly string[] | undefined;
+  /** Of a write. */
+  readonly properties?: Properties;
+  /** The condition of a change. */
+  readonly etag?: string;
+}
+
+export interface RowReply {
+  readonly etag: string | undefined;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** What the service said of a request that it did not carry out. */
+export class RefusedRequestError extends Error {
+  readonly statusCode: number;
+  /** The service's word for it; undefined if it gave none. */
+  readonly code: string | undefined;
+
+  constructor(statusCode: number, code: string | undefined, detail: string) {
+    super(`azure tables answered ${[statusCode, code, detail].filter(Boolean).join(' ')}`);
+    this.name = 'RefusedRequestError';
+    this.statusCode = statusCode;
+    this.code = code;
+  }
+}
+
+export type SendRow = (request: RowRequest, abortSignal: AbortSignal) => Promise<RowReply>;
+
+/** Requests for the rows of the physical table of `client`, which is at `endpoint`; `allowInsecureConnection` as the SDK has it. */
+export function rowSender(client: TableClient, endpoint: string, allowInsecureConnection: boolean): SendRow {
+  const http = createDefaultHttpClient();
+  const { origin, pathname, search } = new URL(endpoint);
+  const table = `${origin}${pathname.replace(/\/$/, '')}/${client.tableName}`;
+  return async (request, abortSignal) => {
+    const reply = await client.pipeline.sendRequest(
+      http,
+      createPipelineRequest({
+        url: addressOf(table, search, request),
+        method: request.method,
+        headers: createHttpHeaders(headersOf(request)),
+        ...(request.properties === undefined ? {} : { body: bodyOf(request, request.properties) }),
+        allowInsecureConnection,
+        abortSignal,
+      }),
+    );
+    const body = bodyIn(reply);
+    const isWhole = request.method !== 'GET' || body !== undefined;
+    if (reply.status >= 300 || !isWhole) throw refusalOf(reply.status, body, reply.headers.get('x-ms-error-code'));
+    return { etag: reply.headers.get('etag'), properties: body ?? {} };
+  };
+}
+
+/** `search` may be a shared access signature. */
+function addressOf(table: string, search: string, { method, partition, row, select }: RowRequest): string {
+  if (method === 'POST') return `${table}${search}`;
+  const address = `${table}(PartitionKey='${quoted(partition)}',RowKey='${quoted(row)}')${search}`;
+  if (select === undefined) return address;
+  return `${address}${search === '' ? '?' : '&'}$select=${select.join()}`;
+}
+
+function quoted(key: string): string {
+  return encodeURIComponent(key.replaceAll("'", "''"));
+}
+
+function headersOf({ properties, etag, method }: RowRequest): Record<string, string> {
+  // Without one the service would write whatever is there.
+  if (method !== 'GET' && method !== 'POST' && !etag) throw new TypeError('a change needs a condition');
+  return {
+    accept: JSON_WITHOUT_METADATA,
+    dataserviceversion: '3.0',
+    'x-ms-version': '2019-02-02',
+    ...(properties === undefined ? {} : { 'content-type': JSON_WITHOUT_METADATA }),
+    ...(etag === undefined ? {} : { 'if-match': etag }),
+    ...(method === 'POST' ? { prefer: 'return-no-content' } : {}),
+  };
+}
+
+function bodyOf({ partition, row }: RowKeys, properties: Properties): string {
+  const body: Record<string, string> = { PartitionKey: partition, RowKey: row };
+  for (const [name, value] of Object.entries(properties)) {
+    body[name] = value;
+    body[`${name}@odata.type`] = 'Edm.Binary';
+  }
+  return JSON.stringify(body);
+}
+
+/** As the pipeline has parsed it; undefined if there was none. */
+function bodyIn(reply: object): Readonly<Record<string, unknown>> | undefined {
+  const { parsedBody } = reply as { readonly parsedBody?: unknown };
+  return typeof parsedBody === 'object' && parsedBody !== null ? { ...parsedBody } : undefined;
+}
+
+interface ODataError {
+  readonly code?: string;
+  readonly message?: { readonly value?: string };
+}
+
+function refusalOf(
+  status: number,
+  body: Readonly<Record<string, unknown>> | undefined,
+  headerCode: string | undefined,
+): RefusedRequestError {
+  const { code = headerCode, message } = (body?.['odata.error'] ?? {}) as ODataError;
+  return new RefusedRequestError(status, code, message?.value ?? '');
+}
