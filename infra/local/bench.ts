@@ -9,6 +9,7 @@ import { Contestants } from '../../shared/compare/contest-sides.ts';
 import { contestsText, type Statement, statementsText } from '../../shared/compare/contest-text.ts';
 import { PROVIDER_NAMES } from '../../shared/compare/names.ts';
 import { machine } from '../../functions/cli-machine.ts';
+import { bundleStatement } from './bench/bundled.ts';
 import { type BenchProvider, startAzure, startDatastore } from './bench/providers.ts';
 import { runScale } from './bench/scale.ts';
 import { statementsOf } from './bench/statements.ts';
@@ -78,6 +79,7 @@ async function run(options: Options): Promise<void> {
       await provider.close();
     }
   }
+  statements.push(await bundleStatement(options.isQuick ? 1 : ROUNDS, stop.signal));
   if (options.json) {
     const ratios = results.map(({ spread, unit, ...result }) => ({ ...result, unit, spread }));
     console.log(JSON.stringify({ ratios, statements, machine: { ...on, backends } }));

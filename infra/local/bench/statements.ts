@@ -1,5 +1,5 @@
 // What the benchmark states without comparing: reads within the allowed staleness, the first record of a process that knows nothing, and
-// the operation that one of the founding experiments timed: a point get and a point put in a table of 10,000 rows of six columns.
+// how long a point get and a point put take in a table of 10,000 rows of six columns.
 import { newHistogram, percentilesOf, recordLatency } from '../../../shared/compare/measure.ts';
 import type { Statement } from '../../../shared/compare/contest-text.ts';
 import { PROVIDER_SHORT_NAMES } from '../../../shared/compare/names.ts';

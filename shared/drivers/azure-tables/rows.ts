@@ -95,13 +95,18 @@ function headersOf({ properties, etag, method }: RowRequest): Record<string, str
   };
 }
 
-function bodyOf({ partition, row }: RowKeys, properties: Properties): string {
+/** As bytes in a buffer of their own: a socket takes three times as long for a string, and the SDK would send all of a shared buffer. */
+function bodyOf({ partition, row }: RowKeys, properties: Properties): Uint8Array {
   const body: Record<string, string> = { PartitionKey: partition, RowKey: row };
   for (const [name, value] of Object.entries(properties)) {
     body[name] = value;
     body[`${name}@odata.type`] = 'Edm.Binary';
   }
-  return JSON.stringify(body);
+  // Ids and base64 are ASCII.
+  const text = JSON.stringify(body);
+  const bytes = Buffer.allocUnsafeSlow(text.length);
+  bytes.write(text, 'latin1');
+  return bytes;
 }
 
 /** As the pipeline has parsed it; undefined if there was none. */

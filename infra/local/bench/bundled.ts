@@ -1,0 +1,49 @@
+// Functions run as bundles, where a package may lose what it has as a native addon, and code is laid out anew: the same work from source
+// and bundled as for a deployment, alternating, in processes of their own.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { median } from '../../../shared/compare/contest.ts';
+import type { Statement } from '../../../shared/compare/contest-text.ts';
+import { bundleFunction, ROOT } from '../../plugin/package/bundle.ts';
+
+const WORK = 'infra/local/bench/engine-work.ts';
+const TIMEOUT_MS = 60_000;
+
+export async function bundleStatement(rounds: number, signal: AbortSignal): Promise<Statement> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-bundle-'));
+  try {
+    const bundle = await bundledWork(folder);
+    const fromSource: number[] = [];
+    const bundled: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      fromSource.push(await rateOf(path.join(ROOT, WORK), signal));
+      bundled.push(await rateOf(bundle, signal));
+    }
+    const [source, ours] = [median(fromSource), median(bundled)];
+    const rates = [ours, source].map((rate) => rate.toLocaleString('en-US'));
+    return {
+      what: 'Bundled as deployed, against from source: records a second written and read in memory',
+      value: `${rates[0]} against ${rates[1]}, ratio ${(ours / source).toFixed(2)}`,
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The path of the work as one file. */
+async function bundledWork(folder: string): Promise<string> {
+  const { files } = await bundleFunction('gcp', { name: 'work', handler: WORK, timeoutSeconds: 60 });
+  for (const [name, content] of files) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    await writeFile(path.join(folder, name), content);
+  }
+  return path.join(folder, 'lib/main.js');
+}
+
+async function rateOf(file: string, signal: AbortSignal): Promise<number> {
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { signal, timeout: TIMEOUT_MS });
+  return Number(stdout);
+}
