@@ -1,10 +1,11 @@
-// The benchmark's own parts: its command line, and the proxy that makes a server look far.
+// The benchmark's own parts: its command line, the proxy that makes a server look far, and the work that is done from source and as a bundle.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { bundleStatement } from '../../infra/local/bench/bundled.ts';
 import { startLatencyProxy } from '../../infra/local/bench/latency-proxy.ts';
 
 const ENTRY = fileURLToPath(new URL('../../infra/local/bench.mjs', import.meta.url));
@@ -70,4 +71,9 @@ test('a proxy that is closed ends its connections', async () => {
   await closed;
   server.close();
   expect(socket.destroyed).toBe(true);
+});
+
+test('the engine runs as a bundle, and its rate is told beside that from source', { timeout: 60_000 }, async () => {
+  const { value } = await bundleStatement(1, new AbortController().signal);
+  expect(value).toMatch(/^[\d,]+ against [\d,]+, ratio \d+\.\d\d$/);
 });
