@@ -84,6 +84,11 @@ function checkParts(write: Write): void {
   }
 }
 
+/** A letter, or one with a number. */
+export function isPartName(name: string): boolean {
+  return PART_NAME.test(name);
+}
+
 function checkPartName(name: string): void {
-  if (!PART_NAME.test(name)) throw new TypeError(`not a part name: part=${JSON.stringify(name)}`);
+  if (!isPartName(name)) throw new TypeError(`not a part name: part=${JSON.stringify(name)}`);
 }

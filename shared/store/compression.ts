@@ -6,19 +6,19 @@ import type { Compression } from './api.ts';
 export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
 
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
-/** Below this a call (20 to 60 µs) costs more than the third that it saves; such a page is merged into a larger one soon. */
-const COMPRESSED_BYTES_LEAST = 1_024;
+/** The least that zlib takes. */
+const CHUNK_BYTES_LEAST = 64;
 
 export interface Compressed {
   readonly tag: number;
   readonly bytes: Uint8Array;
 }
 
-/** Compresses, or returns the bytes as they are where they are few, or would not become smaller. */
+/** Compresses, or returns the bytes as they are where that is not smaller. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
-  if (compression !== 'none' && raw.length >= COMPRESSED_BYTES_LEAST) {
+  if (compression !== 'none') {
     // An output buffer as large as the input: by default each call would allocate many times that.
-    const chunkSize = raw.length;
+    const chunkSize = Math.max(CHUNK_BYTES_LEAST, raw.length);
     const bytes =
       compression === 'zstd'
         ? zstdCompressSync(raw, { params: ZSTD_PARAMS, chunkSize })

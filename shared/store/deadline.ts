@@ -1,4 +1,4 @@
-// Deadlines of calls, and the bound on what waits in the queues. One timer serves all calls: it sleeps until the earliest deadline.
+// Deadlines, of calls and of what a call waits for on the way. One timer serves all: it sleeps until the earliest.
 import type { CallOptions } from './api.ts';
 import { StoreError } from './errors.ts';
 import type { Runtime } from './runtime.ts';
@@ -86,13 +86,14 @@ export class Deadlines {
     }
   }
 
-  /** Ends every call, and lets no further one begin. */
+  /** Ends every call and every wait, and lets no further call begin. */
   close(cause: unknown): void {
     this.#isClosed = true;
     for (const watched of this.#watched) watched.end(cause);
     this.#sleeper?.abort();
   }
 
+  /** Calls and waits under way. */
   get count(): number {
     return this.#watched.size;
   }

@@ -24,7 +24,7 @@ export class Lately {
   wentWell(id: EntityId): void {
     const quietCommits = this.#troubled.get(id);
     if (quietCommits === undefined) return;
-    if (quietCommits > QUIET_COMMITS) this.#troubled.delete(id);
+    if (quietCommits + 1 === QUIET_COMMITS) this.#troubled.delete(id);
     else this.#troubled.set(id, quietCommits + 1);
   }
 

@@ -1,6 +1,6 @@
-// The layers of a container. Its base holds one sorted run of pages; a commit of many changes scattered over it lays their records down as
-// a run of their own, a layer above, instead of writing most of the base anew. For each key the highest layer that has it counts. Layers
-// are merged before they are many, and always before a split. A log-structured merge tree in small (O'Neil et al. 1996).
+// The layers of a container. Its base holds one sorted run of pages; a commit lays its records down as a run of their own, a layer
+// above, instead of writing the pages they belong to anew. For each key the highest layer that has it counts. Layers are merged before they
+// are many, and always before a split. A log-structured merge tree in small (O'Neil et al. 1996).
 import type { Change } from './change.ts';
 import { isKnown, pageOf, type Snapshot } from './container.ts';
 import type { Header, PageRef } from './header.ts';
@@ -74,8 +74,8 @@ export function findRecord(
  * The layer that these changes, in order of position, are written into: an existing one (0 is the base), with which those above it are
  * merged, or one above all. Judged by the page table and the positions alone, so that the pages it takes can be read beforehand.
  * A commit is as small as its changes until the layers are many; then the topmost become one, as far down as each is no larger than those
- * above it together, as a binary counter carries. The base is written anew when as many records lie above it: a record is written some six
- * times in all. (See Bentley and Saxe, "Decomposable searching problems", 1980.)
+ * above it together, as a binary counter carries. The base is written anew when as many records lie above it: a record is written five to a
+ * dozen times in all, by the leaf's size. (See Bentley and Saxe, "Decomposable searching problems", 1980.)
  */
 export function targetLayer(header: Header, changes: readonly Change[]): number {
   const layers = layersOf(header);

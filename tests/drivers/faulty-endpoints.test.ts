@@ -139,6 +139,59 @@ describe('Azure, by status and code', () => {
     await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: expected });
   });
 
+  test.each([
+    ['html', 200, { 'content-type': 'text/html', etag: 'v' }, '<p>Welcome to the hotel', true],
+    ['nothing', 200, { etag: 'v' }, '', true],
+    ['broken JSON', 200, { 'content-type': 'application/json', etag: 'v' }, '{"c":', true],
+    ['a list', 200, { 'content-type': 'application/json', etag: 'v' }, '[1]', true],
+    ['html', 404, { 'content-type': 'text/html' }, '<p>Not found', false],
+  ])('a read answered by %s with %i is unavailable, not absence', async (_, status, headers, body, retryable) => {
+    const port = await httpServer((_request, response) => void response.writeHead(status, headers).end(body));
+    const { driver } = drivers(port)[0]!;
+    const reading = driver.read([{ id: 'a', parts: 'all' }], PATIENT);
+    await expect(reading).rejects.toMatchObject({ code: 'unavailable', retryable });
+  });
+
+  test('a read answered 404 without a body is absence if the header says so', async () => {
+    const headers = { 'x-ms-error-code': 'ResourceNotFound' };
+    const port = await httpServer((_request, response) => void response.writeHead(404, headers).end());
+    expect(await drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  });
+
+  test('what else lies in a row is no part of it', async () => {
+    const row = {
+      PartitionKey: '00',
+      RowKey: 'a',
+      Timestamp: 'now',
+      'odata.etag': 'v',
+      note: 'by hand',
+      c: 'AAAAAWI=',
+    };
+    const headers = { 'content-type': 'application/json', etag: 'v' };
+    const port = await httpServer(
+      (_request, response) => void response.writeHead(200, headers).end(JSON.stringify(row)),
+    );
+    const [entity] = await drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT);
+    expect(entity).toEqual({ id: 'a', version: 'v', parts: new Map([['c', Buffer.from('b')]]) });
+  });
+
+  test('a signature in the endpoint goes with every request, also beside a selection', async () => {
+    const urls: string[] = [];
+    const port = await httpServer((request, response) => {
+      urls.push(request.url ?? '');
+      response.writeHead(404, { 'x-ms-error-code': 'ResourceNotFound' }).end();
+    });
+    const endpoint = `http://127.0.0.1:${port}/account?sv=1&sig=a%2Fb`;
+    const driver = azureTablesDriver({ endpoint, tableName: 'table', allowInsecureConnection: true });
+    open.add(driver);
+    await driver.read([{ id: 'a!b', parts: ['c'] }], PATIENT);
+    await driver.write([insert('a!b', [part('c', 'x')])], PATIENT);
+    expect(urls[0]).toMatch(
+      /^\/account\/table\(PartitionKey='[0-9a-f]{2}',RowKey='a!b'\)\?sv=1&sig=a%2Fb&\$select=RowKey,c$/,
+    );
+    expect(urls[1]).toBe('/account/table?sv=1&sig=a%2Fb');
+  });
+
   test('a read answered 404 ResourceNotFound is absence', async () => {
     const { driver } = await azureAnswering(404, 'ResourceNotFound');
     expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);

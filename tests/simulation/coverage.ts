@@ -33,6 +33,7 @@ const EXPECTED: readonly string[] = [
   'commit of an id alone',
   'layer laid above a base',
   'layers merged',
+  'page compressed',
   'dead slots shed by a replace',
   'record seen in doubt of its expiry, or expired',
   'expired record purged',

@@ -12,6 +12,8 @@ export interface Row {
   readonly bytes: number;
   readonly number: number;
   readonly crc: number;
+  /** 0: none. */
+  readonly compression: number;
 }
 
 export interface Node {
@@ -152,9 +154,9 @@ function rowsOf(cursor: Cursor, low: Buffer): Row[] {
     const bytes = cursor.varint();
     const number = cursor.varint();
     const crc = cursor.number(4);
-    cursor.take(1);
+    const compression = cursor.number(1);
     cursor.varint();
-    return { low: before, slot, records, bytes, number, crc };
+    return { low: before, slot, records, bytes, number, crc, compression };
   });
 }
 

@@ -250,6 +250,7 @@ export class Watch {
       this.#events.count('commit of an id alone');
       if (this.#bases.has(`${before.id} ${before.stored.version}`)) this.#events.count('vacuum fenced an origin');
     }
+    if (is.rows.some(({ compression }) => compression !== 0)) this.#events.count('page compressed');
     if (is.layers.length > was.layers.length) this.#events.count('layer laid above a base');
     if (is.layers.length < was.layers.length) this.#events.count('layers merged');
     if (was.deadSlots.length > 0 && is.deadSlots.length === 0) this.#events.count('dead slots shed by a replace');

@@ -1,5 +1,6 @@
-// The calls of Azure's table service that the driver needs, each sent exactly once: the SDK's retries are off, and an etag is always
-// given, because the SDK takes a missing one for `*`. The physical table is created when a call finds it missing.
+// The calls of Azure's table service that the driver needs, each sent exactly once: the SDK's retries are off. Every change names an etag:
+// the service takes a missing one for leave to write anything, the SDK's transactions for `*`. The physical table is created when a call
+// finds it missing.
 import http from 'node:http';
 import https from 'node:https';
 import { TableClient } from '@azure/data-tables';

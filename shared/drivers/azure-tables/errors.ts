@@ -42,7 +42,8 @@ export function readError(error: unknown): StoreError {
       cause: error,
     });
   }
-  const retryable = status === undefined || status === 408 || status === 409 || status >= 500;
+  // A success that could not be read says as little as no reply.
+  const retryable = status === undefined || status < 300 || status === 408 || status === 409 || status >= 500;
   return new StoreError('unavailable', 'azure tables did not answer the request', { retryable, cause: error });
 }
 
@@ -64,9 +65,9 @@ export function isTableNotFound(error: unknown): boolean {
 
 interface ErrorShape {
   readonly statusCode?: number;
-  /** Set by transactions. */
+  /** Set by transactions, and for single rows. */
   readonly code?: string;
-  /** Set by single requests. */
+  /** Set by the SDK's other methods. */
   readonly details?: { readonly odataError?: { readonly code?: string } };
 }
 

@@ -4,6 +4,7 @@
 import { chunksOf } from '../../store/driver.ts';
 import type { DriverLimits, EntityId, Part, PartName, ReadRequest, Write } from '../../store/driver.ts';
 import { StoreError } from '../../store/errors.ts';
+import { isPartName } from '../misuse.ts';
 import { hashOfId } from '../outcomes.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
@@ -77,15 +78,12 @@ export function partsOf(
 ): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const [name, first] of Object.entries(stored)) {
-    const asked = wanted === 'all' ? !NO_PARTS.has(name) : wanted.includes(name);
-    if (!asked || name.includes('_') || typeof first !== 'string' || first === '') continue;
+    const asked = isPartName(name) && (wanted === 'all' || wanted.includes(name));
+    if (!asked || typeof first !== 'string' || first === '') continue;
     parts.set(name, joined(id, name, Buffer.from(first, 'base64'), stored));
   }
   return parts;
 }
-
-/** What a row has beside the properties that parts lie in. */
-const NO_PARTS: ReadonlySet<string> = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 
 /** The least string behind all ids that begin with `prefix`, for ids never hold a character behind `~`. */
 export function endOfPrefix(prefix: string): string | undefined {

@@ -313,13 +313,13 @@ test('rule 12: vacuum looks at every level in the provider, whatever is cached',
   expect(unread).toEqual([]);
 });
 
-/** Every page that was ever stored, by its place and number. */
-function pagesStored(world: World): Map<string, number> {
-  const found = new Map<string, number>();
+/** Every page that is stored, by its place and number. */
+function pagesStored(world: World): Map<string, PageRef> {
+  const found = new Map<string, PageRef>();
   for (const [id, entity] of world.state.entities) {
     const node = storedNode(world.state, 't', id);
     if (node === undefined || !(entity as Omit<Entity, 'id'>).parts.has('h')) continue;
-    for (const ref of node.header.pages) found.set(`${id} ${ref.slot} ${ref.number}`, ref.crc);
+    for (const ref of node.header.pages) found.set(`${id} ${ref.slot} ${ref.number}`, ref);
   }
   return found;
 }
@@ -330,9 +330,11 @@ test('rule 13: a place and a number never stand for two contents, through splits
   const processes = [world.process(), world.process({ compression: 'zstd' })];
   const seen = new Map<string, number>();
   const twice: string[] = [];
+  const compressed = new Set<string>();
   for (const process of processes)
     process.rule(() => {
-      for (const [place, crc] of pagesStored(world)) {
+      for (const [place, { crc, compression }] of pagesStored(world)) {
+        if (compression !== 0) compressed.add(place);
         if (seen.has(place) && seen.get(place) !== crc) twice.push(place);
         seen.set(place, crc);
       }
@@ -348,6 +350,7 @@ test('rule 13: a place and a number never stand for two contents, through splits
     world.runtime.jumpWall(20_000);
   }
   expect(twice).toEqual([]);
+  expect(compressed.size).toBeGreaterThan(50);
   expect(seen.size).toBeGreaterThan(300);
 });
 
