@@ -18,13 +18,14 @@ import { weighStored } from './bench/stored.ts';
 const HELP = `Measures this store against the plain SDKs, on emulators on this machine.
 
   npm run bench                    all contests, some 7 minutes
-  npm run bench -- --quick         shorter turns, below 2 minutes
+  npm run bench -- --quick         fewer and shorter turns, below 2 minutes
   npm run bench -- --rtt 10        every contest over a proxy with 10 ms round trips
   npm run bench -- --scale         10,000 to 1,000,000 records, in memory and on Azurite
   npm run bench -- --json          one JSON object on standard output, and nothing else`;
 
 const ROUNDS = 5;
 const TURN_MS = 700;
+const QUICK_ROUNDS = 3;
 const QUICK_TURN_MS = 120;
 const FAR_RTT_MS = 10;
 /** Google's emulator, in Java, is several times slower for its first ten thousand operations. */
@@ -33,6 +34,7 @@ const WARM_UP_IN_FLIGHT = 32;
 
 interface Options {
   readonly turnMs: number;
+  readonly rounds: number;
   readonly rttMs: number;
   readonly isQuick: boolean;
   readonly isScale: boolean;
@@ -53,8 +55,9 @@ function optionsOf(args: readonly string[]): Options | undefined {
     const { values } = parseArgs({ args: [...args], options: flags });
     const rttMs = Number(values.rtt);
     if (!(rttMs >= 0 && rttMs <= 1_000)) throw new RangeError(`--rtt is from 0 to 1000 ms, not ${values.rtt}`);
-    const turnMs = values.quick ? QUICK_TURN_MS : TURN_MS;
-    if (!values.help) return { rttMs, json: values.json, isQuick: values.quick, isScale: values.scale, turnMs };
+    const [turnMs, rounds] = values.quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
+    const { json, quick, scale } = values;
+    if (!values.help) return { rttMs, json, isQuick: quick, isScale: scale, turnMs, rounds };
     console.log(HELP);
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
@@ -79,7 +82,7 @@ async function run(options: Options): Promise<void> {
       await provider.close();
     }
   }
-  statements.push(await bundleStatement(options.isQuick ? 1 : ROUNDS, stop.signal));
+  statements.push(await bundleStatement(options.rounds, stop.signal));
   if (options.json) {
     const ratios = results.map(({ spread, unit, ...result }) => ({ ...result, unit, spread }));
     console.log(JSON.stringify({ ratios, statements, machine: { ...on, backends } }));
@@ -87,7 +90,7 @@ async function run(options: Options): Promise<void> {
   }
   console.log(`\n${contestsText(results)}\n\n${statementsText(statements)}`);
   console.log(
-    `\nMedians of ${ROUNDS} alternating rounds on ${cores} x ${cpu}, Node.js ${node}: ${backends.join(', ')}.`,
+    `\nMedians of ${options.rounds} alternating rounds on ${cores} x ${cpu}, Node.js ${node}: ${backends.join(', ')}.`,
   );
 }
 
@@ -120,14 +123,14 @@ async function resultOf(
   { name, inFlight, isFar, ratios }: Goal,
   provider: BenchProvider,
   contestants: Contestants,
-  { turnMs, rttMs }: Options,
+  { turnMs, rounds, rttMs }: Options,
 ): Promise<ContestResult> {
   const goal = ratios[provider.provider];
   if (name === 'stored bytes') return weighStored(provider, contestants.records(), goal);
   const far = isFar ? FAR_RTT_MS : rttMs;
   const sides = (await contestants.sides())[name];
   const contest: Contest = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...sides };
-  return runContest(contest, { count: ROUNDS, turnMs, signal: stop.signal, monotonicMs });
+  return runContest(contest, { count: rounds, turnMs, signal: stop.signal, monotonicMs });
 }
 
 function monotonicMs(): number {
