@@ -17,50 +17,50 @@ export interface Operation {
   readonly after?: Operation | undefined;
 }
 
-/** Two words of bits say which operations took effect. */
-export const OPERATIONS_MAX = 62;
+/** Beyond this the search may take for ever. */
+export const OPERATIONS_MAX = 200;
 
-/** Whether some order explains all answers. Throws a RangeError for more than 62 operations. */
+/** Whether some order explains all answers. Throws a RangeError for more than 200 operations. */
 export function isLinearizable(history: readonly Operation[]): boolean {
   if (history.length > OPERATIONS_MAX) throw new RangeError(`too many operations to check: ${history.length}`);
-  return new Search(history).from(0, 0, undefined);
+  return new Search(history).from(0n, undefined);
 }
 
 class Search {
   readonly #operations: readonly Operation[];
   readonly #afters: readonly number[];
   readonly #failed = new Set<string>();
-  readonly #certainLow: number;
-  readonly #certainHigh: number;
+  /** Each operation's bit among those that took effect. */
+  readonly #bits: readonly bigint[];
+  readonly #certain: bigint;
 
   constructor(history: readonly Operation[]) {
     // The first to answer are tried first: that is the order in which most took effect.
     this.#operations = history.toSorted((a, b) => a.answeredAt - b.answeredAt || a.calledAt - b.calledAt);
     this.#afters = this.#operations.map(({ after }) => (after === undefined ? -1 : this.#operations.indexOf(after)));
-    const certain = this.#operations.flatMap(({ answeredAt }, at) => (answeredAt < Infinity ? [at] : []));
-    this.#certainLow = certain.reduce((bits, at) => (at < 31 ? bits | (1 << at) : bits), 0);
-    this.#certainHigh = certain.reduce((bits, at) => (at < 31 ? bits : bits | (1 << (at - 31))), 0);
+    this.#bits = this.#operations.map((_, at) => 1n << BigInt(at));
+    this.#certain = this.#operations.reduce(
+      (all, one, at) => all | (one.answeredAt < Infinity ? this.#bits[at]! : 0n),
+      0n,
+    );
   }
 
-  from(low: number, high: number, state: State): boolean {
-    if ((low & this.#certainLow) === this.#certainLow && (high & this.#certainHigh) === this.#certainHigh) return true;
-    const name = `${low}/${high}/${state ?? ''}`;
+  /** Whether some order explains the answers of those that are not `done`. */
+  from(done: bigint, state: State): boolean {
+    if ((done & this.#certain) === this.#certain) return true;
+    const name = `${done.toString(36)}/${state ?? ''}`;
     if (this.#failed.has(name)) return false;
     let firstAnswer = Infinity;
     for (const [at, operation] of this.#operations.entries()) {
-      if (isIn(low, high, at)) continue;
+      const bit = this.#bits[at]!;
+      if ((done & bit) !== 0n) continue;
       if (operation.calledAt > firstAnswer) continue;
       firstAnswer = Math.min(firstAnswer, operation.answeredAt);
       const before = this.#afters[at]!;
-      if (before >= 0 && !isIn(low, high, before)) continue;
-      const [nextLow, nextHigh] = at < 31 ? [low | (1 << at), high] : [low, high | (1 << (at - 31))];
-      for (const next of operation.effect(state)) if (this.from(nextLow, nextHigh, next)) return true;
+      if (before >= 0 && (done & this.#bits[before]!) === 0n) continue;
+      for (const next of operation.effect(state)) if (this.from(done | bit, next)) return true;
     }
     this.#failed.add(name);
     return false;
   }
-}
-
-function isIn(low: number, high: number, at: number): boolean {
-  return at < 31 ? (low & (1 << at)) !== 0 : (high & (1 << (at - 31))) !== 0;
 }
