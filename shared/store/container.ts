@@ -22,6 +22,11 @@ export function pagePart(slot: number): PartName {
   return `p${slot}`;
 }
 
+/** The slot whose page lies in this part; undefined for the parts of the header. */
+export function slotOfPart(name: PartName): number | undefined {
+  return name.startsWith('p') ? Number(name.slice(1)) : undefined;
+}
+
 export interface Snapshot {
   readonly id: EntityId;
   readonly version: EntityVersion;
@@ -45,15 +50,32 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   if (stored === undefined || lastCommit === undefined || lastCommit.length !== ID64_BYTES) {
     throw new StoreError('corrupt', 'the container has no whole header', { table, container: entity.id });
   }
+  const commitId = Buffer.from(lastCommit).toString('hex');
+  const header =
+    known?.version === entity.version && known.lastCommit === commitId
+      ? known.header
+      : newHeader(entity, stored, table, known);
+  placePages(header, entity);
+  return { id: entity.id, version: entity.version, header, lastCommit: commitId, seen };
+}
+
+/** By slot: there may be hundreds of rows, and one page. */
+function placePages(header: Header, entity: Entity): void {
+  const bySlot = new Map<number, Uint8Array>();
+  for (const [name, bytes] of entity.parts) {
+    const slot = slotOfPart(name);
+    if (slot !== undefined) bySlot.set(slot, bytes);
+  }
+  if (bySlot.size > 0) for (const { slot, content } of header.pages) content.offer(bySlot.get(slot));
+}
+
+function newHeader(entity: Entity, stored: Uint8Array, table: string, known: Snapshot | undefined): Header {
   const header = decoded(stored, table, entity.id);
   if (nodeId(table, header.incarnation, header.container) !== entity.id) {
     throw new StoreError('corrupt', 'the header belongs to another container', { table, container: entity.id });
   }
   keepContents(header, known);
-  for (const { slot, content } of header.pages) {
-    content.offer(entity.parts.get(pagePart(slot)));
-  }
-  return { id: entity.id, version: entity.version, header, lastCommit: Buffer.from(lastCommit).toString('hex'), seen };
+  return header;
 }
 
 function decoded(stored: Uint8Array, table: string, container: EntityId): Header {

@@ -10,6 +10,7 @@ import {
   isWhole,
   type Moment,
   pagePart,
+  slotOfPart,
   type Snapshot,
   snapshotOf,
 } from './container.ts';
@@ -164,9 +165,9 @@ export class Reader {
       };
     }
     const read = snapshotOf(entity, table, seen, cache.get(entity.id));
+    const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const ref of read.header.pages) {
-      const wasAskedFor = pending.isWhole || pending.parts.has(pagePart(ref.slot));
-      if (wasAskedFor && !isKnown(ref))
+      if ((pending.isWhole || asked.has(ref.slot)) && !isKnown(ref))
         throw new StoreError('corrupt', `page ${ref.slot} is missing`, { table, container: entity.id });
     }
     const offered = cache.offer(read);
