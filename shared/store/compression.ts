@@ -28,11 +28,16 @@ export function compress(raw: Uint8Array, compression: Compression): Compressed 
   return { tag: COMPRESSION_TAGS.none, bytes: raw };
 }
 
-/** Expands to exactly `rawBytes` bytes; throws a RangeError otherwise, having allocated no more than that. */
+/**
+ * Expands to exactly `rawBytes` bytes in memory of their own; throws a RangeError otherwise, having allocated little more than that. What zlib
+ * returns is a slice of 64 KiB, all of which a cache would keep for a page of 8.
+ */
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
   if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
-  return raw;
+  const own = Buffer.allocUnsafeSlow(rawBytes);
+  own.set(raw);
+  return own;
 }
 
 function expand(bytes: Uint8Array, tag: number, maxOutputLength: number): Uint8Array {

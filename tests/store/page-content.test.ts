@@ -1,6 +1,7 @@
 // A cache's limit rests on what a page's content says it weighs.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { compress, decompress } from '../../shared/store/compression.ts';
 import type { Header } from '../../shared/store/header.ts';
 import { pageFrom } from '../../shared/store/page.ts';
 import { PageContent } from '../../shared/store/page-content.ts';
@@ -42,3 +43,14 @@ test.each([
   expect(filled.body.length).toBe(bodyBytes);
   expect(sealRef(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
 });
+
+test.each(['zstd', 'deflate', 'none'] as const)(
+  'a page expanded from %s keeps no more memory than it is long',
+  (how) => {
+    const raw = Buffer.from('all work and no play '.repeat(400));
+    const { bytes, tag } = compress(raw, how);
+    const expanded = decompress(bytes, tag, raw.length);
+    expect(Buffer.from(expanded)).toEqual(raw);
+    expect(expanded.buffer.byteLength).toBe(raw.length);
+  },
+);

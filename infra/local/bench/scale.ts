@@ -1,6 +1,6 @@
 // How a point get and a point put fare as a table grows a hundredfold: requests, latency, memory. The cache holds the same share of the data at
 // each size, and the branches are warm, so that nothing but the tree's depth and the table's size can show.
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { newHistogram, percentilesOf, recordLatency } from '../../../shared/compare/measure.ts';
 import { uniformIndexes } from '../../../shared/compare/keys.ts';
 import { seededRandom } from '../../../shared/compare/random.ts';
@@ -43,11 +43,7 @@ export async function runScale(
   signal: AbortSignal,
 ): Promise<ScaleResult[]> {
   const results: ScaleResult[] = [];
-  for (const records of SIZES) {
-    const state = memoryState();
-    results.push(await measure(MEMORY, records, () => memoryDriver({ state }), collect, signal));
-    log(line(results.at(-1)!));
-  }
+  // First, for a provider in this process would leave its memory behind.
   for (const records of SIZES) {
     const azure = await startAzure();
     try {
@@ -56,6 +52,11 @@ export async function runScale(
     } finally {
       await azure.close();
     }
+  }
+  for (const records of SIZES) {
+    const state = memoryState();
+    results.push(await measure(MEMORY, records, () => memoryDriver({ state }), collect, signal));
+    log(line(results.at(-1)!));
   }
   return results;
 }
@@ -70,15 +71,13 @@ async function measure(
   await load(driver(), records, signal);
   const cacheBytes = CACHE_SHARE * records * RECORD_BYTES;
   const firstRecordRequests = await firstRecord(driver());
-  collect();
-  const before = occupied();
+  const before = await occupied(collect);
   const store = openStore({ driver: driver(), cacheBytesMax: cacheBytes, timeoutMs: TIMEOUT_MS });
   try {
     await operate(store, records, 'get', signal);
     const get = await operate(store, records, 'get', signal);
     const put = await operate(store, records, 'put', signal);
-    collect();
-    const memoryBytes = backend === MEMORY ? undefined : occupied() - before;
+    const memoryBytes = backend === MEMORY ? undefined : (await occupied(collect)) - before;
     return { backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes };
   } finally {
     await store.close();
@@ -137,7 +136,12 @@ async function operate(store: Store, records: number, verb: 'get' | 'put', signa
   return { requestsPerOperation, p50Ms: percentilesOf(histogram).p50Ms };
 }
 
-function occupied(): number {
+/** Buffers are let go of after the collection that found them. */
+async function occupied(collect: () => void): Promise<number> {
+  for (let times = 0; times < 3; times += 1) {
+    collect();
+    await delay(100);
+  }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
