@@ -17,7 +17,7 @@ import { weighStored } from './bench/stored.ts';
 
 const HELP = `Measures this store against the plain SDKs, on emulators on this machine.
 
-  npm run bench                    all contests, some 7 minutes
+  npm run bench                    all contests, some 6 minutes
   npm run bench -- --quick         fewer and shorter turns, below 2 minutes
   npm run bench -- --rtt 10        every contest over a proxy with 10 ms round trips
   npm run bench -- --scale         10,000 to 1,000,000 records, in memory and on Azurite

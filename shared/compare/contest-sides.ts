@@ -162,9 +162,12 @@ export class Contestants {
   }
 }
 
-async function putAll(table: Table<RecordFields>, records: readonly SampleRecord[]): Promise<number> {
+/** Writes them in one call; returns how many. Throws the error of one that failed. */
+export async function putAll(table: Table<RecordFields>, records: readonly SampleRecord[]): Promise<number> {
   const outcomes = await table.putMany(records.map(({ key, fields }) => ({ key, value: fields })));
-  return foundAll(outcomes.filter(({ status }) => status === 'written').length, records.length);
+  const failed = outcomes.find((outcome) => outcome.status === 'failed');
+  if (failed !== undefined) throw failed.error;
+  return foundAll(outcomes.length, records.length);
 }
 
 function found(isFound: boolean): number {

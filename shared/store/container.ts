@@ -1,6 +1,6 @@
 // A container as memory holds it: one version of one entity, its header decoded, its pages as far as they are known. A snapshot never
 // changes, save that a page's content may become known; only what was read from, or acknowledged by, the provider becomes one.
-import { type Id64, ID64_BYTES } from './bytes.ts';
+import { id64, type Id64, ID64_BYTES } from './bytes.ts';
 import {
   chunksOf,
   type DriverLimits,
@@ -50,7 +50,7 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   if (stored === undefined || lastCommit === undefined || lastCommit.length !== ID64_BYTES) {
     throw new StoreError('corrupt', 'the container has no whole header', { table, container: entity.id });
   }
-  const commitId = Buffer.from(lastCommit).toString('hex');
+  const commitId = id64(lastCommit);
   const header =
     known?.version === entity.version && known.lastCommit === commitId
       ? known.header
@@ -105,12 +105,8 @@ export function placeOf(header: Header, slot: number, number: number): PagePlace
   return { incarnation: header.incarnation, container: header.container, slot, number };
 }
 
-export function isKnown(ref: PageRef): boolean {
-  return ref.content.isKnown;
-}
-
 export function isWhole(header: Header): boolean {
-  return header.pages.every(isKnown);
+  return header.pages.every(({ content }) => content.isKnown);
 }
 
 /** The expanded page, from memory; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */

@@ -2,7 +2,7 @@
 // above, instead of writing the pages they belong to anew. For each key the highest layer that has it counts. Layers are merged before they
 // are many, and always before a split. A log-structured merge tree in small (O'Neil et al. 1996).
 import type { Change } from './change.ts';
-import { isKnown, pageOf, type Snapshot } from './container.ts';
+import { pageOf, type Snapshot } from './container.ts';
 import type { Header, PageRef } from './header.ts';
 import { indexOfKey, isTombstone, recordAt, type StoredRecord } from './page.ts';
 import { beforeBound, type Position } from './position.ts';
@@ -122,5 +122,5 @@ export function unreadPages(snapshot: Snapshot, changes: readonly Change[]): Pag
   for (const change of changes) {
     if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
   }
-  return [...needed].filter((ref) => !isKnown(ref));
+  return [...needed].filter(({ content }) => !content.isKnown);
 }

@@ -1,7 +1,7 @@
 // Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
 // read where memory has the pages, header and pages together otherwise.
 import type { Clock } from './clock.ts';
-import { isKnown, type Snapshot } from './container.ts';
+import type { Snapshot } from './container.ts';
 import type { Engine } from './engine.ts';
 import type { EntityId } from './driver.ts';
 import { isExpired } from './evaluate.ts';
@@ -81,7 +81,7 @@ function pagesFor(snapshot: Snapshot, positions: readonly Position[]): PageRef[]
 }
 
 function unreadPages(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
-  return pagesFor(snapshot, positions).filter((ref) => !isKnown(ref));
+  return pagesFor(snapshot, positions).filter(({ content }) => !content.isKnown);
 }
 
 /** The live record with this key in a leaf that owns its position. */

@@ -6,7 +6,6 @@ import type { Clock } from './clock.ts';
 import {
   COMMIT_PART,
   HEADER_PART,
-  isKnown,
   isWhole,
   type Moment,
   pagePart,
@@ -167,7 +166,7 @@ export class Reader {
     const read = snapshotOf(entity, table, seen, cache.get(entity.id));
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const ref of read.header.pages) {
-      if ((pending.isWhole || asked.has(ref.slot)) && !isKnown(ref))
+      if ((pending.isWhole || asked.has(ref.slot)) && !ref.content.isKnown)
         throw new StoreError('corrupt', `page ${ref.slot} is missing`, { table, container: entity.id });
     }
     const offered = cache.offer(read);

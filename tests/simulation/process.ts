@@ -9,7 +9,6 @@ import type { Owner, Scheduler } from './scheduler.ts';
 
 /** What the clocks show when a run begins. */
 export const START_WALL_MS = 1_700_000_000_000;
-/** The smallest a store accepts. */
 const TIMEOUT_MS = 30_000;
 
 /** The life of a process from its start to its crash, or its end. */

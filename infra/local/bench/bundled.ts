@@ -1,13 +1,14 @@
 // Functions run as bundles, where a package may lose what it has as a native addon, and code is laid out anew: the same work from source
 // and bundled as for a deployment, alternating, in processes of their own.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { median } from '../../../shared/compare/contest.ts';
 import type { Statement } from '../../../shared/compare/contest-text.ts';
 import { bundleFunction, ROOT } from '../../plugin/package/bundle.ts';
+import { unzipTo, zip } from '../../plugin/package/zip.ts';
 
 const WORK = 'infra/local/bench/engine-work.ts';
 const TIMEOUT_MS = 60_000;
@@ -36,10 +37,7 @@ export async function bundleStatement(rounds: number, signal: AbortSignal): Prom
 /** The path of the work as one file. */
 async function bundledWork(folder: string): Promise<string> {
   const { files } = await bundleFunction('gcp', { name: 'work', handler: WORK, timeoutSeconds: 60 });
-  for (const [name, content] of files) {
-    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
-    await writeFile(path.join(folder, name), content);
-  }
+  await unzipTo(zip(files), folder);
   return path.join(folder, 'lib/main.js');
 }
 

@@ -1,13 +1,14 @@
 // How a point get and a point put fare as a table grows a hundredfold: requests, latency, memory. The cache holds the same share of the data at
 // each size, and the branches are warm, so that nothing but the tree's depth and the table's size can show.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { putAll } from '../../../shared/compare/contest-sides.ts';
 import { newHistogram, percentilesOf, recordLatency } from '../../../shared/compare/measure.ts';
 import { uniformIndexes } from '../../../shared/compare/keys.ts';
 import { seededRandom } from '../../../shared/compare/random.ts';
-import { recordSource } from '../../../shared/compare/records.ts';
-import { measured } from '../../../shared/drivers/measured.ts';
+import { type RecordFields, recordSource } from '../../../shared/compare/records.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { type Driver, openStore, type Store } from '../../../shared/store/index.ts';
+import { requestsToFirstRecord } from './first-record.ts';
 import { startAzure } from './providers.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000] as const;
@@ -70,7 +71,8 @@ async function measure(
 ): Promise<ScaleResult> {
   await load(driver(), records, signal);
   const cacheBytes = CACHE_SHARE * records * RECORD_BYTES;
-  const firstRecordRequests = await firstRecord(driver());
+  const { key } = recordSource(1, RECORD_BYTES)(0, 0);
+  const firstRecordRequests = await requestsToFirstRecord(driver(), 'scale', key);
   const before = await occupied(collect);
   const store = openStore({ driver: driver(), cacheBytesMax: cacheBytes, timeoutMs: TIMEOUT_MS });
   try {
@@ -87,32 +89,17 @@ async function measure(
 async function load(driver: Driver, records: number, signal: AbortSignal): Promise<void> {
   const store = openStore({ driver, timeoutMs: TIMEOUT_MS });
   try {
-    const table = await store.table('scale');
+    const table = await store.table<RecordFields>('scale');
     const source = recordSource(1, RECORD_BYTES);
     for (let first = 0; first < records; first += LOADED_PER_CALL) {
-      const items = Array.from({ length: LOADED_PER_CALL }, (_, index) => source(first + index, 0));
-      const outcomes = await table.putMany(
-        items.map(({ key, fields }) => ({ key, value: fields })),
-        { signal },
+      await putAll(
+        table,
+        Array.from({ length: LOADED_PER_CALL }, (_, index) => source(first + index, 0)),
       );
-      const failed = outcomes.find(({ status }) => status === 'failed');
-      if (failed?.status === 'failed') throw failed.error;
       // A provider in memory answers within the turn: no signal would ever be heard.
       await turn();
+      signal.throwIfAborted();
     }
-  } finally {
-    await store.close();
-  }
-}
-
-async function firstRecord(driver: Driver): Promise<number> {
-  const { driver: counted, counters } = measured(driver);
-  const store = openStore({ driver: counted });
-  try {
-    const table = await store.table('scale', { create: false });
-    const { key } = recordSource(1, RECORD_BYTES)(0, 0);
-    if ((await table.get(key)) === undefined) throw new Error('the first record is not there');
-    return counters.readCalls + counters.listCalls;
   } finally {
     await store.close();
   }

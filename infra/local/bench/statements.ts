@@ -4,8 +4,8 @@ import { newHistogram, percentilesOf, recordLatency } from '../../../shared/comp
 import type { Statement } from '../../../shared/compare/contest-text.ts';
 import { PROVIDER_SHORT_NAMES } from '../../../shared/compare/names.ts';
 import { randomInt, seededRandom } from '../../../shared/compare/random.ts';
-import { measured } from '../../../shared/drivers/measured.ts';
-import { type Driver, openStore, type Store } from '../../../shared/store/index.ts';
+import type { Store } from '../../../shared/store/index.ts';
+import { requestsToFirstRecord } from './first-record.ts';
 import type { BenchProvider } from './providers.ts';
 
 const ROWS = 10_000;
@@ -16,7 +16,7 @@ export async function statementsOf(provider: BenchProvider, turnMs: number): Pro
   const store = provider.store();
   await fill(store);
   const stale = await staleReads(store, turnMs);
-  const cold = await firstRead(provider.driver('stowage'));
+  const cold = await requestsToFirstRecord(provider.driver('stowage'), 'rows', keyOf(ROWS / 2));
   const table = await store.table('rows');
   const get = await timed(turnMs, async (key) => void (await table.get(key)));
   const put = await timed(turnMs, async (key) => void (await table.put(key, rowOf(key))));
@@ -57,19 +57,6 @@ async function staleReads(store: Store, turnMs: number): Promise<{ rate: number;
     reads += 1;
   }
   return { rate: (reads / (performance.now() - begunMs)) * 1_000, requests: table.stats().requests - before };
-}
-
-/** Opening the table included. */
-async function firstRead(driver: Driver): Promise<number> {
-  const { driver: counted, counters } = measured(driver);
-  const store = openStore({ driver: counted });
-  try {
-    const table = await store.table('rows', { create: false });
-    await table.get(keyOf(ROWS / 2));
-    return counters.readCalls + counters.listCalls;
-  } finally {
-    await store.close();
-  }
 }
 
 async function timed(turnMs: number, operation: (key: string) => Promise<void>): Promise<string> {
