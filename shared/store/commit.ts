@@ -4,7 +4,7 @@ import { asBuffer } from './bytes.ts';
 import { type Attempt, OpenAttempts, settleAll } from './attempts.ts';
 import { byPosition, type Change, type Verdict } from './change.ts';
 import { type Moment, type Snapshot } from './container.ts';
-import { planCommit, type Plan, replaceOf } from './draft.ts';
+import { planCommit, type Plan } from './draft.ts';
 import type { EntityId, Refused, Unknown, Write, WriteOutcome } from './driver.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -198,7 +198,7 @@ export class CommitQueue {
     snapshot: Snapshot,
     group: readonly Change[],
     evaluation: Evaluation,
-    { draft }: Extract<Plan, { kind: 'split' }>,
+    { inserts, left }: Extract<Plan, { kind: 'split' }>,
     attemptId: string,
   ): Promise<void> {
     const engine = this.#engine;
@@ -206,7 +206,7 @@ export class CommitQueue {
       await this.#look(engine.reader.readPages(this.#id, []));
       return;
     }
-    const inserted = await insertNodes(engine, draft.inserts, attemptId);
+    const inserted = await insertNodes(engine, inserts, attemptId);
     if (inserted === undefined) {
       this.#troubles += 1;
       dropHints(group);
@@ -214,9 +214,8 @@ export class CommitQueue {
     }
     // Whose call ended meanwhile was told that nothing was written: that stays true.
     if (group.some((change) => change.isSettled)) return;
-    const attempt = this.#attempt(attemptId, snapshot, group, evaluation, draft.replacement);
-    const written = await this.#send(replaceOf(snapshot, draft.replacement, attemptId), attempt);
-    if (written) this.#announce(draft.replacement, inserted);
+    const attempt = this.#attempt(attemptId, snapshot, group, evaluation, left.header);
+    if (await this.#send(left.write, attempt)) this.#announce(left.header, inserted);
   }
 
   /** The new nodes are linked now: they may be cached, and their parent told. A root's children are in the root already. */

@@ -1,9 +1,9 @@
 // From an evaluation to what is written: the pure part of a commit. A patch where it fits, a replace where dead chunks crowd the entity,
 // a split at 70 % of any budget.
-import { EMPTY_BYTES, type Id64 } from './bytes.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import { COMMIT_PART, fits, HEADER_PART, isWhole, pagePart, sizesOf, type Snapshot } from './container.ts';
 import { chunksOf, type DriverLimits, type Part, type Write } from './driver.ts';
-import type { Evaluation } from './evaluate.ts';
+import { asDeadSlot, type Evaluation, PURGE_AFTER_MS } from './evaluate.ts';
 import {
   appendCommitId,
   HEADER_FIXED_BYTES,
@@ -13,7 +13,9 @@ import {
   type PageRef,
 } from './header.ts';
 import type { PageRules } from './page-ref.ts';
-import { draftSplit, halvePage, type Run, type RunBudget, shareOut, type SplitDraft, wholePages } from './split.ts';
+import { layersOf, shedShare } from './layers.ts';
+import { type Cut, type NodeBudget, shareOut } from './share-out.ts';
+import { draftSplit, halvePage, type SplitDraft, wholeNode } from './split.ts';
 
 /** A container beyond this share of a budget is split. */
 export const SPLIT_SHARE = 0.7;
@@ -22,12 +24,21 @@ const FILL_SHARE = 0.5;
 /** With its dead chunks counted a container may take this much; then a replace sheds them. */
 const PATCH_SHARE = 0.9;
 
+/** Where a merge would shed more than this share of a container's records, that comes before a split: it may be small enough then. */
+const SHED_SHARE_MAX = 0.25;
+
 /** A row of the page table, beside its low. */
 const ROW_BYTES = 24;
 
+/** A node as it is to be, and the write that makes it so. */
+export interface Rewriting {
+  readonly header: Header;
+  readonly write: Write;
+}
+
 export type Plan =
-  | { readonly kind: 'update'; readonly header: Header; readonly write: Write }
-  | { readonly kind: 'split'; readonly draft: SplitDraft }
+  | ({ readonly kind: 'update' } & Rewriting)
+  | { readonly kind: 'split'; readonly inserts: readonly Header[]; readonly left: Rewriting }
   /** All layers must be merged before this can be decided. */
   | { readonly kind: 'needs_merge' }
   /** The whole container must be read before this can be decided. */
@@ -51,17 +62,17 @@ export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { live, taken } = sizesOf(header, encoded.length, limits);
   if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
-    if (header.layers.length > 0) return { kind: 'needs_merge' };
+    if (shedsMuch(input, header, rules)) return { kind: 'needs_merge' };
     const draft = trySplit(input, rules);
-    if (draft !== undefined) return { kind: 'split', draft };
+    if (draft !== undefined)
+      return { kind: 'split', inserts: draft.inserts, left: leftOf(snapshot, draft.left, attempt, rules) };
+    if (header.layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
   }
   if (fits(taken, limits, PATCH_SHARE))
     return { kind: 'update', header, write: patchOf(snapshot, encoded, evaluation, attempt) };
   if (!isWhole(header)) return { kind: 'needs_whole' };
-  const whole = wholePages(snapshot, evaluation.pages, evaluation.nextNumber, rules);
-  const replacement: Header = { ...header, ...whole, deadSlots: [] };
-  return { kind: 'update', header: replacement, write: replaceOf(snapshot, replacement, attempt) };
+  return { kind: 'update', ...replacing(snapshot, header, attempt, rules) };
 }
 
 function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Header {
@@ -76,29 +87,70 @@ function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Head
   };
 }
 
-function trySplit(input: PlanInput, rules: PageRules): SplitDraft | undefined {
-  const { snapshot } = input;
-  let { pages, nextNumber } = input.evaluation;
-  const [only] = pages;
-  if (pages.length === 1 && only !== undefined && only.records > 1)
-    ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
-  if (pages.length < 2) return undefined;
-  const runs = shareOut(pages, snapshot.header.low, runBudget(pages, rules.limits));
-  return draftRuns(input, runs, nextNumber, rules);
+function shedsMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
+  return header.layers.length > 0 && shedShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > SHED_SHARE_MAX;
 }
 
-export function draftRuns(
+function trySplit(input: PlanInput, rules: PageRules): SplitDraft | undefined {
+  const { snapshot, evaluation } = input;
+  let { pages, nextNumber } = evaluation;
+  const [only] = pages;
+  if (pages.length === 1 && evaluation.layers.length === 0 && only !== undefined && only.records > 1)
+    ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
+  const layers = layersOf({ pages, layers: evaluation.layers });
+  const lows = shareOut(layers, snapshot.header.low, nodeBudget(pages, rules.limits));
+  if (lows.length < 2) return undefined;
+  const draft = draftCut(input, { layers, lows }, nextNumber, rules);
+  const nodes = [...draft.inserts, draft.left];
+  return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
+    ? draft
+    : undefined;
+}
+
+export function draftCut(
   input: Omit<PlanInput, 'evaluation' | 'mustSplit'>,
-  runs: readonly Run[],
+  cut: Cut,
   nextNumber: number,
   rules: PageRules,
 ): SplitDraft {
-  const ids = runs.map(() => input.drawId());
-  return draftSplit(input.snapshot, runs, nextNumber, input.attempt, ids, input.nowMs, rules);
+  const ids = cut.lows.map(() => input.drawId());
+  return draftSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
+}
+
+/**
+ * The left node of a split as a patch: what stays is not sent again, what moved leaves dead slots behind. As a replace where these would
+ * crowd it, and of a root, which keeps nothing.
+ */
+function leftOf(snapshot: Snapshot, left: Header, attempt: Id64, rules: PageRules): Rewriting {
+  const { limits } = rules;
+  if (left.container === ROOT_CONTAINER) return replacing(snapshot, left, attempt, rules);
+  const before = new Map([...snapshot.header.pages, ...snapshot.header.deadSlots].map((one) => [one.slot, one]));
+  const numbers = new Map(snapshot.header.pages.map(({ slot, number }) => [slot, number]));
+  const pages = left.pages.map((ref) => withChunksBefore(ref, before.get(ref.slot)?.chunksMost ?? 0));
+  const kept = new Set(pages.map(({ slot }) => slot));
+  const deadSlots = [...before.values()].filter(({ slot }) => !kept.has(slot)).map(asDeadSlot);
+  const header: Header = { ...left, pages, deadSlots };
+  const encoded = encodeHeader(header);
+  if (!fits(sizesOf(header, encoded.length, limits).taken, limits, PATCH_SHARE))
+    return replacing(snapshot, left, attempt, rules);
+  const written = pages
+    .filter(({ slot, number }) => numbers.get(slot) !== number)
+    .map((ref) => ({ ref, chunksBefore: before.get(ref.slot)?.chunksMost ?? 0 }));
+  const dropped = snapshot.header.pages.filter(({ slot }) => !kept.has(slot));
+  return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
+}
+
+function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
+  return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
+}
+
+function replacing(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
+  const header = wholeNode(snapshot, node, rules);
+  return { header, write: replaceOf(snapshot, header, attempt) };
 }
 
 /** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
-function runBudget(pages: readonly PageRef[], limits: DriverLimits): RunBudget {
+function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;
   let rowBytes = 0;
@@ -127,11 +179,16 @@ function pageBytesOf(ref: PageRef): Uint8Array {
   return ref.content.sealed;
 }
 
-function patchOf(snapshot: Snapshot, encodedHeader: Uint8Array, evaluation: Evaluation, attempt: Id64): Write {
+function patchOf(
+  snapshot: Snapshot,
+  encodedHeader: Uint8Array,
+  { written, dropped }: Pick<Evaluation, 'written' | 'dropped'>,
+  attempt: Id64,
+): Write {
   const parts = [
     ...ownParts(encodedHeader, attempt, 1),
-    ...evaluation.written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
-    ...evaluation.dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
+    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
+    ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
   ];
   return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
 }

@@ -257,7 +257,7 @@ class Evaluator {
   }
 }
 
-function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
+export function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
   return { slot, chunksMost };
 }
 

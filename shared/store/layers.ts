@@ -4,12 +4,15 @@
 import type { Change } from './change.ts';
 import { pageOf, type Snapshot } from './container.ts';
 import type { Header, PageRef } from './header.ts';
-import { indexOfKey, isTombstone, recordAt, type StoredRecord } from './page.ts';
-import { beforeBound, type Position } from './position.ts';
+import { flatten, withoutDead } from './overlay.ts';
+import { indexOfKey, isTombstone, recordAt, recordCount, type StoredRecord } from './page.ts';
+import { beforeBound, placerOf, type Position } from './position.ts';
 import { compareBytes } from './bytes.ts';
 
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
+/** How many times its own records may lie above a base of several pages; above one of a single page, once. */
+const BASE_GROWTH = 3;
 
 /** The rows of each layer, the base first. */
 export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (readonly PageRef[])[] {
@@ -70,12 +73,26 @@ export function findRecord(
   return undefined;
 }
 
+/** The share of a leaf's records that merging its layers would shed: hidden by newer ones, removed, expired before `expiredMs`. Its pages must be known. */
+export function shedShare(
+  snapshot: Snapshot,
+  { pages, layers }: Pick<Header, 'pages' | 'layers'>,
+  expiredMs: number,
+  table: string,
+): number {
+  const { order, level } = snapshot.header;
+  const expanded = layersOf({ pages, layers }).map((rows) => rows.map((ref) => pageOf(snapshot, ref, table)));
+  const merged = withoutDead(flatten(expanded, placerOf(order, level)), expiredMs);
+  return 1 - recordCount(merged) / recordsIn(pages);
+}
+
 /**
  * The layer that these changes, in order of position, are written into: an existing one (0 is the base), with which those above it are
  * merged, or one above all. Judged by the page table and the positions alone, so that the pages it takes can be read beforehand.
- * A commit is as small as its changes until the layers are many; then the topmost become one, as far down as each is no larger than those
- * above it together, as a binary counter carries. The base is written anew when as many records lie above it: a record is written five to a
- * dozen times in all, by the leaf's size. (See Bentley and Saxe, "Decomposable searching problems", 1980.)
+ * A commit is as small as its changes until the layers are many, save that it goes into the one page of the topmost layer that it touches
+ * where that holds no more records than it. Then the topmost layers become one, as far down as each is no larger than those above it
+ * together, as a binary counter carries. The base is written anew when `BASE_GROWTH` times as many records lie above it. (See Bentley and
+ * Saxe, "Decomposable searching problems", 1980.)
  */
 export function targetLayer(header: Header, changes: readonly Change[]): number {
   const layers = layersOf(header);
@@ -83,9 +100,11 @@ export function targetLayer(header: Header, changes: readonly Change[]): number 
   const top = layers.length - 1;
   const above = layers.slice(1).map(recordsIn);
   const newer = above.reduce((sum, records) => sum + records, changes.length);
+  const growth = base.length > 1 ? BASE_GROWTH : 1;
   // No row is empty, so the many of a base need not be counted each time.
-  if (header.level > 0 || (newer >= base.length && newer >= recordsIn(base))) return 0;
-  if (recordsIn(rowsTouched(layers[top]!, changes)) <= changes.length) return top;
+  if (header.level > 0 || (newer >= growth * base.length && newer >= growth * recordsIn(base))) return 0;
+  const touched = rowsTouched(layers[top]!, changes);
+  if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
   if (top < LAYERS_MAX) return top + 1;
   let target = top;
   let merged = changes.length + above[target - 1]!;

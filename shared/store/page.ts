@@ -210,7 +210,8 @@ export function cutPage(page: Page, targetBytes: number): Page[] {
   return cut;
 }
 
-function slicePage(page: Page, first: number, end: number): Page {
+/** The records from `first` to `end` (exclusive), as a page of its own. */
+export function slicePage(page: Page, first: number, end: number): Page {
   const offset = page.starts[first]!;
   return {
     // A copy: one small page in the cache must not keep the whole of a bulk write in memory.

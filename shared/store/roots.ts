@@ -4,14 +4,14 @@ import type { Order, TableInfo } from './api.ts';
 import { EMPTY_BYTES, ROOT_CONTAINER } from './bytes.ts';
 import type { Snapshot } from './container.ts';
 import { countWrite } from './counters.ts';
-import { draftRuns, insertOf, replaceOf } from './draft.ts';
+import { draftCut, insertOf, replaceOf } from './draft.ts';
 import type { Driver, Write } from './driver.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { appendCommitId, type Header, type NodeState } from './header.ts';
 import { drawId, incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from './ids.ts';
 import { REQUEST_TIMEOUT_MS } from './reader.ts';
-import { emptyRuns } from './split.ts';
+import { evenCut } from './share-out.ts';
 import { insertNodes } from './splitter.ts';
 
 /** A root that changes under our hands more often than this is left to its other writers. */
@@ -90,9 +90,9 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
     return;
   const attempt = drawId(engine.runtime);
   const input = { snapshot: root, attempt, nowMs: engine.runtime.wallMs(), drawId: () => drawId(engine.runtime) };
-  const draft = draftRuns(input, emptyRuns(containers), root.header.nextNumber, engine.rules);
+  const draft = draftCut(input, evenCut(containers), root.header.nextNumber, engine.rules);
   if ((await insertNodes(engine, draft.inserts, attempt)) === undefined) return;
-  await send(engine, replaceOf(root, draft.replacement, attempt));
+  await send(engine, replaceOf(root, draft.left, attempt));
 }
 
 /** Drops the table, bound to the incarnation met first. False if there was none. */

@@ -1,54 +1,34 @@
-// Splitting a container, pure: how the pages are shared out, and what each node's header becomes. The left node keeps its id, its low
-// and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
-import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
+// Splitting a container, pure: its pages find their places in the nodes that come of it, and each node its header. The left node keeps its
+// id, its low and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
+// Layers are handed on: only the pages that reach over a cut are written anew.
+import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import { pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
-import { cutPage, keyAt, lowBetween, moveSealed, pageFrom } from './page.ts';
+import {
+  cutPage,
+  keyAt,
+  lowBetween,
+  lowerBound,
+  moveSealed,
+  type Page,
+  pageFrom,
+  recordCount,
+  slicePage,
+} from './page.ts';
 import { PageContent } from './page-content.ts';
 import { type PageRules, sealRef } from './page-ref.ts';
-import { placerOf, type Position } from './position.ts';
+import { beforeBound, placerOf, type UpperBound } from './position.ts';
+import type { Cut } from './share-out.ts';
 
-/** A run of pages that becomes one node; it owns the positions from `low` to the next run's low. */
-export interface Run {
-  readonly low: Position;
-  readonly pages: readonly PageRef[];
-}
-
-/** What a split writes: first the new nodes, then, as the commit, the node itself. */
+/** What becomes of a node that is split: first the new nodes are written, then, as the commit, the node itself. */
 export interface SplitDraft {
   readonly inserts: readonly Header[];
-  readonly replacement: Header;
+  /** The node itself: what stays left, or, of a root that grew, the branch. */
+  readonly left: Header;
 }
 
-/** Page bytes that a new node should take, and may take at most. */
-export interface RunBudget {
-  readonly bytes: number;
-  readonly bytesMax: number;
-}
-
-/** Shares pages out into at least two runs of about equal bytes (given two pages), each of about `bytes`, none of several pages above `bytesMax`. */
-export function shareOut(pages: readonly PageRef[], low: Position, { bytes, bytesMax }: RunBudget): Run[] {
-  const total = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
-  const count = Math.min(pages.length, Math.max(2, Math.ceil(total / bytes)));
-  const share = total / count;
-  const runs: { low: Position; pages: PageRef[] }[] = [];
-  let bytesBefore = 0;
-  let runBytes = 0;
-  for (const [index, ref] of pages.entries()) {
-    const isDue = bytesBefore + ref.sealedBytes / 2 >= share * runs.length;
-    const mustBegin = pages.length - index <= count - runs.length;
-    const isFull = runBytes + ref.sealedBytes > bytesMax;
-    if (runs.length === 0 || isFull || (runs.length < count && (isDue || mustBegin))) {
-      runs.push({ low: runs.length === 0 ? low : ref.low, pages: [] });
-      runBytes = 0;
-    }
-    runs.at(-1)!.pages.push(ref);
-    runBytes += ref.sealedBytes;
-    bytesBefore += ref.sealedBytes;
-  }
-  return runs;
-}
+type PageTable = Pick<Header, 'pages' | 'layers'>;
 
 /** Cuts a lone page of several records in two, so that its container can be split. */
 export function halvePage(
@@ -69,10 +49,10 @@ export function halvePage(
   return { pages, nextNumber: number };
 }
 
-/** Drafts the split of `snapshot`, whose content is now `runs` (two at least). `ids` are fresh container ids, one a run. */
+/** Drafts the split of `snapshot`, whose content is now cut in two at least. `ids` are fresh container ids, one a node. */
 export function draftSplit(
   snapshot: Snapshot,
-  runs: readonly Run[],
+  cut: Cut,
   nextNumber: number,
   attempt: Id64,
   ids: readonly Id64[],
@@ -88,118 +68,149 @@ export function draftSplit(
     deadSlots: [],
     layers: [],
   };
-  const moved = isRoot ? runs : runs.slice(1);
-  const numbers = new Numbers(nextNumber);
-  const lasting = { ...next, pages: isRoot ? [] : stayingPages(snapshot, runs[0]!.pages, numbers, rules) };
-  const inserts = moved.map((run, index): Header => {
+  const mover = new Mover(snapshot, cut.layers, nextNumber, rules);
+  const lows = isRoot ? cut.lows : cut.lows.slice(1);
+  const left = { ...next, high: lows[0], right: ids[0] };
+  const staying = isRoot ? undefined : mover.staying(left);
+  const inserts = lows.map((low, index): Header => {
     const node: Header = {
-      ...header,
+      ...next,
       container: ids[index]!,
-      low: run.low,
-      high: moved[index + 1] === undefined ? header.high : moved[index + 1]!.low,
-      right: moved[index + 1] === undefined ? header.right : ids[index + 1]!,
-      commitCount: next.commitCount,
+      low,
+      high: lows[index + 1] ?? header.high,
+      right: lows[index + 1] === undefined ? header.right : ids[index + 1],
       commitIds: EMPTY_BYTES,
       createdAtMs: nowMs,
       origin: { id: snapshot.id, version: snapshot.version },
-      deadSlots: [],
-      layers: [],
     };
-    return { ...node, pages: run.pages.map((ref, slot) => movedPage(ref, snapshot, node, slot, numbers, rules)) };
+    return { ...node, ...mover.moving(node) };
   });
-  const rootPages = isRoot ? branchPages(inserts, next, numbers, rules) : [];
-  const handedOn = { nextNumber: numbers.next };
-  return {
-    inserts: inserts.map((node) => ({ ...node, ...handedOn })),
-    replacement: isRoot
-      ? { ...next, ...handedOn, level: header.level + 1, pages: rootPages }
-      : { ...lasting, ...handedOn, high: moved[0]!.low, right: ids[0]! },
-  };
+  const lasting =
+    staying === undefined
+      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules) }
+      : { ...left, ...staying };
+  const handedOn = { nextNumber: mover.nextNumber };
+  return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-class Numbers {
-  next: number;
+/** Gives pages their places in nodes, under fresh numbers wherever their bytes are written anew. */
+class Mover {
+  readonly #from: Snapshot;
+  readonly #layers: Cut['layers'];
+  readonly #rules: PageRules;
+  nextNumber: number;
 
-  constructor(next: number) {
-    this.next = next;
+  constructor(from: Snapshot, layers: Cut['layers'], nextNumber: number, rules: PageRules) {
+    this.#from = from;
+    this.#layers = layers;
+    this.#rules = rules;
+    this.nextNumber = nextNumber;
   }
 
-  take(): number {
-    return this.next++;
+  takeNumber(): number {
+    return this.nextNumber++;
   }
-}
 
-/** Pages that stay keep their bytes where memory has them as stored; else they are written anew, under a fresh number. */
-function stayingPages(snapshot: Snapshot, pages: readonly PageRef[], numbers: Numbers, rules: PageRules): PageRef[] {
-  return pages.map((ref) => {
-    if (ref.content.sealed === undefined) return movedPage(ref, snapshot, snapshot.header, ref.slot, numbers, rules);
-    // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
+  /** What `node`, which was split, keeps, each page in its slot. */
+  staying(node: Header): PageTable {
+    return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
+  }
+
+  /** The page with its stored bytes at hand and no dead chunks: as memory has them, else written anew. */
+  whole(ref: PageRef, node: Header): PageRef {
+    if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
     return {
       ...ref,
-      chunksMost: chunksOf(ref.sealedBytes, rules.limits),
+      chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
+      // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
       content: new PageContent(ref.content.sealed, ref.content.page),
     };
-  });
+  }
+
+  /** What moves to `node`, a new one. */
+  moving(node: Header): PageTable {
+    let slot = 0;
+    return this.#tableOf(node, (ref, piece) =>
+      piece === undefined ? this.#moved(ref, node, slot++) : this.#sealed(piece, node, ref, slot++),
+    );
+  }
+
+  /** The pages between the node's bounds, layer by layer; `place` takes a piece of those that reach over them. */
+  #tableOf(node: Header, place: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
+    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, place));
+    const filled = above.filter((rows) => rows.length > 0);
+    return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
+  }
+
+  #layerOf(
+    rows: readonly PageRef[],
+    node: Header,
+    place: (ref: PageRef, piece: Page | undefined) => PageRef,
+  ): PageRef[] {
+    const placed: PageRef[] = [];
+    for (const [row, ref] of rows.entries()) {
+      const end = rows[row + 1]?.low ?? this.#from.header.high;
+      if (!beforeBound(ref.low, node.high) || (end !== undefined && compareBytes(end, node.low) <= 0)) continue;
+      const isInside = compareBytes(ref.low, node.low) >= 0 && isNotAbove(end, node.high);
+      const piece = isInside ? undefined : this.#pieceOf(ref, node);
+      if (piece !== undefined && recordCount(piece) === 0) continue;
+      const page = place(ref, piece);
+      // The first page of a layer owns everything from the node's low.
+      placed.push(placed.length === 0 ? { ...page, low: node.low } : page);
+    }
+    return placed;
+  }
+
+  #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
+    const page = pageOf(this.#from, ref, this.#rules.table);
+    const place = placerOf(order, level);
+    const first = lowerBound(page, low, place);
+    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));
+  }
+
+  #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
+    return sealRef(page, to, { low, slot, number: this.takeNumber() }, this.#rules);
+  }
+
+  #moved(ref: PageRef, to: Header, slot: number): PageRef {
+    const { sealed, page } = ref.content;
+    if (sealed === undefined) return this.#sealed(pageOf(this.#from, ref, this.#rules.table), to, ref, slot);
+    const number = this.takeNumber();
+    const moved = moveSealed(sealed, placeOf(to, slot, number));
+    return {
+      ...ref,
+      slot,
+      number,
+      crc: moved.crc,
+      sealedBytes: moved.bytes.length,
+      chunksMost: chunksOf(moved.bytes.length, this.#rules.limits),
+      content: new PageContent(moved.bytes, page),
+    };
+  }
 }
 
-/** A header's pages as a replace needs them: all stored bytes at hand, no dead chunks. */
-export function wholePages(
-  snapshot: Snapshot,
-  pages: readonly PageRef[],
-  nextNumber: number,
-  rules: PageRules,
-): { pages: PageRef[]; nextNumber: number } {
-  const numbers = new Numbers(nextNumber);
-  return { pages: stayingPages(snapshot, pages, numbers, rules), nextNumber: numbers.next };
+function isNotAbove(end: UpperBound, high: UpperBound): boolean {
+  if (high === undefined) return true;
+  return end !== undefined && compareBytes(end, high) <= 0;
 }
 
-function movedPage(
-  ref: PageRef,
-  from: Snapshot,
-  to: Header,
-  slot: number,
-  numbers: Numbers,
-  rules: PageRules,
-): PageRef {
-  const number = numbers.take();
-  const { sealed, page } = ref.content;
-  if (sealed === undefined) return sealRef(pageOf(from, ref, rules.table), to, { low: ref.low, slot, number }, rules);
-  const moved = moveSealed(sealed, placeOf(to, slot, number));
-  return {
-    ...ref,
-    slot,
-    number,
-    crc: moved.crc,
-    sealedBytes: moved.bytes.length,
-    chunksMost: chunksOf(moved.bytes.length, rules.limits),
-    content: new PageContent(moved.bytes, page),
-  };
+/** A node as a replace of `snapshot` needs it: all stored bytes at hand, no dead chunks. */
+export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
+  const mover = new Mover(snapshot, [], node.nextNumber, rules);
+  const pages = node.pages.map((ref) => mover.whole(ref, node));
+  return { ...node, pages, deadSlots: [], nextNumber: mover.nextNumber };
 }
 
 /** The routing entries of a grown root. */
-function branchPages(children: readonly Header[], root: Header, numbers: Numbers, rules: PageRules): PageRef[] {
+function branchPages(children: readonly Header[], root: Header, mover: Mover, rules: PageRules): PageRef[] {
   const entries = children.map((child) => ({
     key: child.low,
-    version: numbers.take(),
+    version: mover.takeNumber(),
     expiresAtMs: undefined,
     codec: 0,
     value: Buffer.from(child.container, 'hex'),
   }));
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
-    sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: numbers.take() }, rules),
+    sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
   );
-}
-
-/** Empty runs at evenly spaced hash positions: how a pre-split table begins. */
-export function emptyRuns(count: number): Run[] {
-  return Array.from({ length: count }, (_, index) => ({
-    low: index === 0 ? EMPTY_BYTES : evenPosition(index, count),
-    pages: [],
-  }));
-}
-
-function evenPosition(index: number, count: number): Position {
-  const position = Buffer.alloc(2);
-  position.writeUInt16BE(Math.floor((index * 0x10000) / count));
-  return position;
 }

@@ -147,7 +147,7 @@ const write = (snapshot: Snapshot, group: readonly Change[]): Evaluation =>
 const between = (first: number, end: number): Change[] =>
   Array.from({ length: end - first }, (_, index) => put(key(first + index), 2));
 
-test('a group of neighbours is written into the pages it belongs to, where it is no fewer than they hold', () => {
+test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', () => {
   const snapshot = filled(1_000);
   const rows = snapshot.header.pages;
   const inFirst = rows[0]!.records;

@@ -6,7 +6,7 @@ import { ROOT_CONTAINER } from '../../../shared/store/bytes.ts';
 import type { Snapshot } from '../../../shared/store/container.ts';
 import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/header.ts';
 import type { Table } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, orphansOf, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 
 const ROOT = 't!t!';
@@ -220,18 +220,23 @@ test('rule 4: every write of the root appends its id and raises the count: patch
 
 test('rule 4: new nodes take on count and next number, with an empty list', async () => {
   const { world, a, tableA } = await twoProcesses();
-  const inserted: Header[] = [];
+  const inserted: { readonly header: Header; readonly from: Header }[] = [];
   a.rule((call) => {
-    if (isWriteOf('patch')(call) || call.kind === 'read')
-      for (const leaf of leavesOf(world.state, 't')) if (leaf.header.commitIds.length === 0) inserted.push(leaf.header);
+    // Between its insert and the commit of the split, a node's origin is as it was.
+    for (const id of storedIds(world.state, 't')) {
+      const { header } = storedNode(world.state, 't', id)!;
+      const from = header.commitIds.length === 0 ? storedNode(world.state, 't', header.origin!.id) : undefined;
+      if (call.kind === 'write' && from?.version === header.origin!.version)
+        inserted.push({ header, from: from.header });
+    }
     return undefined;
   });
   await fill(world, tableA, 0, 40);
-  const { header: root } = storedRoot(world.state, 't');
-  expect(inserted.length).toBeGreaterThan(0);
-  expect(inserted.every(({ commitCount }) => commitCount > 1 && commitCount <= root.commitCount)).toBe(true);
-  for (const leaf of inserted)
-    expect(leaf.nextNumber).toBeGreaterThan(Math.max(0, ...leaf.pages.map((ref) => ref.number)));
+  expect(new Set(inserted.map(({ header }) => header.container)).size).toBeGreaterThan(2);
+  for (const { header, from } of inserted) {
+    expect(header.commitCount).toBe(from.commitCount + 1);
+    expect(header.nextNumber).toBeGreaterThan(Math.max(from.nextNumber, ...header.pages.map((ref) => ref.number)));
+  }
 });
 
 test('rule 5: what a refused group decided is discarded and decided again on what is there now', async () => {

@@ -1,10 +1,11 @@
 // Rules 23 to 25: chunks, the order of keys, and what drivers leave behind.
 import { expect, test } from 'vitest';
-import type { Write } from '../../../shared/store/driver.ts';
+import { slotOfPart } from '../../../shared/store/container.ts';
+import type { Part, Write } from '../../../shared/store/driver.ts';
 import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
-import { faultsOf } from './structure.ts';
+import { faultsOf, storedNode } from './structure.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 
 const LONE = '\ud800';
@@ -25,18 +26,49 @@ test('rule 23: pages that grow and shrink never leave chunks behind, nor take mo
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 23: a page that became empty is dropped in the same write, and its slot goes on counting', async () => {
+test('rule 23: a page that is gone is dropped in the same write, and its slot goes on counting', async () => {
   const world = new World();
   const process = world.process();
   const table = await world.run(process.store.table<string>('t', { order: 'key' }));
   for (let number = 0; number < 12; number += 1) await world.run(table.put(key(number), text(number)));
   process.takeCalls();
-  await world.run(table.deleteMany(Array.from({ length: 4 }, (_, number) => key(number))));
-  const emptied = process.writes.flatMap((write: Write) => write.parts.filter(({ bytes }) => bytes.length === 0));
+  // Enough for the layers to become too many, and one.
+  for (let round = 0; round < 2; round += 1) {
+    for (let number = 0; number < 12; number += 1) await world.run(table.delete(key(number)));
+    for (let number = 0; number < 12; number += 1) await world.run(table.put(key(number), text(round)));
+  }
+  const emptied = process.writes.flatMap(emptiedBy);
   expect(emptied.length).toBeGreaterThan(0);
   expect(emptied.every(({ chunksBefore }) => chunksBefore > 0)).toBe(true);
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
+
+test('rule 23: pages that a split moves away are dropped by its commit, and what stays is not sent again', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  let cut: Write | undefined;
+  for (let number = 0; cut === undefined && number < 200; number += 1) {
+    process.takeCalls();
+    await world.run(table.put(key(number), text(number)));
+    // The root's own split comes first, and replaces it: nothing stays there.
+    const isLeafSplit =
+      process.writes.some((write) => write.kind === 'insert' && write.id !== 't!t!') &&
+      !process.calls.some(isWriteOf('replace'));
+    if (isLeafSplit) cut = process.writes.find(({ kind }) => kind === 'patch');
+  }
+  const left = storedNode(world.state, 't', cut!.id)!;
+  const sent = cut!.parts.filter(({ name, bytes }) => slotOfPart(name) !== undefined && bytes.length > 0);
+  expect(emptiedBy(cut!).every(({ chunksBefore }) => chunksBefore > 0)).toBe(true);
+  expect(emptiedBy(cut!).length).toBeGreaterThan(0);
+  expect(left.header.deadSlots.length).toBe(emptiedBy(cut!).length);
+  expect(sent.length).toBeLessThan(left.header.pages.length);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+function emptiedBy(write: Write): readonly Part[] {
+  return write.parts.filter(({ bytes }) => bytes.length === 0);
+}
 
 test('rule 23: dead chunks are shed by a replace when they crowd the entity', async () => {
   const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 24 } });
