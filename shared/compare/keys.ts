@@ -9,10 +9,12 @@ export const TENANTS = 16;
 /** Records in a row that belong to one tenant. */
 export const TENANT_RUN = 500;
 
+const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
+
 /** The key of record `index`; the same index always has the same key, whatever the layout, and no two indexes share one. */
 export function keyOf(index: number): string {
   const tenant = Math.floor(index / TENANT_RUN) % TENANTS;
-  return `t${String(tenant).padStart(2, '0')}:customer:${scramble32(index).toString(16).padStart(8, '0')}`;
+  return KEY_STEMS[tenant]! + scramble32(index).toString(16).padStart(8, '0');
 }
 
 /** The key's tenant, `t07`. */

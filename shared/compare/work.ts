@@ -1,6 +1,6 @@
 // What a caller of a cell does. A workload draws operations; a layout packs them into units, a unit being what is sent and answered as one.
 // Workloads know no layout: the same seed gives every layout the same records and keys, so that layouts differ in how they store and nothing else.
-import type { Table } from '../store/index.ts';
+import type { PutItem, Table } from '../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline/baseline.ts';
 import type { CellRequest } from './cell.ts';
 import { LOAD_RECORDS_PER_CALL } from './cell.ts';
@@ -143,12 +143,16 @@ function containerUnit(table: Table<RecordFields>, operation: Operation): Unit {
 
 /** Unconditional, as the baselines' batches are. */
 function containerBatch(table: Table<RecordFields>, operations: readonly Operation[]): Unit {
-  const records = operations.flatMap((operation) => (operation.kind === 'read' ? [] : [operation.record]));
+  const items: PutItem<RecordFields>[] = [];
+  for (const operation of operations)
+    if (operation.kind !== 'read') items.push({ key: operation.record.key, value: operation.record.fields });
   const send = async (): Promise<readonly unknown[]> => {
-    const outcomes = await table.putMany(records.map(({ key, fields }) => ({ key, value: fields })));
-    return outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
+    const outcomes = await table.putMany(items);
+    const errors: unknown[] = [];
+    for (const outcome of outcomes) if (outcome.status === 'failed') errors.push(outcome.error);
+    return errors;
   };
-  return { records: records.length, send };
+  return { records: items.length, send };
 }
 
 export function chunks<T>(items: readonly T[], size: number): T[][] {

@@ -4,7 +4,7 @@
 import type { Change } from './change.ts';
 import { pageOf, type Snapshot } from './container.ts';
 import type { Header, PageRef } from './header.ts';
-import { flatten, withoutDead } from './overlay.ts';
+import { isDead } from './overlay.ts';
 import { indexOfKey, isTombstone, recordAt, recordCount, type StoredRecord } from './page.ts';
 import { beforeBound, placerOf, type Position } from './position.ts';
 import { compareBytes } from './bytes.ts';
@@ -73,7 +73,10 @@ export function findRecord(
   return undefined;
 }
 
-/** The share of a leaf's records that merging its layers would shed: hidden by newer ones, removed, expired before `expiredMs`. Its pages must be known. */
+/**
+ * The share of a leaf's records that merging its layers would shed: hidden by newer ones, removed, or expired before `expiredMs`. Judged by
+ * one record of each page; all pages must be known.
+ */
 export function shedShare(
   snapshot: Snapshot,
   { pages, layers }: Pick<Header, 'pages' | 'layers'>,
@@ -81,9 +84,30 @@ export function shedShare(
   table: string,
 ): number {
   const { order, level } = snapshot.header;
-  const expanded = layersOf({ pages, layers }).map((rows) => rows.map((ref) => pageOf(snapshot, ref, table)));
-  const merged = withoutDead(flatten(expanded, placerOf(order, level)), expiredMs);
-  return 1 - recordCount(merged) / recordsIn(pages);
+  const place = placerOf(order, level);
+  const sorted = layersOf({ pages, layers });
+  let shed = 0;
+  for (const [layer, rows] of sorted.entries()) {
+    const above = sorted.slice(layer + 1);
+    for (const ref of rows) {
+      const page = pageOf(snapshot, ref, table);
+      const record = recordAt(page, recordCount(page) >>> 1);
+      const isHidden = above.some((newer) => holds(snapshot, newer, place(record.key), record.key, table));
+      if (isHidden || isDead(record, expiredMs)) shed += ref.records;
+    }
+  }
+  return shed / recordsIn(pages);
+}
+
+function holds(
+  snapshot: Snapshot,
+  rows: readonly PageRef[],
+  position: Position,
+  key: Uint8Array,
+  table: string,
+): boolean {
+  const ref = rows[rowBefore(rows, 0, rows.length, position)];
+  return ref !== undefined && indexOfKey(pageOf(snapshot, ref, table), key) >= 0;
 }
 
 /**

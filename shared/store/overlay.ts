@@ -9,12 +9,14 @@ import {
   type Page,
   recordAt,
   recordCount,
+  slicePage,
   type StoredRecord,
 } from './page.ts';
 import type { Placer } from './position.ts';
 
 /** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
 export function overlay(older: Page, newer: Page, place: Placer, first = 0, end = recordCount(newer)): Page {
+  if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const joint = new JointPage(older.body.length + newerBytes, older.mortal || newer.mortal);
   let next = 0;
@@ -61,7 +63,8 @@ export function withoutDead(page: Page, expiredMs: number): Page {
   return joint.finish();
 }
 
-function isDead(record: StoredRecord, expiredMs: number): boolean {
+/** Whether a base sheds it: a tombstone, or expired before `expiredMs`. */
+export function isDead(record: StoredRecord, expiredMs: number): boolean {
   return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < expiredMs);
 }
 
