@@ -37,8 +37,15 @@ const DATASTORE_SDK = /^(@google-cloud\/datastore|google-gax|google-auth-library
 const AZURE_SDK = /^@azure\/(data-tables|core-rest-pipeline|core-auth|core-util|identity)(\/|$)/;
 
 const RULES: readonly Rule[] = [
-  // Time and chance enter the engine here and nowhere else.
-  { from: /^shared\/store\/runtime\.ts$/, may: [/^node:(crypto|timers\/promises)$/] },
+  // Time, chance and threads enter the engine here and nowhere else.
+  {
+    from: /^shared\/store\/runtime\.ts$/,
+    may: [/^shared\/store\/(compression-thread|compressor)\.ts$/, /^node:(crypto|os|timers\/promises)$/],
+  },
+  {
+    from: /^shared\/store\/compression-thread\.ts$/,
+    may: [/^shared\/store\/(api|compression|compressor)\.ts$/, /^node:worker_threads$/],
+  },
   { from: /^shared\/store\//, may: [/^shared\/store\//, /^(msgpackr|lru-cache|p-limit|xxhash-wasm)$/, PURE_NODE] },
   {
     from: /^shared\/drivers\/datastore/,

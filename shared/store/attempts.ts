@@ -94,3 +94,8 @@ export function settleAll(changes: readonly Change[], verdicts: readonly Verdict
 function close(attempt: Attempt): void {
   for (const change of attempt.changes) change.openAttempts -= 1;
 }
+
+/** Rule 11: a hint that met any trouble is dropped; whoever walks right next gives it again. */
+export function dropHints(changes: readonly Change[]): void {
+  for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
+}

@@ -1,7 +1,7 @@
 // One container's queue of changes. While a commit is under way later changes gather; then all go in one. A commit that was refused, or
 // whose fate is unknown, is settled by reading the container: never by guessing, never by sending the same thing again (rules 3 to 6).
 import { asBuffer } from './bytes.ts';
-import { type Attempt, OpenAttempts, settleAll } from './attempts.ts';
+import { type Attempt, dropHints, OpenAttempts, settleAll } from './attempts.ts';
 import { byPosition, type Change, type Verdict } from './change.ts';
 import { type Moment, type Snapshot } from './container.ts';
 import { planCommit, type Plan } from './draft.ts';
@@ -12,6 +12,7 @@ import { evaluate, type Evaluation } from './evaluate.ts';
 import type { Header } from './header.ts';
 import { drawId } from './ids.ts';
 import { unreadPages } from './layers.ts';
+import { seal } from './sealing.ts';
 import { insertNodes, type InsertedNode } from './splitter.ts';
 import { orderChanged } from './tree.ts';
 
@@ -104,7 +105,8 @@ export class CommitQueue {
     this.#pageReads = 0;
     this.#engine.counters.cacheHits += group.length;
     const nowMs = this.#engine.runtime.wallMs();
-    const evaluation = this.#evaluate(snapshot, group, nowMs, false);
+    const evaluation = await this.#evaluate(snapshot, group, nowMs, false);
+    if (evaluation === undefined) return;
     const isCarried = group.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !isCarried)
       return this.#confirmNegatives(snapshot, group, evaluation.verdicts);
@@ -162,8 +164,16 @@ export class CommitQueue {
     await this.#look(this.#engine.reader.readPages(this.#id, []));
   }
 
-  #evaluate(snapshot: Snapshot, group: readonly Change[], nowMs: number, mergesAll: boolean): Evaluation {
-    return evaluate(snapshot, group, { ...this.#engine.rules, nowMs, mergesAll });
+  /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
+  async #evaluate(
+    snapshot: Snapshot,
+    group: readonly Change[],
+    nowMs: number,
+    mergesAll: boolean,
+  ): Promise<Evaluation | undefined> {
+    const draft = evaluate(snapshot, group, { ...this.#engine.rules, nowMs, mergesAll });
+    const evaluation = await seal(draft, snapshot.header, this.#engine);
+    return group.some((change) => change.isSettled) ? undefined : evaluation;
   }
 
   async #commit(snapshot: Snapshot, group: readonly Change[], evaluation: Evaluation, nowMs: number): Promise<void> {
@@ -177,7 +187,7 @@ export class CommitQueue {
         await this.#look(engine.reader.readWhole(this.#id));
         return;
       case 'needs_merge':
-        return this.#commit(snapshot, group, this.#evaluate(snapshot, group, nowMs, true), nowMs);
+        return this.#commitMerged(snapshot, group, nowMs);
       case 'too_large':
         return this.#failGroup(
           group,
@@ -191,6 +201,11 @@ export class CommitQueue {
       default:
         plan satisfies never;
     }
+  }
+
+  async #commitMerged(snapshot: Snapshot, group: readonly Change[], nowMs: number): Promise<void> {
+    const merged = await this.#evaluate(snapshot, group, nowMs, true);
+    if (merged !== undefined) await this.#commit(snapshot, group, merged, nowMs);
   }
 
   /** Rules 8 to 10: look again, insert the new nodes, and only when all of them are there link them, on this very base. */
@@ -330,9 +345,4 @@ export class CommitQueue {
     this.#troubles += 1;
     await this.#engine.runtime.sleep(this.#backoffMs());
   }
-}
-
-/** Rule 11: a hint that met any trouble is dropped; whoever walks right next gives it again. */
-function dropHints(changes: readonly Change[]): void {
-  for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
 }

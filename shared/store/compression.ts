@@ -1,13 +1,18 @@
-// Compression of pages: synchronous, so that the engine awaits nothing but the driver; bounded when it expands.
+// Compression of pages, on the spot; bounded when it expands.
 import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Compression } from './api.ts';
 
 /** The tags of FORMAT.md. */
 export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
 
-const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
-/** The least that zlib takes. */
-const CHUNK_BYTES_LEAST = 64;
+/** How each is called: a function of node:zlib, and its options. */
+export const METHODS = {
+  zstd: { name: 'zstdCompressSync', options: { params: { [constants.ZSTD_c_compressionLevel]: 1 } } },
+  deflate: { name: 'deflateRawSync', options: { level: 1 } },
+} as const;
+
+/** The least that zlib takes as the size of its output buffer. */
+export const CHUNK_BYTES_LEAST = 64;
 
 export interface Compressed {
   readonly tag: number;
@@ -16,15 +21,18 @@ export interface Compressed {
 
 /** Compresses, or returns the bytes as they are where that is not smaller. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
-  if (compression !== 'none') {
-    // An output buffer as large as the input: by default each call would allocate many times that.
-    const chunkSize = Math.max(CHUNK_BYTES_LEAST, raw.length);
-    const bytes =
-      compression === 'zstd'
-        ? zstdCompressSync(raw, { params: ZSTD_PARAMS, chunkSize })
-        : deflateRawSync(raw, { level: 1, chunkSize });
-    if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS[compression], bytes };
-  }
+  if (compression === 'none') return { tag: COMPRESSION_TAGS.none, bytes: raw };
+  // An output buffer as large as the input: by default each call would allocate many times that.
+  const chunkSize = Math.max(CHUNK_BYTES_LEAST, raw.length);
+  const bytes =
+    compression === 'zstd'
+      ? zstdCompressSync(raw, { ...METHODS.zstd.options, chunkSize })
+      : deflateRawSync(raw, { ...METHODS.deflate.options, chunkSize });
+  return smallerOf(raw, bytes, compression);
+}
+
+export function smallerOf(raw: Uint8Array, bytes: Uint8Array, compression: Exclude<Compression, 'none'>): Compressed {
+  if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS[compression], bytes };
   return { tag: COMPRESSION_TAGS.none, bytes: raw };
 }
 

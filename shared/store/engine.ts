@@ -5,6 +5,7 @@ import type { Id64 } from './bytes.ts';
 import type { ContainerCache } from './cache.ts';
 import { Change } from './change.ts';
 import type { Clock } from './clock.ts';
+import type { Compressor } from './compressor.ts';
 import { CommitQueue } from './commit.ts';
 import type { Snapshot } from './container.ts';
 import { type Counters, newCounters } from './counters.ts';
@@ -41,6 +42,7 @@ export interface EngineOptions {
   readonly writePace: Pace;
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
   readonly limitCommits: LimitFunction;
+  readonly compressor: Compressor;
   /** From one commit of a container to its next, at least. */
   readonly commitIntervalMs: number;
   readonly compression: Compression;
@@ -56,6 +58,7 @@ export class Engine {
   readonly readPace: Pace;
   readonly writePace: Pace;
   readonly limitCommits: LimitFunction;
+  readonly compressor: Compressor;
   readonly sender: Sender;
   readonly counters: Counters = newCounters();
   readonly rules: PageRules;
@@ -78,6 +81,7 @@ export class Engine {
     this.readPace = readPace;
     this.writePace = writePace;
     this.limitCommits = options.limitCommits;
+    this.compressor = options.compressor;
     this.commitIntervalMs = options.commitIntervalMs;
     this.sender = new Sender(driver, writePace, this.counters);
     // A container should hold many pages, also where a provider's entities are small.

@@ -20,7 +20,7 @@ import {
   type StoredRecord,
   tombstoneOf,
 } from './page.ts';
-import { type PageRules, sealRef } from './page-ref.ts';
+import type { PageRules, PageSeat } from './page-ref.ts';
 import { type Placer, placerOf, type Position } from './position.ts';
 
 /** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
@@ -41,11 +41,17 @@ export interface WrittenPage {
   readonly chunksBefore: number;
 }
 
-export interface Evaluation {
-  readonly pages: readonly PageRef[];
+/** A new page, before it is sealed. */
+export interface DraftPage extends PageSeat {
+  readonly page: Page;
+  /** The most chunks its slot took since the entity's last insert or replace. */
+  readonly chunksBefore: number;
+}
+
+/** What the changes make of the container, its new pages not sealed yet. */
+export interface Draft {
+  readonly pages: readonly (PageRef | DraftPage)[];
   readonly layers: readonly number[];
-  /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
-  readonly written: readonly WrittenPage[];
   /** Slots of the snapshot whose page is gone and that nothing else took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
@@ -56,13 +62,21 @@ export interface Evaluation {
   readonly appliedCount: number;
 }
 
+export interface Evaluation extends Draft {
+  readonly pages: readonly PageRef[];
+  /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
+  readonly written: readonly WrittenPage[];
+}
+
 /**
  * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
  * the container, and no page may be unread (see layers.ts); where everything is merged, none at all.
  */
-export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): Evaluation {
+export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): Draft {
   return new Evaluator(snapshot, rules).run(changes);
 }
+
+type Row = PageRef | DraftPage;
 
 interface FreeSlot extends DeadSlot {
   /** Whether a page of the snapshot lies in it. */
@@ -73,7 +87,6 @@ class Evaluator {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
   readonly #place: Placer;
-  readonly #written: WrittenPage[] = [];
   readonly #verdicts: Verdict[] = [];
   readonly #freeSlots: FreeSlot[];
   #nextSlot: number | undefined;
@@ -89,7 +102,7 @@ class Evaluator {
     this.#nextNumber = header.nextNumber;
   }
 
-  run(changes: readonly Change[]): Evaluation {
+  run(changes: readonly Change[]): Draft {
     const { header } = this.#snapshot;
     const delta = pageFrom(this.#recordsOf(changes));
     const { mergesAll } = this.#rules;
@@ -100,7 +113,6 @@ class Evaluator {
     const dropped = this.#freeSlots.filter((slot) => slot.isTaken);
     return {
       ...content,
-      written: this.#written,
       dropped: dropped.map(asDeadSlot),
       deadSlots: this.#freeSlots.map(asDeadSlot),
       nextNumber: this.#nextNumber,
@@ -175,7 +187,7 @@ class Evaluator {
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
-  #write(delta: Page, target: number): Pick<Evaluation, 'pages' | 'layers'> {
+  #write(delta: Page, target: number): Pick<Draft, 'pages' | 'layers'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
     const merged = layers.slice(target + 1);
@@ -184,14 +196,14 @@ class Evaluator {
     const rows = this.#rewrite(layers[target] ?? [], flatten([...above, [delta]], this.#place), target === 0);
     const replaced = layers.slice(target).reduce((sum, { length }) => sum + length, 0);
     return {
-      pages: header.pages.slice(0, header.pages.length - replaced).concat(rows),
+      pages: [...header.pages.slice(0, header.pages.length - replaced), ...rows],
       layers: target === 0 ? [] : [...header.layers.slice(0, target - 1), rows.length],
     };
   }
 
   /** The rows of a layer with the records of `newer` in them. */
-  #rewrite(rows: readonly PageRef[], newer: Page, isBase: boolean): PageRef[] {
-    const rewritten: PageRef[] = [];
+  #rewrite(rows: readonly PageRef[], newer: Page, isBase: boolean): Row[] {
+    const rewritten: Row[] = [];
     let taken = 0;
     for (let first = 0; first < recordCount(newer);) {
       const row = Math.max(0, rowBefore(rows, taken, rows.length, this.#place(keyAt(newer, first))));
@@ -212,14 +224,14 @@ class Evaluator {
   }
 
   /** The first page owns everything from the container's low, also after the page before it became empty. */
-  #startingAtLow(rows: PageRef[]): PageRef[] {
+  #startingAtLow(rows: Row[]): Row[] {
     const { low } = this.#snapshot.header;
     const [first] = rows;
     if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
     return rows;
   }
 
-  #replacePage(ref: PageRef | undefined, page: Page): PageRef[] {
+  #replacePage(ref: PageRef | undefined, page: Page): DraftPage[] {
     if (recordCount(page) === 0) {
       if (ref !== undefined) this.#freeSlots.push({ slot: ref.slot, chunksMost: ref.chunksMost, isTaken: true });
       return [];
@@ -228,10 +240,8 @@ class Evaluator {
     return cutPage(page, this.#rules.pageBytes).map((piece) => {
       const low = before === undefined ? (ref?.low ?? this.#snapshot.header.low) : this.#separator(before, piece);
       const slot = before === undefined && ref !== undefined ? ref : this.#takeSlot();
-      const sealed = this.#seal(piece, low, slot);
-      this.#written.push({ ref: sealed, chunksBefore: slot.chunksMost });
       before = piece;
-      return sealed;
+      return { low, slot: slot.slot, number: this.#nextNumber++, page: piece, chunksBefore: slot.chunksMost };
     });
   }
 
@@ -245,11 +255,6 @@ class Evaluator {
     const { pages, deadSlots } = this.#snapshot.header;
     this.#nextSlot ??= 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
     return { slot: this.#nextSlot++, chunksMost: 0 };
-  }
-
-  #seal(page: Page, low: Position, { slot, chunksMost }: DeadSlot): PageRef {
-    const seat = { low, slot, number: this.#nextNumber++ };
-    return sealRef(page, this.#snapshot.header, seat, this.#rules, chunksMost);
   }
 
   #pageOf(ref: PageRef): Page {

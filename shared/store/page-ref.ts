@@ -1,9 +1,10 @@
 // From a page to its row in the page table: sealed for its place, measured, with its bytes at hand.
 import type { Compression } from './api.ts';
+import { compress, type Compressed } from './compression.ts';
 import { placeOf } from './container.ts';
 import { chunksOf, type DriverLimits } from './driver.ts';
 import type { Header, PageRef } from './header.ts';
-import { type Page, recordCount, sealPage } from './page.ts';
+import { type Page, recordCount, sealCompressed } from './page.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
@@ -27,17 +28,34 @@ export interface PageSeat {
   readonly number: number;
 }
 
-/** Seals a page of `node`. `chunksBefore`: the most chunks the slot took since the entity's last insert or replace. */
-export function sealRef(page: Page, node: Header, seat: PageSeat, rules: PageRules, chunksBefore = 0): PageRef {
-  const compression = page.body.length < COMPRESSED_SHARE * rules.pageBytes ? 'none' : rules.compression;
-  const sealed = sealPage(page, placeOf(node, seat.slot, seat.number), compression);
+/** Seals a page of `node`, compressed on the spot. */
+export function sealRef(page: Page, node: Header, seat: PageSeat, rules: PageRules): PageRef {
+  return refOf(page, compress(page.body, compressionOf(page, rules)), node, seat, rules);
+}
+
+/** How the page is to be compressed. */
+export function compressionOf({ body }: Page, { compression, pageBytes }: PageRules): Compression {
+  return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
+}
+
+/** Puts a page of `node` that is compressed into its envelope. */
+export function refOf(
+  page: Page,
+  compressed: Compressed,
+  node: Header,
+  { low, slot, number }: PageSeat,
+  { limits }: PageRules,
+): PageRef {
+  const sealed = sealCompressed(compressed, page.body.length, placeOf(node, slot, number));
   return {
-    ...seat,
+    low,
+    slot,
+    number,
     records: recordCount(page),
     sealedBytes: sealed.bytes.length,
     crc: sealed.crc,
     compression: sealed.compression,
-    chunksMost: Math.max(chunksBefore, chunksOf(sealed.bytes.length, rules.limits)),
+    chunksMost: chunksOf(sealed.bytes.length, limits),
     content: new PageContent(sealed.bytes, page),
   };
 }

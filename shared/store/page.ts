@@ -15,7 +15,7 @@ import {
   type Id64,
   varintBytes,
 } from './bytes.ts';
-import { compress, decompress } from './compression.ts';
+import { compress, type Compressed, decompress } from './compression.ts';
 import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
 
 export const FORMAT_VERSION = 1;
@@ -232,8 +232,12 @@ export function lowBetween(left: Page, right: Page, level: number, place: Placer
 
 /** Compresses a page and puts it into its envelope. */
 export function sealPage(page: Page, place: PagePlace, compression: Compression): SealedPage {
-  const { tag, bytes } = compress(page.body, compression);
-  return seal(bytes, tag, page.body.length, place);
+  return sealCompressed(compress(page.body, compression), page.body.length, place);
+}
+
+/** A body of `rawBytes` bytes that is compressed already, in its envelope. */
+export function sealCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PagePlace): SealedPage {
+  return seal(bytes, tag, rawBytes, place);
 }
 
 /** The same compressed body in the envelope of another place, without expanding it. */

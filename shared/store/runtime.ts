@@ -1,6 +1,9 @@
-// Time and chance, passed in: the engine knows no other clock, timer or random source. A simulation supplies its own.
+// Time, chance and threads, passed in: the engine knows no other clock, timer, random source or processor. A simulation supplies its own.
 import { randomFillSync } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { CompressionThread } from './compression-thread.ts';
+import { type Compressor, ON_THE_SPOT } from './compressor.ts';
 
 /** What the engine may ask of the world beside its driver. */
 export interface Runtime {
@@ -14,6 +17,8 @@ export interface Runtime {
   watch(ms: number, signal?: AbortSignal): Promise<void>;
   /** Fresh bytes, drawn at the time of the call. */
   random(bytes: number): Uint8Array;
+  /** Compresses pages, until its owner closes it. */
+  newCompressor(): Compressor;
 }
 
 export const systemRuntime: Runtime = {
@@ -28,4 +33,5 @@ export const systemRuntime: Runtime = {
     }
   },
   random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
+  newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };

@@ -15,6 +15,7 @@ import type {
 } from './api.ts';
 import { ContainerCache } from './cache.ts';
 import { Clock } from './clock.ts';
+import type { Compressor } from './compressor.ts';
 import { Deadlines } from './deadline.ts';
 import type { Driver } from './driver.ts';
 import { Engine } from './engine.ts';
@@ -63,6 +64,7 @@ class ContainerStore implements Store {
   readonly #readPace: Pace;
   readonly #writePace: Pace;
   readonly #limitCommits = pLimit(COMMITS_AT_A_TIME);
+  readonly #compressor: Compressor;
   readonly #engines = new Map<string, Engine>();
   #closing: Promise<void> | undefined;
 
@@ -79,6 +81,7 @@ class ContainerStore implements Store {
     this.#driver = withRetry(options.driver, runtime);
     this.#cache = new ContainerCache(cacheBytesMax);
     this.#clock = new Clock(runtime);
+    this.#compressor = runtime.newCompressor();
     this.#readPace = new Pace(runtime);
     this.#writePace = new Pace(runtime);
     this.#deadlines = new Deadlines(runtime, timeoutMs);
@@ -125,6 +128,7 @@ class ContainerStore implements Store {
     const untilMs = this.#runtime.monotonicMs() + CLOSE_MS;
     while (this.#isBusy() && this.#runtime.monotonicMs() < untilMs) await this.#runtime.sleep(10);
     this.#deadlines.close(new StoreError('aborted', 'the store was closed'));
+    await this.#compressor.close();
     await this.#driver.close();
   }
 
@@ -157,7 +161,7 @@ class ContainerStore implements Store {
     const runtime = this.#runtime;
     const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
     const limits = { readPace, writePace, limitCommits, commitIntervalMs };
-    return new Engine({ table, driver, runtime, compression, ...shared, ...limits });
+    return new Engine({ table, driver, runtime, compression, compressor: this.#compressor, ...shared, ...limits });
   }
 
   #assertOpen(): void {

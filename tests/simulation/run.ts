@@ -113,6 +113,10 @@ class Run {
   #countLives(processes: readonly Process[]): void {
     for (const { lives } of processes) {
       this.#events.count('process restarted', lives.length - 1);
+      for (const { compressions } of lives) {
+        this.#events.count('pages compressed later', compressions.late);
+        this.#events.count('pages not compressed by the other thread', compressions.failed);
+      }
       // Handles of one store share their table's counters.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
       this.#events.count(

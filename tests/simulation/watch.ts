@@ -224,6 +224,7 @@ export class Watch {
       next = node.node.right;
     }
     this.#countSplit(before, made.length - (isRoot ? 1 : 0));
+    this.#countHandedOn(before.node, is, made);
     return true;
   }
 
@@ -242,6 +243,14 @@ export class Watch {
     for (const part of stored.parts.values()) bytes += part.byteLength;
     if (node.level === 0 && node.rows.length > 0 && bytes < this.#entityBytesMax * 0.35)
       this.#events.count('small leaf split under pressure');
+  }
+
+  #countHandedOn(was: Node, is: Node, made: readonly Held[]): void {
+    const numbers = new Map(was.rows.map(({ slot, number }) => [slot, number]));
+    if (made.some(({ node }) => node.layers.length > 1)) this.#events.count('layers handed on by a split');
+    if (is.rows.some(({ slot, number }) => numbers.get(slot) === number))
+      this.#events.count('page that stayed at a split');
+    if (is.deadSlots.length > was.deadSlots.length) this.#events.count('split by a patch');
   }
 
   #countPatch(before: Held, now: Held): void {

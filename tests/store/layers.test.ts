@@ -5,10 +5,12 @@ import { Change, type Wish } from '../../shared/store/change.ts';
 import { compareBytes } from '../../shared/store/bytes.ts';
 import { isExpired } from '../../shared/store/evaluate.ts';
 import type { Snapshot } from '../../shared/store/container.ts';
+import { ON_THE_SPOT } from '../../shared/store/compressor.ts';
 import { evaluate, type Evaluation, PURGE_AFTER_MS } from '../../shared/store/evaluate.ts';
 import { findRecord, layersOf, unreadPages } from '../../shared/store/layers.ts';
 import type { PageRef } from '../../shared/store/header.ts';
 import { PageContent } from '../../shared/store/page-content.ts';
+import { seal } from '../../shared/store/sealing.ts';
 import { seededRandom } from '../../shared/compare/random.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
@@ -40,6 +42,13 @@ function emptySnapshot(): Snapshot {
 
 function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
   return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
+}
+
+/** What the changes make of the container, sealed. */
+function evaluated(snapshot: Snapshot, changes: readonly Change[], nowMs = 0, mergesAll = false): Promise<Evaluation> {
+  const deadlines = { within: <T>(_: number, work: Promise<T>) => work };
+  const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll });
+  return seal(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
 }
 
 /** A change of one key, and what the model becomes by it when it is decided. */
@@ -83,7 +92,7 @@ function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[])
     expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
 }
 
-test('whatever groups of changes come, a lookup finds the newest record of each key', () => {
+test('whatever groups of changes come, a lookup finds the newest record of each key', async () => {
   let deepest = 0;
   let merges = 0;
   for (let seed = 1; seed <= 25; seed += 1) {
@@ -108,7 +117,7 @@ test('whatever groups of changes come, a lookup finds the newest record of each 
       });
       const mergesAll = below(12) === 0;
       const before = snapshot.header.layers.length;
-      const evaluation = evaluate(snapshot, inOrder(changes), { ...RULES, nowMs, mergesAll });
+      const evaluation = await evaluated(snapshot, inOrder(changes), nowMs, mergesAll);
       snapshot = after(snapshot, evaluation);
       expectSound(snapshot, evaluation.written);
       expectModel(snapshot, model, nowMs, keys);
@@ -126,42 +135,39 @@ function key(index: number): string {
 }
 
 /** A container whose base holds `count` records. */
-function filled(count: number): Snapshot {
+async function filled(count: number): Promise<Snapshot> {
   const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
-  const evaluation = evaluate(emptySnapshot(), changes, { ...RULES, nowMs: 0, mergesAll: false });
+  const evaluation = await evaluated(emptySnapshot(), changes);
   return after(emptySnapshot(), evaluation);
 }
 
-test('a group scattered over a full container writes pages for itself, not for what it is scattered over', () => {
-  const snapshot = filled(1_000);
+test('a group scattered over a full container writes pages for itself, not for what it is scattered over', async () => {
+  const snapshot = await filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
-  const evaluation = evaluate(snapshot, scattered, { ...RULES, nowMs: 0, mergesAll: false });
+  const evaluation = await evaluated(snapshot, scattered);
   expect(snapshot.header.pages.length).toBeGreaterThan(50);
   expect(evaluation.layers.length).toBe(1);
   expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
 });
 
-const write = (snapshot: Snapshot, group: readonly Change[]): Evaluation =>
-  evaluate(snapshot, group, { ...RULES, nowMs: 0, mergesAll: false });
-
 const between = (first: number, end: number): Change[] =>
   Array.from({ length: end - first }, (_, index) => put(key(first + index), 2));
 
-test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', () => {
-  const snapshot = filled(1_000);
+test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', async () => {
+  const snapshot = await filled(1_000);
   const rows = snapshot.header.pages;
   const inFirst = rows[0]!.records;
-  const evaluation = write(snapshot, between(0, inFirst));
+  const evaluation = await evaluated(snapshot, between(0, inFirst));
   expect([evaluation.layers, evaluation.written.length]).toEqual([[], 1]);
-  expect(write(snapshot, between(0, inFirst - 1)).layers).toEqual([1]);
+  expect((await evaluated(snapshot, between(0, inFirst - 1))).layers).toEqual([1]);
 });
 
-test('lone changes are written by themselves, and a record some six times in all', () => {
-  let snapshot = filled(1_000);
+test('lone changes are written by themselves, and a record some six times in all', async () => {
+  let snapshot = await filled(1_000);
   let records = 0;
   const count = 1_000;
   for (let index = 0; index < count; index += 1) {
-    const evaluation = write(snapshot, [put(key((index * 389) % 1_000), 2)]);
+    const evaluation = await evaluated(snapshot, [put(key((index * 389) % 1_000), 2)]);
     for (const { ref } of evaluation.written) records += ref.records;
     expect(evaluation.layers.length).toBeLessThanOrEqual(8);
     snapshot = after(snapshot, evaluation);
@@ -176,21 +182,21 @@ function unread(snapshot: Snapshot): Snapshot {
   return { ...snapshot, header: { ...snapshot.header, pages } };
 }
 
-test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
-  const snapshot = filled(1_000);
+test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', async () => {
+  const snapshot = await filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
   expect(unreadPages(unread(snapshot), scattered)).toEqual([]);
   const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
   expect(unreadPages(unread(snapshot), conditional).length).toBe(50);
 });
 
-test('a tombstone above hides the record below, also after the key is gone from its own layer', () => {
-  const snapshot = filled(1_000);
+test('a tombstone above hides the record below, also after the key is gone from its own layer', async () => {
+  const snapshot = await filled(1_000);
   const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
-  const removed = after(snapshot, evaluate(snapshot, removals, { ...RULES, nowMs: 0, mergesAll: false }));
+  const removed = after(snapshot, await evaluated(snapshot, removals));
   expect(removed.header.layers.length).toBe(1);
-  const again = evaluate(removed, [put(key(20), 3)], { ...RULES, nowMs: 0, mergesAll: false });
-  const gone = evaluate(after(removed, again), [remove(key(20))], { ...RULES, nowMs: 0, mergesAll: false });
+  const again = await evaluated(removed, [put(key(20), 3)]);
+  const gone = await evaluated(after(removed, again), [remove(key(20))]);
   const find = (index: number, at: Snapshot) => findRecord(at, Buffer.from(key(index)), Buffer.from(key(index)), 't');
   expect(find(20, after(removed, again))?.value[0]).toBe(3);
   expect(find(20, after(after(removed, again), gone))).toBeUndefined();

@@ -1,5 +1,6 @@
 // A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
 // deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
+import { type Compressor, ON_THE_SPOT } from '../../shared/store/compressor.ts';
 import type { Runtime } from '../../shared/store/runtime.ts';
 
 interface Timer {
@@ -45,6 +46,10 @@ export class VirtualRuntime implements Runtime {
 
   random(bytes: number): Uint8Array {
     return Uint8Array.from({ length: bytes }, () => Math.floor(this.#draw() * 256));
+  }
+
+  newCompressor(): Compressor {
+    return ON_THE_SPOT;
   }
 
   /** The wall clock jumps, as when it is set, or as after a suspend in which the monotonic clock stood still. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Attempt, settlementOf } from '../../../shared/store/attempts.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/bytes.ts';
+import { compressHere } from '../../../shared/store/compressor.ts';
 import type { Snapshot } from '../../../shared/store/container.ts';
 import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/header.ts';
 import type { Table } from '../../../shared/store/index.ts';
@@ -237,6 +238,29 @@ test('rule 4: new nodes take on count and next number, with an empty list', asyn
     expect(header.commitCount).toBe(from.commitCount + 1);
     expect(header.nextNumber).toBeGreaterThan(Math.max(from.nextNumber, ...header.pages.map((ref) => ref.number)));
   }
+});
+
+test('rule 6: a call that ends while its pages are compressed has written nothing, and others of its group go on', async () => {
+  const world = new World();
+  const compressing = Promise.withResolvers<undefined>();
+  let isSlow = false;
+  world.runtime.newCompressor = () => ({
+    compress: (bodies, how) => (isSlow ? compressing.promise : compressHere(bodies, how)),
+    close: () => Promise.resolve(),
+  });
+  const { a, tableA } = await twoProcesses(world);
+  isSlow = true;
+  const ending = new AbortController();
+  const given = tableA.put('given up', text(1), { signal: ending.signal });
+  const going = tableA.put('going on', text(2));
+  await world.runtime.advance(1);
+  ending.abort();
+  await expect(given).rejects.toMatchObject({ code: 'aborted' });
+  isSlow = false;
+  compressing.resolve(undefined);
+  await world.run(going);
+  expect(a.calls.filter(isWriteOf('patch'))).toHaveLength(1);
+  expect(await world.run(tableA.get('given up'))).toBeUndefined();
 });
 
 test('rule 5: what a refused group decided is discarded and decided again on what is there now', async () => {

@@ -179,6 +179,24 @@ function pageOfSize(at: number, sealedBytes: number): PageRef {
   return { low: Buffer.of(at), slot: at, sealedBytes, ...rest, content: new PageContent() };
 }
 
+test('rule 10: a container whose layers have too few pages to be cut is merged, then split', async () => {
+  const world = new World();
+  const table = await open(world, world.process());
+  // Each is a layer of one page, and each page begins where the container does.
+  for (let number = 0; number < 4; number += 1) await world.run(table.put(key(number), text(number, 2_300)));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 10: a container that updates fill is merged, not split', async () => {
+  const world = new World();
+  const table = await open(world, world.process());
+  await fill(world, table, 0, 20);
+  const leaves = leavesOf(world.state, 't').length;
+  for (let round = 0; round < 20; round += 1) await fill(world, table, 0, 20);
+  expect(leavesOf(world.state, 't').length).toBeLessThanOrEqual(leaves + 1);
+});
+
 test('rule 10: a container that is throttled again and again splits although it is small', async () => {
   const world = new World();
   const a = world.process();

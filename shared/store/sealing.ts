@@ -1,0 +1,51 @@
+// From what a group of changes makes of a container to what is written: its new pages are compressed, here or on another thread, and sealed.
+import { compress, type Compressed } from './compression.ts';
+import { type Compressor, compressHere } from './compressor.ts';
+import type { Deadlines } from './deadline.ts';
+import type { Draft, DraftPage, Evaluation } from './evaluate.ts';
+import type { Header, PageRef } from './header.ts';
+import { compressionOf, type PageRules, refOf } from './page-ref.ts';
+
+/** The pages of a commit take a fraction of a second; then they are compressed on the spot. */
+const COMPRESSION_TIMEOUT_MS = 5_000;
+
+export interface Sealing {
+  readonly rules: PageRules;
+  readonly compressor: Compressor;
+  readonly deadlines: Pick<Deadlines, 'within'>;
+}
+
+/** The draft with its new pages sealed for `node`, the node it was made of. */
+export async function seal(draft: Draft, node: Header, sealing: Sealing): Promise<Evaluation> {
+  const { rules } = sealing;
+  const fresh = draft.pages.filter(isFresh);
+  const compressed = await compressedBodies(fresh, sealing);
+  const sealed = new Map(
+    fresh.map((one): [DraftPage, PageRef] => {
+      const ref = refOf(one.page, compressed.get(one) ?? compress(one.page.body, 'none'), node, one, rules);
+      return [one, { ...ref, chunksMost: Math.max(ref.chunksMost, one.chunksBefore) }];
+    }),
+  );
+  return {
+    ...draft,
+    pages: draft.pages.map((row) => (isFresh(row) ? sealed.get(row)! : row)),
+    written: fresh.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
+  };
+}
+
+/** Those of the pages that are worth it, compressed. */
+async function compressedBodies(
+  pages: readonly DraftPage[],
+  { rules, compressor, deadlines }: Sealing,
+): Promise<Map<DraftPage, Compressed>> {
+  const large = pages.filter(({ page }) => compressionOf(page, rules) !== 'none');
+  const bodies = large.map(({ page }) => page.body);
+  const work = compressor.compress(bodies, rules.compression);
+  const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;
+  const compressed = answer ?? compressHere(bodies, rules.compression);
+  return new Map(large.map((one, index) => [one, compressed[index]!]));
+}
+
+function isFresh(row: PageRef | DraftPage): row is DraftPage {
+  return 'page' in row;
+}
