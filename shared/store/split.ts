@@ -156,7 +156,8 @@ class Mover {
       if (piece !== undefined && recordCount(piece) === 0) continue;
       const page = place(ref, piece);
       // The first page of a layer owns everything from the node's low.
-      placed.push(placed.length === 0 ? { ...page, low: node.low } : page);
+      const isFirst = placed.length === 0 && compareBytes(page.low, node.low) !== 0;
+      placed.push(isFirst ? { ...page, low: node.low } : page);
     }
     return placed;
   }
