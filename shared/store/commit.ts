@@ -3,6 +3,7 @@
 import { asBuffer } from './bytes.ts';
 import { type Attempt, dropHints, OpenAttempts, settleAll } from './attempts.ts';
 import { byPosition, type Change, type Verdict } from './change.ts';
+import { ON_THE_SPOT } from './compressor.ts';
 import { type Moment, type Snapshot } from './container.ts';
 import { planCommit, type Plan } from './draft.ts';
 import type { EntityId, Refused, Unknown, Write, WriteOutcome } from './driver.ts';
@@ -37,6 +38,8 @@ export class CommitQueue {
   #troubles = 0;
   #mustSplit = false;
   #pageReads = 0;
+  /** Work was lost because a call ended meanwhile: the next round waits for no other thread. */
+  #mustHurry = false;
   #isRunning = false;
   /** The attempt that was sent and is not answered. */
   underWay: Attempt | undefined;
@@ -105,7 +108,7 @@ export class CommitQueue {
     this.#pageReads = 0;
     this.#engine.counters.cacheHits += group.length;
     const nowMs = this.#engine.runtime.wallMs();
-    const evaluation = await this.#evaluate(snapshot, group, nowMs, false);
+    const evaluation = await this.#evaluate(snapshot, group, nowMs);
     if (evaluation === undefined) return;
     const isCarried = group.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !isCarried)
@@ -165,15 +168,13 @@ export class CommitQueue {
   }
 
   /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
-  async #evaluate(
-    snapshot: Snapshot,
-    group: readonly Change[],
-    nowMs: number,
-    mergesAll: boolean,
-  ): Promise<Evaluation | undefined> {
-    const draft = evaluate(snapshot, group, { ...this.#engine.rules, nowMs, mergesAll });
-    const evaluation = await seal(draft, snapshot.header, this.#engine);
-    return group.some((change) => change.isSettled) ? undefined : evaluation;
+  async #evaluate(snapshot: Snapshot, group: readonly Change[], nowMs: number, mergesAll = false) {
+    const { rules, deadlines } = this.#engine;
+    const compressor = this.#mustHurry ? ON_THE_SPOT : this.#engine.compressor;
+    const unsealed = evaluate(snapshot, group, { ...rules, nowMs, mergesAll });
+    const evaluation = await seal(unsealed, snapshot.header, { rules, deadlines, compressor });
+    this.#mustHurry = group.some((change) => change.isSettled);
+    return this.#mustHurry ? undefined : evaluation;
   }
 
   async #commit(snapshot: Snapshot, group: readonly Change[], evaluation: Evaluation, nowMs: number): Promise<void> {
@@ -186,8 +187,10 @@ export class CommitQueue {
       case 'needs_whole':
         await this.#look(engine.reader.readWhole(this.#id));
         return;
-      case 'needs_merge':
-        return this.#commitMerged(snapshot, group, nowMs);
+      case 'needs_merge': {
+        const merged = await this.#evaluate(snapshot, group, nowMs, true);
+        return merged === undefined ? undefined : this.#commit(snapshot, group, merged, nowMs);
+      }
       case 'too_large':
         return this.#failGroup(
           group,
@@ -201,11 +204,6 @@ export class CommitQueue {
       default:
         plan satisfies never;
     }
-  }
-
-  async #commitMerged(snapshot: Snapshot, group: readonly Change[], nowMs: number): Promise<void> {
-    const merged = await this.#evaluate(snapshot, group, nowMs, true);
-    if (merged !== undefined) await this.#commit(snapshot, group, merged, nowMs);
   }
 
   /** Rules 8 to 10: look again, insert the new nodes, and only when all of them are there link them, on this very base. */

@@ -41,7 +41,7 @@ interface Reply {
 
 type Pieces = readonly Uint8Array[] | undefined;
 
-/** Starts its thread with the first large commit, which it does not keep waiting. A thread that failed is not started again. */
+/** Starts its thread with the first large commit, which it does not keep waiting. A thread that failed, or was closed, is not started again. */
 export class CompressionThread implements Compressor {
   readonly #waiting = new Map<number, (pieces: Pieces) => void>();
   #worker: Worker | undefined;
@@ -67,15 +67,19 @@ export class CompressionThread implements Compressor {
     return this.#isOnline && this.#waiting.size < BACKLOG_MAX;
   }
 
+  /** A process that may not have threads, or no further one, does without. */
   #start(): void {
-    // Flags of the process, such as --input-type, are not meant for it.
-    const worker = new Worker(SOURCE, { eval: true, execArgv: [], name: 'stowage compression' });
-    worker.unref();
-    worker.once('online', () => (this.#isOnline = !this.#isOver));
-    worker.on('message', (reply: Reply) => this.#receive(reply));
-    worker.on('error', () => this.#end());
-    worker.on('exit', () => this.#end());
-    this.#worker = worker;
+    try {
+      // Flags of the process, such as --input-type, are not meant for it.
+      const worker = new Worker(SOURCE, { eval: true, execArgv: [], name: 'stowage compression' });
+      worker.unref();
+      worker.once('online', () => (this.#isOnline = !this.#isOver));
+      worker.on('message', (reply: Reply) => this.#receive(reply));
+      for (const end of ['error', 'messageerror', 'exit']) worker.on(end, () => this.#end());
+      this.#worker = worker;
+    } catch {
+      this.#end();
+    }
   }
 
   #send(bodies: readonly Uint8Array[], method: (typeof METHODS)[keyof typeof METHODS]): Promise<Pieces> {

@@ -11,7 +11,7 @@ export interface Compressor {
     bodies: readonly Uint8Array[],
     compression: Compression,
   ): readonly Compressed[] | Promise<readonly Compressed[] | undefined>;
-  /** Ends its thread; what is under way ends as undefined. Afterwards it works on the spot. Idempotent. */
+  /** Ends its thread, also one that hangs; what is under way ends as undefined. Afterwards it works on the spot. Idempotent. */
   close(): Promise<void>;
 }
 

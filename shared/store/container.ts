@@ -109,15 +109,20 @@ export function isWhole(header: Header): boolean {
   return header.pages.every(({ content }) => content.isKnown);
 }
 
-/** The expanded page, from memory; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */
+/** The expanded page, from memory, kept expanded from then on; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */
 export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
+  const page = glanceAt(snapshot, ref, table);
+  if (ref.content.page === undefined) ref.content.expandTo(page);
+  return page;
+}
+
+/** As `pageOf`, but memory keeps the form it has: for who looks once, and may need the stored bytes. */
+export function glanceAt(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;
   if (content.sealed === undefined) throw new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
   try {
-    const page = openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
-    content.expandTo(page);
-    return page;
+    return openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
   } catch (cause) {
     content.forget();
     const detail = cause instanceof Error ? cause.message : 'it cannot be read';

@@ -64,8 +64,7 @@ export function planCommit(input: PlanInput, rules: PageRules): Plan {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     if (shedsMuch(input, header, rules)) return { kind: 'needs_merge' };
     const draft = trySplit(input, rules);
-    if (draft !== undefined)
-      return { kind: 'split', inserts: draft.inserts, left: leftOf(snapshot, draft.left, attempt, rules) };
+    if (draft !== undefined) return { kind: 'split', inserts: draft.inserts, left: leftOf(input, draft.left, rules) };
     if (header.layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
   }
@@ -119,11 +118,11 @@ export function draftCut(
 
 /**
  * The left node of a split as a patch: what stays is not sent again, what moved leaves dead slots behind. As a replace where these would
- * crowd it, and of a root, which keeps nothing.
+ * crowd it, where the split is forced (the provider may have refused it as too large), and of a root, which keeps nothing.
  */
-function leftOf(snapshot: Snapshot, left: Header, attempt: Id64, rules: PageRules): Rewriting {
+function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules: PageRules): Rewriting {
   const { limits } = rules;
-  if (left.container === ROOT_CONTAINER) return replacing(snapshot, left, attempt, rules);
+  if (mustSplit || left.container === ROOT_CONTAINER) return replacing(snapshot, left, attempt, rules);
   const before = new Map([...snapshot.header.pages, ...snapshot.header.deadSlots].map((one) => [one.slot, one]));
   const numbers = new Map(snapshot.header.pages.map(({ slot, number }) => [slot, number]));
   const pages = left.pages.map((ref) => withChunksBefore(ref, before.get(ref.slot)?.chunksMost ?? 0));

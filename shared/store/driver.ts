@@ -41,7 +41,7 @@ export interface DriverLimits {
   readonly readsMax: number;
   /** Writes in one `write`, and removals in one `remove`. */
   readonly writesMax: number;
-  /** Sum of the parts' bytes in one `write`. */
+  /** Sum of the parts' bytes in one `write` of several; a single one may be larger, as far as an entity may. */
   readonly writeBytesMax: number;
   /** Ids in one `list`. */
   readonly listMax: number;

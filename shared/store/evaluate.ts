@@ -32,7 +32,7 @@ const RECORD_COST_BYTES = 128;
 export interface EvaluationRules extends PageRules {
   /** The attempt's time: expiry is judged by it alone. */
   readonly nowMs: number;
-  /** Whether all layers are merged into the base, as a split needs them. */
+  /** Whether all layers are merged into the base: for a split that finds no cut, or may not be needed then. */
   readonly mergesAll: boolean;
 }
 
@@ -42,15 +42,15 @@ export interface WrittenPage {
 }
 
 /** A new page, before it is sealed. */
-export interface DraftPage extends PageSeat {
+export interface UnsealedPage extends PageSeat {
   readonly page: Page;
   /** The most chunks its slot took since the entity's last insert or replace. */
   readonly chunksBefore: number;
 }
 
 /** What the changes make of the container, its new pages not sealed yet. */
-export interface Draft {
-  readonly pages: readonly (PageRef | DraftPage)[];
+export interface UnsealedEvaluation {
+  readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
   /** Slots of the snapshot whose page is gone and that nothing else took. */
   readonly dropped: readonly DeadSlot[];
@@ -62,7 +62,7 @@ export interface Draft {
   readonly appliedCount: number;
 }
 
-export interface Evaluation extends Draft {
+export interface Evaluation extends UnsealedEvaluation {
   readonly pages: readonly PageRef[];
   /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
   readonly written: readonly WrittenPage[];
@@ -72,11 +72,11 @@ export interface Evaluation extends Draft {
  * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
  * the container, and no page may be unread (see layers.ts); where everything is merged, none at all.
  */
-export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): Draft {
+export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   return new Evaluator(snapshot, rules).run(changes);
 }
 
-type Row = PageRef | DraftPage;
+type Row = PageRef | UnsealedPage;
 
 interface FreeSlot extends DeadSlot {
   /** Whether a page of the snapshot lies in it. */
@@ -102,7 +102,7 @@ class Evaluator {
     this.#nextNumber = header.nextNumber;
   }
 
-  run(changes: readonly Change[]): Draft {
+  run(changes: readonly Change[]): UnsealedEvaluation {
     const { header } = this.#snapshot;
     const delta = pageFrom(this.#recordsOf(changes));
     const { mergesAll } = this.#rules;
@@ -187,7 +187,7 @@ class Evaluator {
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
-  #write(delta: Page, target: number): Pick<Draft, 'pages' | 'layers'> {
+  #write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
     const merged = layers.slice(target + 1);
@@ -231,7 +231,7 @@ class Evaluator {
     return rows;
   }
 
-  #replacePage(ref: PageRef | undefined, page: Page): DraftPage[] {
+  #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {
     if (recordCount(page) === 0) {
       if (ref !== undefined) this.#freeSlots.push({ slot: ref.slot, chunksMost: ref.chunksMost, isTaken: true });
       return [];

@@ -1,11 +1,11 @@
 // The layers of a container. Its base holds one sorted run of pages; a commit lays its records down as a run of their own, a layer
 // above, instead of writing the pages they belong to anew. For each key the highest layer that has it counts. Layers are merged before they
-// are many, and always before a split. A log-structured merge tree in small (O'Neil et al. 1996).
+// are many; a split hands them on. A log-structured merge tree in small (O'Neil et al. 1996).
 import type { Change } from './change.ts';
-import { pageOf, type Snapshot } from './container.ts';
+import { glanceAt, pageOf, type Snapshot } from './container.ts';
 import type { Header, PageRef } from './header.ts';
 import { isDead } from './overlay.ts';
-import { indexOfKey, isTombstone, recordAt, recordCount, type StoredRecord } from './page.ts';
+import { indexOfKey, isTombstone, type Page, recordAt, recordCount, type StoredRecord } from './page.ts';
 import { beforeBound, placerOf, type Position } from './position.ts';
 import { compareBytes } from './bytes.ts';
 
@@ -85,29 +85,27 @@ export function shedShare(
 ): number {
   const { order, level } = snapshot.header;
   const place = placerOf(order, level);
+  const opened = new Map<PageRef, Page>();
+  const open = (ref: PageRef): Page => {
+    const page = opened.get(ref) ?? glanceAt(snapshot, ref, table);
+    opened.set(ref, page);
+    return page;
+  };
+  const holds = (rows: readonly PageRef[], key: Uint8Array): boolean => {
+    const ref = rows[rowBefore(rows, 0, rows.length, place(key))];
+    return ref !== undefined && indexOfKey(open(ref), key) >= 0;
+  };
   const sorted = layersOf({ pages, layers });
   let shed = 0;
   for (const [layer, rows] of sorted.entries()) {
     const above = sorted.slice(layer + 1);
     for (const ref of rows) {
-      const page = pageOf(snapshot, ref, table);
+      const page = open(ref);
       const record = recordAt(page, recordCount(page) >>> 1);
-      const isHidden = above.some((newer) => holds(snapshot, newer, place(record.key), record.key, table));
-      if (isHidden || isDead(record, expiredMs)) shed += ref.records;
+      if (isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key))) shed += ref.records;
     }
   }
   return shed / recordsIn(pages);
-}
-
-function holds(
-  snapshot: Snapshot,
-  rows: readonly PageRef[],
-  position: Position,
-  key: Uint8Array,
-  table: string,
-): boolean {
-  const ref = rows[rowBefore(rows, 0, rows.length, position)];
-  return ref !== undefined && indexOfKey(pageOf(snapshot, ref, table), key) >= 0;
 }
 
 /**

@@ -38,7 +38,7 @@ export class PageContent {
     this.#weigh();
   }
 
-  /** One form is enough: a split seals the page anew, and is rare. */
+  /** One form is enough: a split seals anew what moves, and is rare. */
   expandTo(page: Page): void {
     this.#page = page;
     this.#sealed = undefined;

@@ -2,7 +2,7 @@
 import { compress, type Compressed } from './compression.ts';
 import { type Compressor, compressHere } from './compressor.ts';
 import type { Deadlines } from './deadline.ts';
-import type { Draft, DraftPage, Evaluation } from './evaluate.ts';
+import type { UnsealedEvaluation, UnsealedPage, Evaluation } from './evaluate.ts';
 import type { Header, PageRef } from './header.ts';
 import { compressionOf, type PageRules, refOf } from './page-ref.ts';
 
@@ -15,37 +15,39 @@ export interface Sealing {
   readonly deadlines: Pick<Deadlines, 'within'>;
 }
 
-/** The draft with its new pages sealed for `node`, the node it was made of. */
-export async function seal(draft: Draft, node: Header, sealing: Sealing): Promise<Evaluation> {
+/** The evaluation with its new pages sealed for `node`, the node it was made of. */
+export async function seal(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
   const { rules } = sealing;
-  const fresh = draft.pages.filter(isFresh);
+  const fresh = unsealed.pages.filter(isFresh);
   const compressed = await compressedBodies(fresh, sealing);
   const sealed = new Map(
-    fresh.map((one): [DraftPage, PageRef] => {
+    fresh.map((one): [UnsealedPage, PageRef] => {
       const ref = refOf(one.page, compressed.get(one) ?? compress(one.page.body, 'none'), node, one, rules);
       return [one, { ...ref, chunksMost: Math.max(ref.chunksMost, one.chunksBefore) }];
     }),
   );
   return {
-    ...draft,
-    pages: draft.pages.map((row) => (isFresh(row) ? sealed.get(row)! : row)),
+    ...unsealed,
+    pages: unsealed.pages.map((row) => (isFresh(row) ? sealed.get(row)! : row)),
     written: fresh.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
   };
 }
 
 /** Those of the pages that are worth it, compressed. */
 async function compressedBodies(
-  pages: readonly DraftPage[],
+  pages: readonly UnsealedPage[],
   { rules, compressor, deadlines }: Sealing,
-): Promise<Map<DraftPage, Compressed>> {
+): Promise<Map<UnsealedPage, Compressed>> {
   const large = pages.filter(({ page }) => compressionOf(page, rules) !== 'none');
   const bodies = large.map(({ page }) => page.body);
   const work = compressor.compress(bodies, rules.compression);
   const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;
+  // A thread that hangs would keep every commit waiting.
+  if (answer === undefined) void compressor.close();
   const compressed = answer ?? compressHere(bodies, rules.compression);
   return new Map(large.map((one, index) => [one, compressed[index]!]));
 }
 
-function isFresh(row: PageRef | DraftPage): row is DraftPage {
+function isFresh(row: PageRef | UnsealedPage): row is UnsealedPage {
   return 'page' in row;
 }

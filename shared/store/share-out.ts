@@ -1,4 +1,4 @@
-// Where a container is cut: its pages are shared out by their bytes, pure.
+// Where a container is cut, pure: its pages are shared out by their bytes, or, of an empty one that begins pre-split, its positions evenly.
 import { EMPTY_BYTES, compareBytes } from './bytes.ts';
 import type { PageRef } from './header.ts';
 import type { Position } from './position.ts';
@@ -28,7 +28,8 @@ interface Step {
 
 /**
  * The lows of the nodes that these layers are shared out into: at least two of about equal bytes (given two positions at which pages begin),
- * each of about `bytes`, and none in which pages begin at several positions above `bytesMax`, pages that are cut counted whole.
+ * each of about `bytes`, and none in which pages begin at several positions above `bytesMax`, pages that are cut counted whole. Of a page
+ * that is cut a node may get nothing: with several layers one may remain empty, which harms nothing.
  */
 export function shareOut(layers: Cut['layers'], low: Position, { bytes, bytesMax }: NodeBudget): Position[] {
   const steps = stepsOf(layers);

@@ -2,7 +2,7 @@
 // id, its low and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
 // Layers are handed on: only the pages that reach over a cut are written anew.
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
-import { pageOf, placeOf, type Snapshot } from './container.ts';
+import { glanceAt, pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
 import {
@@ -154,7 +154,8 @@ class Mover {
       const isInside = compareBytes(ref.low, node.low) >= 0 && isNotAbove(end, node.high);
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
-      const page = place(ref, piece);
+      const isWhole = piece === undefined || recordCount(piece) === ref.records;
+      const page = place(ref, isWhole ? undefined : piece);
       // The first page of a layer owns everything from the node's low.
       const isFirst = placed.length === 0 && compareBytes(page.low, node.low) !== 0;
       placed.push(isFirst ? { ...page, low: node.low } : page);
@@ -163,7 +164,7 @@ class Mover {
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
-    const page = pageOf(this.#from, ref, this.#rules.table);
+    const page = glanceAt(this.#from, ref, this.#rules.table);
     const place = placerOf(order, level);
     const first = lowerBound(page, low, place);
     return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));

@@ -7,6 +7,7 @@ import { CompressionThread } from '../../shared/store/compression-thread.ts';
 import type { Compressed } from '../../shared/store/compression.ts';
 import { compressHere } from '../../shared/store/compressor.ts';
 
+const THREAD = new URL('../../shared/store/compression-thread.ts', import.meta.url).href;
 const threads: CompressionThread[] = [];
 
 afterEach(async () => {
@@ -73,9 +74,22 @@ test('closing ends what is under way without an answer; afterwards pages are com
   await thread.close();
 });
 
+test('a process that may not have threads does without', async () => {
+  const script = `
+    import { CompressionThread } from '${THREAD}';
+    const thread = new CompressionThread();
+    const pages = Array.from({ length: 9 }, () => new Uint8Array(8000));
+    for (let count = 0; count < 3; count += 1) console.log(thread.compress(pages, 'zstd').length);
+    await thread.close();
+  `;
+  const args = ['--permission', '--allow-fs-read=*', '--input-type=module', '-e', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+  expect(stdout).toBe('9\n9\n9\n');
+});
+
 test('the thread keeps its process alive while somebody waits for it, and no longer', async () => {
   const script = `
-    import { CompressionThread } from '${new URL('../../shared/store/compression-thread.ts', import.meta.url).href}';
+    import { CompressionThread } from '${THREAD}';
     const thread = new CompressionThread();
     const pages = Array.from({ length: 9 }, () => new Uint8Array(8000));
     let answer = thread.compress(pages, 'zstd');

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { type Compressor, compressHere } from '../../shared/store/compressor.ts';
-import type { Draft } from '../../shared/store/evaluate.ts';
+import type { UnsealedEvaluation } from '../../shared/store/evaluate.ts';
 import type { Header } from '../../shared/store/header.ts';
 import { pageFrom } from '../../shared/store/page.ts';
 import { seal } from '../../shared/store/sealing.ts';
@@ -11,7 +11,7 @@ const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', 
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
 const EMPTY = { layers: [], dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
 
-const draft: Draft = {
+const draft: UnsealedEvaluation = {
   ...EMPTY,
   pages: [40, 8_000, 9_000].map((bytes, slot) => {
     const record = {
@@ -25,10 +25,17 @@ const draft: Draft = {
   }),
 };
 
+let closed = 0;
+
+function close(): Promise<void> {
+  closed += 1;
+  return Promise.resolve();
+}
+
 async function sealedBy(compress: Compressor['compress'], hangs = false): Promise<unknown> {
   const within = <T>(_: number, work: Promise<T>): Promise<T | undefined> =>
     hangs ? Promise.resolve(undefined) : work;
-  const compressor = { compress, close: () => Promise.resolve() };
+  const compressor = { compress, close };
   const { pages, written } = await seal(draft, NODE, { rules: RULES, compressor, deadlines: { within } });
   return pages.map((ref, index) => ({
     ...ref,
@@ -46,8 +53,11 @@ test('pages are the same whether they are compressed here, there, late, or there
     { slot: 2, compression: 2, isWritten: true, before: 2, chunksMost: 2 },
   ]);
   expect(await sealedBy((bodies, how) => Promise.resolve(compressHere(bodies, how)))).toEqual(here);
+  expect(closed).toBe(0);
   expect(await sealedBy(() => Promise.resolve(undefined))).toEqual(here);
   expect(await sealedBy(() => new Promise<never>(() => {}), true)).toEqual(here);
+  // Whoever failed or hangs is not asked again.
+  expect(closed).toBe(2);
 });
 
 test('small pages are not compressed, and not sent to be', async () => {

@@ -78,7 +78,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
 
   test('a request takes as many bytes as the limit says', async (driver, prefix) => {
     const { writeBytesMax, entityBytesMax, writesMax } = driver.limits;
-    const size = Math.floor(entityBytesMax * 0.8);
+    const size = Math.floor(Math.min(entityBytesMax * 0.8, writeBytesMax / 3));
     const count = Math.min(Math.floor(writeBytesMax / size), writesMax - 1);
     const [last, ...ids] = idsOfOneLane(driver, prefix, count + 1) as [string, ...string[]];
     const rest = insert(last, [part('p0', noise(Math.min(writeBytesMax - count * size, size)))]);
