@@ -4,7 +4,6 @@
 // The envelope names its place, so bytes in a wrong place are noticed. A page is changed by splicing its body, never by
 // decoding the values.
 import { crc32 } from 'node:zlib';
-import type { Compression } from './api.ts';
 import {
   asBuffer,
   ByteReader,
@@ -15,7 +14,7 @@ import {
   type Id64,
   varintBytes,
 } from './bytes.ts';
-import { compress, type Compressed, decompress } from './compression.ts';
+import { type Compressed, decompress } from './compression.ts';
 import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
 
 export const FORMAT_VERSION = 1;
@@ -228,11 +227,6 @@ export function slicePage(page: Page, first: number, end: number): Page {
 export function lowBetween(left: Page, right: Page, level: number, place: Placer): Position {
   const first = place(keyAt(right, 0));
   return level > 0 ? Buffer.from(first) : separatorBetween(place(keyAt(left, recordCount(left) - 1)), first);
-}
-
-/** Compresses a page and puts it into its envelope. */
-export function sealPage(page: Page, place: PagePlace, compression: Compression): SealedPage {
-  return sealCompressed(compress(page.body, compression), page.body.length, place);
 }
 
 /** A body of `rawBytes` bytes that is compressed already, in its envelope. */

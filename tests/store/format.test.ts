@@ -2,10 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
+import type { Compression } from '../../shared/store/api.ts';
 import { type Id64, ROOT_CONTAINER } from '../../shared/store/bytes.ts';
+import { compress } from '../../shared/store/compression.ts';
 import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/header.ts';
 import { openStore } from '../../shared/store/index.ts';
-import { openPage, parsePage, recordAt, sealPage } from '../../shared/store/page.ts';
+import {
+  openPage,
+  type Page,
+  type PagePlace,
+  parsePage,
+  recordAt,
+  sealCompressed,
+  type SealedPage,
+} from '../../shared/store/page.ts';
 import { PageContent } from '../../shared/store/page-content.ts';
 import { goldenState } from './golden/state.ts';
 
@@ -24,6 +34,10 @@ test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are rea
   expect((await table.get('json'))?.value).toEqual({ a: [1, 'zwei', null] });
   expect((await store.tables()).map(({ name }) => name)).toEqual(['golden']);
 });
+
+function sealPage({ body }: Page, place: PagePlace, how: Compression): SealedPage {
+  return sealCompressed(compress(body, how), body.length, place);
+}
 
 test('the golden containers have layers, and tombstones in them', async () => {
   const { entities } = await goldenState('none');
