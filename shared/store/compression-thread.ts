@@ -1,12 +1,12 @@
 // A thread that compresses the pages of large commits, so that a process with a second processor goes on meanwhile: compression is a third
-// of what a bulk write costs. Small commits are done on the spot, before a message would have arrived.
+// of what a bulk write costs. Smaller commits are done on the spot.
 import { Worker } from 'node:worker_threads';
 import type { Compression } from './api.ts';
 import { CHUNK_BYTES_LEAST, METHODS, smallerOf } from './compression.ts';
 import { type Compressor, compressHere } from './compressor.ts';
 
-/** Fewer pages are compressed on the spot: some 500 µs. */
-const PAGES_LEAST = 8;
+/** Fewer pages, up to some 5 ms of work, are compressed on the spot: the commits of single puts would wait longer for the thread than that. */
+const PAGES_LEAST = 64;
 /** While so many commits wait for the thread, further ones are compressed on the spot. */
 const BACKLOG_MAX = 8;
 

@@ -26,8 +26,8 @@ function bodies(count: number): Uint8Array[] {
 async function running(): Promise<CompressionThread> {
   const thread = new CompressionThread();
   threads.push(thread);
-  let answer = thread.compress(bodies(9), 'zstd');
-  for (; !(answer instanceof Promise); answer = thread.compress(bodies(9), 'zstd')) await delay(5);
+  let answer = thread.compress(bodies(64), 'zstd');
+  for (; !(answer instanceof Promise); answer = thread.compress(bodies(64), 'zstd')) await delay(5);
   await answer;
   return thread;
 }
@@ -36,11 +36,11 @@ test.each(['zstd', 'deflate'] as const)(
   '%s: pages come back as they would be compressed on the spot',
   async (method) => {
     const thread = await running();
-    const raw = bodies(20);
+    const raw = bodies(80);
     const answer = thread.compress(raw, method);
     expect(answer).toBeInstanceOf(Promise);
     expect(plain((await answer)!)).toEqual(plain(compressHere(raw, method)));
-    expect(raw).toEqual(bodies(20));
+    expect(raw).toEqual(bodies(80));
   },
 );
 
@@ -51,26 +51,26 @@ function plain(pages: readonly Compressed[]): unknown[] {
 test('the first large commit does not wait for the thread to start, few pages never do', async () => {
   const thread = new CompressionThread();
   threads.push(thread);
-  expect(thread.compress(bodies(9), 'zstd')).toEqual(compressHere(bodies(9), 'zstd'));
+  expect(thread.compress(bodies(64), 'zstd')).toEqual(compressHere(bodies(64), 'zstd'));
   const started = await running();
-  expect(started.compress(bodies(7), 'zstd')).toEqual(compressHere(bodies(7), 'zstd'));
-  expect(started.compress(bodies(9), 'none')).toEqual(compressHere(bodies(9), 'none'));
+  expect(started.compress(bodies(63), 'zstd')).toEqual(compressHere(bodies(63), 'zstd'));
+  expect(started.compress(bodies(64), 'none')).toEqual(compressHere(bodies(64), 'none'));
 });
 
 test('a backlog is worked off on the spot', async () => {
   const thread = await running();
-  const answers = Array.from({ length: 30 }, () => thread.compress(bodies(9), 'zstd'));
+  const answers = Array.from({ length: 30 }, () => thread.compress(bodies(64), 'zstd'));
   expect(answers.some((answer) => answer instanceof Promise)).toBe(true);
   expect(answers.some((answer) => !(answer instanceof Promise))).toBe(true);
-  for (const answer of answers) expect(await answer).toHaveLength(9);
+  for (const answer of answers) expect(await answer).toHaveLength(64);
 });
 
 test('closing ends what is under way without an answer; afterwards pages are compressed on the spot', async () => {
   const thread = await running();
-  const answer = thread.compress(bodies(50), 'zstd');
+  const answer = thread.compress(bodies(200), 'zstd');
   await thread.close();
   expect(await answer).toBeUndefined();
-  expect(thread.compress(bodies(9), 'zstd')).toEqual(compressHere(bodies(9), 'zstd'));
+  expect(thread.compress(bodies(64), 'zstd')).toEqual(compressHere(bodies(64), 'zstd'));
   await thread.close();
 });
 
@@ -78,20 +78,20 @@ test('a process that may not have threads does without', async () => {
   const script = `
     import { CompressionThread } from '${THREAD}';
     const thread = new CompressionThread();
-    const pages = Array.from({ length: 9 }, () => new Uint8Array(8000));
+    const pages = Array.from({ length: 64 }, () => new Uint8Array(8000));
     for (let count = 0; count < 3; count += 1) console.log(thread.compress(pages, 'zstd').length);
     await thread.close();
   `;
   const args = ['--permission', '--allow-fs-read=*', '--input-type=module', '-e', script];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
-  expect(stdout).toBe('9\n9\n9\n');
+  expect(stdout).toBe('64\n64\n64\n');
 });
 
 test('the thread keeps its process alive while somebody waits for it, and no longer', async () => {
   const script = `
     import { CompressionThread } from '${THREAD}';
     const thread = new CompressionThread();
-    const pages = Array.from({ length: 9 }, () => new Uint8Array(8000));
+    const pages = Array.from({ length: 64 }, () => new Uint8Array(8000));
     let answer = thread.compress(pages, 'zstd');
     while (!(answer instanceof Promise)) {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -102,5 +102,5 @@ test('the thread keeps its process alive while somebody waits for it, and no lon
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
     timeout: 20_000,
   });
-  expect(stdout).toBe('9\n');
+  expect(stdout).toBe('64\n');
 });
