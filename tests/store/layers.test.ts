@@ -7,7 +7,7 @@ import { isExpired } from '../../shared/store/evaluate.ts';
 import type { Snapshot } from '../../shared/store/container.ts';
 import { ON_THE_SPOT } from '../../shared/store/compressor.ts';
 import { evaluate, type Evaluation, PURGE_AFTER_MS } from '../../shared/store/evaluate.ts';
-import { findRecord, layersOf, unreadPages } from '../../shared/store/layers.ts';
+import { findRecord, layersOf, shedShare, unreadPages } from '../../shared/store/layers.ts';
 import type { PageRef } from '../../shared/store/header.ts';
 import { PageContent } from '../../shared/store/page-content.ts';
 import { seal } from '../../shared/store/sealing.ts';
@@ -201,4 +201,15 @@ test('a tombstone above hides the record below, also after the key is gone from 
   expect(find(20, after(removed, again))?.value[0]).toBe(3);
   expect(find(20, after(after(removed, again), gone))).toBeUndefined();
   expect(find(21, removed)?.value[0]).toBe(1);
+});
+
+test('what a merge would shed is judged without letting go of stored pages, which a split needs', async () => {
+  const below = await filled(1_000);
+  const overwritten = Array.from({ length: 1_000 }, (_, index) => put(key(index), 2));
+  const both = after(below, await evaluated(below, overwritten));
+  const pages = both.header.pages.map((ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
+  const stored = { ...both, header: { ...both.header, pages } };
+  expect(both.header.layers).toHaveLength(1);
+  expect(shedShare(stored, stored.header, 0, 't')).toBeCloseTo(0.5, 1);
+  expect(pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
 });
