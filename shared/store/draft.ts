@@ -12,7 +12,7 @@ import {
   HEADER_BYTES_MAX,
   type PageRef,
 } from './header.ts';
-import type { PageRules } from './page-ref.ts';
+import { type PageRules, withChunksBefore } from './page-ref.ts';
 import { layersOf, shedShare } from './layers.ts';
 import { type Cut, type NodeBudget, shareOut } from './share-out.ts';
 import { draftSplit, halvePage, type SplitDraft, wholeNode } from './split.ts';
@@ -137,10 +137,6 @@ function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules
     .map((ref) => ({ ref, chunksBefore: before.get(ref.slot)?.chunksMost ?? 0 }));
   const dropped = snapshot.header.pages.filter(({ slot }) => !kept.has(slot));
   return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
-}
-
-function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
-  return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
 }
 
 function replacing(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {

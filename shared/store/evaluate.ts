@@ -6,7 +6,7 @@ import { pageOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { StoreError } from './errors.ts';
 import { type DeadSlot, HEADER_FIXED_BYTES, type PageRef } from './header.ts';
-import { findRecord, layersOf, rowBefore, targetLayer } from './layers.ts';
+import { findRecord, layersOf, rowBefore, startingAt, targetLayer } from './layers.ts';
 import { flatten, overlay, withoutDead } from './overlay.ts';
 import {
   cutPage,
@@ -216,19 +216,11 @@ class Evaluator {
       taken = row + 1;
       first = next;
     }
-    return this.#startingAtLow(rewritten.concat(rows.slice(taken)));
+    return startingAt(rewritten.concat(rows.slice(taken)), this.#snapshot.header.low);
   }
 
   #purged(page: Page): Page {
     return withoutDead(page, this.#rules.nowMs - PURGE_AFTER_MS);
-  }
-
-  /** The first page owns everything from the container's low, also after the page before it became empty. */
-  #startingAtLow(rows: Row[]): Row[] {
-    const { low } = this.#snapshot.header;
-    const [first] = rows;
-    if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
-    return rows;
   }
 
   #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {

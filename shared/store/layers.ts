@@ -26,6 +26,13 @@ export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (
   return [pages.slice(0, end), ...split];
 }
 
+/** The rows of a layer, of which the first owns everything from `low`, also where the page before it is gone. Changes the array. */
+export function startingAt<Row extends Pick<PageRef, 'low'>>(rows: Row[], low: Position): Row[] {
+  const [first] = rows;
+  if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
+  return rows;
+}
+
 /** The rows that may hold the record of `position`, the newest layer first. */
 export function rowsFor({ pages, layers }: Header, position: Position): PageRef[] {
   const rows: PageRef[] = [];

@@ -59,3 +59,8 @@ export function refOf(
     content: new PageContent(sealed.bytes, page),
   };
 }
+
+/** A slot counts the most chunks it took since the entity's last insert or replace. */
+export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
+  return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
+}

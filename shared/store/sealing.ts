@@ -4,7 +4,7 @@ import { type Compressor, compressHere } from './compressor.ts';
 import type { Deadlines } from './deadline.ts';
 import type { UnsealedEvaluation, UnsealedPage, Evaluation } from './evaluate.ts';
 import type { Header, PageRef } from './header.ts';
-import { compressionOf, type PageRules, refOf } from './page-ref.ts';
+import { compressionOf, type PageRules, refOf, withChunksBefore } from './page-ref.ts';
 
 /** The pages of a commit take a fraction of a second; then they are compressed on the spot. */
 const COMPRESSION_TIMEOUT_MS = 5_000;
@@ -23,7 +23,7 @@ export async function seal(unsealed: UnsealedEvaluation, node: Header, sealing: 
   const sealed = new Map(
     fresh.map((one): [UnsealedPage, PageRef] => {
       const ref = refOf(one.page, compressed.get(one) ?? compress(one.page.body, 'none'), node, one, rules);
-      return [one, { ...ref, chunksMost: Math.max(ref.chunksMost, one.chunksBefore) }];
+      return [one, withChunksBefore(ref, one.chunksBefore)];
     }),
   );
   return {

@@ -5,6 +5,7 @@ import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts
 import { glanceAt, pageOf, placeOf, type Snapshot } from './container.ts';
 import { chunksOf } from './driver.ts';
 import { appendCommitId, type Header, type PageRef } from './header.ts';
+import { startingAt } from './layers.ts';
 import {
   cutPage,
   keyAt,
@@ -155,12 +156,9 @@ class Mover {
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
       const isWhole = piece === undefined || recordCount(piece) === ref.records;
-      const page = place(ref, isWhole ? undefined : piece);
-      // The first page of a layer owns everything from the node's low.
-      const isFirst = placed.length === 0 && compareBytes(page.low, node.low) !== 0;
-      placed.push(isFirst ? { ...page, low: node.low } : page);
+      placed.push(place(ref, isWhole ? undefined : piece));
     }
-    return placed;
+    return startingAt(placed, node.low);
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {

@@ -31,7 +31,7 @@ export const LIMITS: DriverLimits = {
   // There is no batched get.
   readsMax: 1,
   writesMax: 100,
-  // Transactions go through the SDK's serializers (see rows.ts): what is large travels faster, and no dearer, by itself.
+  // Transactions go through the SDK's serializers (see rows.ts): what is large travels faster by itself, for a request more.
   writeBytesMax: 128 * 1024,
   listMax: 1_000,
   lane: partitionOf,
