@@ -199,6 +199,15 @@ describe('the engine', () => {
   });
 });
 
+describe('the library', () => {
+  const library = sources.filter(({ file }) => /^shared\/(store|drivers)\//.test(file));
+
+  it('awaits nothing while it loads, so that CommonJS can require it', () => {
+    const waiting = library.filter(({ text }) => /^\S.*\bawait\b/m.test(withoutComments(text)));
+    expect(waiting.map(({ file }) => file)).toEqual([]);
+  });
+});
+
 describe('the top level', () => {
   it('holds four folders and what tools look for, nothing else', () => {
     const entries = readdirSync(ROOT).filter((name) => !GENERATED.has(name));

@@ -25,6 +25,7 @@ import { OneCall } from './one-call.ts';
 import { withRetry } from './retry.ts';
 import { Lately } from './lately.ts';
 import { Pace } from './pace.ts';
+import { loadHash } from './position.ts';
 import { dropTable, listTables, openRoot } from './roots.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
 import { StoredTable } from './table.ts';
@@ -147,9 +148,10 @@ class ContainerStore implements Store {
     const call = new OneCall(this.#driver);
     const engine = this.#newEngine(table, call.driver);
     const deadline = this.#deadlines.begin(options);
+    const prepared = () => loadHash().then(() => work(engine));
     return this.#deadlines.bound(
       deadline,
-      () => work(engine).catch((error: unknown) => Promise.reject(call.failure(error))),
+      () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
       (cause) => call.end(cause),
     );
   }
