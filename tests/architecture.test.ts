@@ -50,8 +50,8 @@ const RULES: readonly Rule[] = [
   {
     from: /^shared\/drivers\/datastore/,
     may: [
-      /^shared\/drivers\/(datastore\/[a-z]+|misuse|outcomes)\.ts$/,
-      /^shared\/store\/(driver|errors|index|runtime)\.ts$/,
+      /^shared\/drivers\/(datastore\/[a-z]+|factory|misuse|outcomes)\.ts$/,
+      /^shared\/store\/(driver|errors|index|options|runtime)\.ts$/,
       DATASTORE_SDK,
       /^node:/,
     ],
@@ -59,15 +59,19 @@ const RULES: readonly Rule[] = [
   {
     from: /^shared\/drivers\/azure/,
     may: [
-      /^shared\/drivers\/(azure-tables\/[a-z]+|misuse|outcomes)\.ts$/,
-      /^shared\/store\/(driver|errors|index|runtime)\.ts$/,
+      /^shared\/drivers\/(azure-tables\/[a-z]+|factory|misuse|outcomes)\.ts$/,
+      /^shared\/store\/(driver|errors|index|options|runtime)\.ts$/,
       AZURE_SDK,
       /^node:/,
     ],
   },
   {
     from: /^shared\/drivers\//,
-    may: [/^shared\/drivers\/(misuse|outcomes)\.ts$/, /^shared\/store\/(driver|errors|index|runtime)\.ts$/, /^node:/],
+    may: [
+      /^shared\/drivers\/(factory|misuse|outcomes)\.ts$/,
+      /^shared\/store\/(driver|errors|index|options|runtime)\.ts$/,
+      /^node:/,
+    ],
   },
   {
     from: /^shared\/compare\/baseline\/datastore\.ts$/,

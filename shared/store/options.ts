@@ -17,8 +17,8 @@ import type {
 export interface Kind {
   /** In words that follow "must be". */
   readonly name: string;
-  /** Its values are words of this library, and no secrets: a message may repeat a wrong one. */
-  readonly isWord?: true;
+  /** A message may repeat a wrong string, up to a question mark: behind one an address may hold a secret. */
+  readonly isShown?: true;
   accepts(value: unknown): boolean;
 }
 
@@ -28,7 +28,7 @@ export type CheckOptions = (given: unknown, index?: number) => void;
 const ANYTHING: Kind = { name: 'anything', accepts: () => true };
 const NUMBER: Kind = { name: 'a number', accepts: (value) => typeof value === 'number' };
 const SIGNAL = objectWith('an AbortSignal', 'addEventListener', 'removeEventListener');
-export const STRING: Kind = { name: 'a string', accepts: (value) => typeof value === 'string' };
+export const STRING: Kind = { name: 'a string', accepts: isText };
 export const BOOLEAN: Kind = { name: 'true or false', accepts: (value) => typeof value === 'boolean' };
 export const FUNCTION: Kind = { name: 'a function', accepts: (value) => typeof value === 'function' };
 export const ARRAY: Kind = { name: 'an array', accepts: (value) => Array.isArray(value) };
@@ -43,7 +43,7 @@ export function objectWith(name: string, ...methods: readonly string[]): Kind {
 }
 
 function oneOf(...words: readonly string[]): Kind {
-  return { name: `one of ${words.join(', ')}`, isWord: true, accepts: (value) => words.includes(value as string) };
+  return { name: `one of ${words.join(', ')}`, isShown: true, accepts: (value) => words.includes(value as string) };
 }
 
 const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
@@ -141,7 +141,7 @@ function orString(check: CheckOptions): CheckOptions {
 }
 
 function wrongKind(place: string, name: string, kind: Kind, value: unknown): TypeError {
-  const given = kind.isWord === true && typeof value === 'string' ? JSON.stringify(value) : described(value);
+  const given = kind.isShown === true && isText(value) ? JSON.stringify(value.split('?', 1)[0]) : described(value);
   return new TypeError(`${place}: ${name} must be ${kind.name}, not ${given}`);
 }
 
@@ -173,6 +173,10 @@ function described(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
