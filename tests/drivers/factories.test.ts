@@ -86,17 +86,22 @@ test('a signature in an address that is refused is not repeated', () => {
   expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);
 });
 
+async function expectOpen(driver: Driver): Promise<void> {
+  expect(driver.limits.provider).toMatch(/^(datastore|azure-tables)$/);
+  await driver.close();
+}
+
 const LOOPBACK = ['http://127.0.0.1:8081', 'http://127.8.0.1:8081', 'http://LOCALHOST:8081', 'http://[::1]:8081'];
 
 test.each(LOOPBACK)('%s needs no leave', async (endpoint) => {
-  await datastoreDriver({ projectId, endpoint }).close();
-  await azureTablesDriver({ ...AZURE, endpoint }).close();
+  await expectOpen(datastoreDriver({ projectId, endpoint }));
+  await expectOpen(azureTablesDriver({ ...AZURE, endpoint }));
 });
 
 test('http: to another machine is taken where it is allowed', async () => {
   const endpoint = 'http://emulator:8081';
-  await datastoreDriver({ projectId, endpoint, allowInsecureConnection: true }).close();
-  await azureTablesDriver({ ...AZURE, endpoint, allowInsecureConnection: true }).close();
+  await expectOpen(datastoreDriver({ projectId, endpoint, allowInsecureConnection: true }));
+  await expectOpen(azureTablesDriver({ ...AZURE, endpoint, allowInsecureConnection: true }));
 });
 
 test.each([
@@ -109,10 +114,10 @@ test.each([
   ],
 ])('the Azure driver takes %s for a credential', async (_, options) => {
   const { credential: given, ...rest } = { ...AZURE, endpoint: 'https://account.table.core.windows.net', ...options };
-  await azureTablesDriver(given === undefined ? rest : { ...rest, credential: given }).close();
+  await expectOpen(azureTablesDriver(given === undefined ? rest : { ...rest, credential: given }));
 });
 
 test('the Datastore driver takes credentials alone, and with an address', async () => {
-  await datastoreDriver({ projectId, auth }).close();
-  await datastoreDriver({ projectId, auth, endpoint: 'https://example.org' }).close();
+  await expectOpen(datastoreDriver({ projectId, auth }));
+  await expectOpen(datastoreDriver({ projectId, auth, endpoint: 'https://example.org' }));
 });
