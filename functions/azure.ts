@@ -38,7 +38,7 @@ const allowInsecureConnection = new URL(endpoint).hostname === '127.0.0.1';
 
 /** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
 export const open = once(async () => {
-  const options = { endpoint, tableName: env.STOWAGE_TABLES_TABLE, credential, allowInsecureConnection };
+  const options = { endpoint, tableName: env.STOWAGE_TABLES_TABLE, credential };
   const { driver, counters } = measured(azureTablesDriver(options));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());

@@ -1,7 +1,15 @@
 // POST of a batch: puts, gets and deletes mixed, an outcome each, in JSON or MessagePack. Keys travel in the body, so every key can be
 // reached here. Operations on one key take effect in their order; those on different keys run together.
 import { z } from 'zod';
-import type { DeleteOutcome, EncodedValue, GetOutcome, PutItem, PutOutcome } from '../shared/store/index.ts';
+import type {
+  CallOptions,
+  DeleteOutcome,
+  EncodedValue,
+  GetOptions,
+  GetOutcome,
+  PutItem,
+  PutOutcome,
+} from '../shared/store/index.ts';
 import type { Call, Route } from './app.ts';
 import { reply } from './app.ts';
 import { readBody } from './body.ts';
@@ -70,7 +78,7 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
   const maxAgeMs = maxAgeMsOf(request);
   const outcomes = await tables.use(tableNameOf(request), bounds, (table) =>
-    runOperations(table, operations, codec, { ...bounds, maxAgeMs }),
+    runOperations(table, operations, codec, bounds, maxAgeMs),
   );
   boundAnswer(outcomes);
   if (answerType === MEDIA_TYPE_OF.json)
@@ -94,20 +102,19 @@ function plainMap(value: unknown): unknown {
   return value instanceof Map ? Object.fromEntries(value as Map<string, unknown>) : value;
 }
 
-type BatchBounds = Call['bounds'] & { readonly maxAgeMs: number };
-
 async function runOperations(
   table: RecordTable,
   operations: readonly Operation[],
   codec: Codec,
-  bounds: BatchBounds,
+  bounds: CallOptions,
+  maxAgeMs: number,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = Array.from({ length: operations.length });
   for (const wave of wavesOf(operations)) {
     const indexesOf = (op: Operation['op']): number[] => wave.filter((index) => operations[index]!.op === op);
     await Promise.all([
       runPuts(table, operations, indexesOf('put'), codec, bounds, outcomes),
-      runGets(table, operations, indexesOf('get'), bounds, outcomes),
+      runGets(table, operations, indexesOf('get'), { ...bounds, maxAgeMs }, outcomes),
       runDeletes(table, operations, indexesOf('delete'), bounds, outcomes),
     ]);
   }
@@ -132,7 +139,7 @@ async function runPuts(
   operations: readonly Operation[],
   indexes: readonly number[],
   codec: Codec,
-  bounds: BatchBounds,
+  bounds: CallOptions,
   outcomes: Outcome[],
 ): Promise<void> {
   const items: PutItem<EncodedValue>[] = [];
@@ -155,13 +162,13 @@ async function runGets(
   table: RecordTable,
   operations: readonly Operation[],
   indexes: readonly number[],
-  bounds: BatchBounds,
+  options: GetOptions,
   outcomes: Outcome[],
 ): Promise<void> {
   if (indexes.length === 0) return;
   const results = await table.getMany(
     indexes.map((index) => operations[index]!.key),
-    bounds,
+    options,
   );
   for (const [i, index] of indexes.entries()) outcomes[index] = results[i]!;
 }
@@ -170,7 +177,7 @@ async function runDeletes(
   table: RecordTable,
   operations: readonly Operation[],
   indexes: readonly number[],
-  bounds: BatchBounds,
+  bounds: CallOptions,
   outcomes: Outcome[],
 ): Promise<void> {
   if (indexes.length === 0) return;

@@ -35,7 +35,7 @@ export const open = once(async () => {
   const where =
     env.DATASTORE_EMULATOR_HOST === undefined
       ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
-      : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}` };
+      : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
   const { driver, counters } = measured(datastoreDriver({ ...place, ...where }));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());

@@ -15,6 +15,7 @@ import type {
   WriteOutcome,
 } from '../store/driver.ts';
 import { StoreError } from '../store/errors.ts';
+import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/options.ts';
 import { tableCalls } from './azure-tables/client.ts';
 import type { ClientOptions, RowWrite, TableCalls } from './azure-tables/client.ts';
 import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-tables/errors.ts';
@@ -29,6 +30,7 @@ import {
   selectOf,
 } from './azure-tables/mapping.ts';
 import { probe } from './azure-tables/probe.ts';
+import { addressLike, checkSecure, textLike } from './factory.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
 import { fitsAlone, refused, unknown, withDeadline } from './outcomes.ts';
 
@@ -37,8 +39,36 @@ export type AzureTablesOptions = ClientOptions;
 /** Hosts of the service itself, in all of its clouds; others are probed. */
 const SERVICE_HOST = /\.table\.(core\.windows\.net|core\.chinacloudapi\.cn|core\.usgovcloudapi\.net)$/;
 
+const TOKEN_CREDENTIAL = objectWith('a token credential', 'getToken');
+const CREDENTIAL: Kind = {
+  name: 'an AzureNamedKeyCredential, an AzureSASCredential or a token credential',
+  accepts: (value) => TOKEN_CREDENTIAL.accepts(value) || hasTexts(value, 'name', 'key') || hasTexts(value, 'signature'),
+};
+
+const check = optionsOf<AzureTablesOptions>(
+  'azureTablesDriver',
+  {
+    endpoint: addressLike('https://ACCOUNT.table.core.windows.net or http://127.0.0.1:10002/devstoreaccount1'),
+    tableName: textLike('3 to 63 letters and digits, a letter first', /^[A-Za-z][A-Za-z0-9]{2,62}$/),
+    credential: CREDENTIAL,
+    allowInsecureConnection: BOOLEAN,
+  },
+  ['endpoint', 'tableName'],
+);
+
+/** No I/O. Throws a TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed. */
 export function azureTablesDriver(options: AzureTablesOptions): Driver {
-  return driverOn(tableCalls(options), !SERVICE_HOST.test(new URL(options.endpoint).hostname));
+  check(options);
+  const { endpoint, credential, allowInsecureConnection } = options;
+  checkSecure('azureTablesDriver', endpoint, allowInsecureConnection);
+  const { protocol, hostname, searchParams } = new URL(endpoint);
+  if (credential === undefined && !searchParams.has('sig'))
+    throw new TypeError(`azureTablesDriver needs credential: it must be ${CREDENTIAL.name}, or a SAS in endpoint`);
+  if (protocol === 'http:' && TOKEN_CREDENTIAL.accepts(credential))
+    throw new TypeError(
+      'azureTablesDriver: a token credential goes to https: alone: give an https: endpoint, or a key',
+    );
+  return driverOn(tableCalls(options), !SERVICE_HOST.test(hostname));
 }
 
 /** The driver over given calls; with `doubtful` it probes them before it trusts them with a condition. */
@@ -188,6 +218,10 @@ function rowOf(write: Write): RowWrite {
   const row = { ...keysOf(write.id), properties: propertiesOf(write) };
   if (write.kind === 'insert') return row;
   return { ...row, change: { mode: write.kind === 'patch' ? 'Merge' : 'Replace', etag: write.version } };
+}
+
+function hasTexts(value: unknown, ...names: readonly string[]): boolean {
+  return OBJECT.accepts(value) && names.every((name) => isText((value as Record<string, unknown>)[name]));
 }
 
 /** A success without an etag cannot be built upon. */

@@ -14,6 +14,7 @@ import type {
   WriteOutcome,
 } from '../store/driver.ts';
 import { StoreError } from '../store/errors.ts';
+import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/options.ts';
 import { datastoreCalls } from './datastore/client.ts';
 import type { ClientOptions, CommitResponse, DatastoreCalls, EntityResult, Mutation } from './datastore/client.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './datastore/errors.ts';
@@ -21,6 +22,7 @@ import { entityOf, idOf, keyOf, maskOf, partsOf, propertyOf } from './datastore/
 import type { KeySpace } from './datastore/mapping.ts';
 import type { Abilities } from './datastore/probe.ts';
 import { probe, SERVICE } from './datastore/probe.ts';
+import { addressLike, checkSecure, isAddress, textLike } from './factory.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
 import { fitsAlone, refused, unknown, withDeadline } from './outcomes.ts';
 
@@ -29,6 +31,8 @@ export interface DatastoreOptions extends ClientOptions {
   readonly namespace?: string;
   /** Kind of all entities. Default `Container`. */
   readonly kind?: string;
+  /** Allows an `http:` endpoint on another machine. Default false: on this one alone. */
+  readonly allowInsecureConnection?: boolean;
 }
 
 /**
@@ -57,9 +61,29 @@ const EMULATOR_LIMITS: DriverLimits = { ...LIMITS, writeBytesMax: 3_800_000 };
 /** Sorts behind every character an id may have. */
 const AFTER_ALL_IDS = '\x7f';
 
+const ADDRESS = addressLike('http://127.0.0.1:8081 for an emulator');
+const FILLED = textLike('a string that is not empty', /./);
+
+const check = optionsOf<DatastoreOptions>(
+  'datastoreDriver',
+  {
+    projectId: FILLED,
+    databaseId: STRING,
+    namespace: STRING,
+    kind: FILLED,
+    auth: objectWith('a GoogleAuth', 'getClient'),
+    endpoint: { ...ADDRESS, accepts: (value) => isAddress(value) && new URL(value).pathname === '/' },
+    allowInsecureConnection: BOOLEAN,
+  },
+  ['projectId'],
+);
+
+/** No I/O. Throws a TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed. */
 export function datastoreDriver(options: DatastoreOptions): Driver {
+  check(options);
+  if (options.endpoint !== undefined) checkSecure('datastoreDriver', options.endpoint, options.allowInsecureConnection);
   const { projectId, databaseId = '', namespace = '', kind = 'Container', endpoint } = options;
-  const limits = endpoint?.startsWith('http:') === true ? EMULATOR_LIMITS : LIMITS;
+  const limits = endpoint?.toLowerCase().startsWith('http:') === true ? EMULATOR_LIMITS : LIMITS;
   const space = { projectId, databaseId, namespace, kind };
   return driverOn(datastoreCalls(options), { space, limits, doubtful: endpoint !== undefined });
 }

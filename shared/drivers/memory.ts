@@ -18,6 +18,7 @@ import type {
 } from '../store/driver.ts';
 import { chunksOf } from '../store/driver.ts';
 import { StoreError } from '../store/errors.ts';
+import { FUNCTION, OBJECT, optionsOf } from '../store/options.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
 import { refused, unknown } from './outcomes.ts';
 
@@ -93,7 +94,11 @@ export function memoryState(): MemoryState {
   return { entities: new Map(), versionCount: 0 };
 }
 
+const check = optionsOf<MemoryOptions>('memoryDriver', { state: OBJECT, limits: OBJECT, faults: FUNCTION });
+
+/** Throws a TypeError for options that do not exist or are of the wrong type. */
 export function memoryDriver(options: MemoryOptions = {}): Driver {
+  check(options);
   const state = options.state ?? memoryState();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   let closed = false;

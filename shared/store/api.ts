@@ -105,6 +105,11 @@ export interface PutOptions extends CallOptions {
   readonly ttlMs?: number;
 }
 
+export interface UpdateOptions extends CallOptions {
+  /** The record expires this many milliseconds from now (a positive integer); default as before. */
+  readonly ttlMs?: number;
+}
+
 export interface DeleteOptions extends CallOptions {
   /** Delete only if the record is at this version; else `conflict`. */
   readonly ifVersion?: string;
@@ -159,8 +164,9 @@ export interface Scan<V> extends AsyncIterable<Entry<V>> {
 }
 
 /**
- * A table. Every operation on one record is linearizable. Errors are StoreErrors; each verb says its usual cost in requests
- * to the provider, with the branches cached.
+ * A table. Every operation on one record is linearizable. Errors are StoreErrors, and a TypeError for misuse (an option that does not exist,
+ * a value of the wrong type), with which `scan` throws and the others reject. Each verb says its usual cost in requests to the provider, with
+ * the branches cached.
  */
 export interface Table<V> {
   readonly name: string;
@@ -181,7 +187,7 @@ export interface Table<V> {
   update(
     key: string,
     change: (current: Entry<V> | undefined) => V | undefined,
-    options?: CallOptions & { readonly ttlMs?: number },
+    options?: UpdateOptions,
   ): Promise<Entry<V> | undefined>;
   /** Cost: as `put`. Deleting what is absent is no error. */
   delete(

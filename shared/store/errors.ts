@@ -29,7 +29,7 @@ export interface StoreErrorDetails {
 
 const RETRYABLE_BY_DEFAULT: ReadonlySet<StoreErrorCode> = new Set(['throttled', 'unavailable', 'aborted']);
 
-/** Every failure the store reports, except misuse of the driver contract, which is a TypeError. */
+/** Every failure the store reports, except misuse (of its calls' options and arguments, of the driver contract), which is a TypeError. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retryable: boolean;
@@ -46,6 +46,13 @@ export class StoreError extends Error {
     this.table = details.table;
     this.key = details.key;
     this.container = details.container;
+  }
+
+  /** For logs: JSON.stringify leaves out the message of an Error. Of the cause its message alone. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { name, code, message, retryable, table, key, container, cause } = this;
+    const why = cause instanceof Error ? cause.message : undefined;
+    return { name, code, message, retryable, table, key, container, cause: why };
   }
 }
 

@@ -1,18 +1,7 @@
 // The store: one driver, one cache, one set of bounds, and an engine for each table in use.
 import pLimit from 'p-limit';
 import { Admission } from './admission.ts';
-import type {
-  CallOptions,
-  CodecName,
-  Compression,
-  Order,
-  Store,
-  StoreOptions,
-  Table,
-  TableInfo,
-  TableOptions,
-  VacuumReport,
-} from './api.ts';
+import type { CallOptions, Store, StoreOptions, Table, TableInfo, TableOptions, VacuumReport } from './api.ts';
 import { ContainerCache } from './cache.ts';
 import { Clock } from './clock.ts';
 import type { Compressor } from './compressor.ts';
@@ -22,9 +11,11 @@ import { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { checkTableName } from './ids.ts';
 import { OneCall } from './one-call.ts';
+import { CHECK } from './options.ts';
 import { withRetry } from './retry.ts';
 import { Lately } from './lately.ts';
 import { Pace } from './pace.ts';
+import { loadHash } from './position.ts';
 import { dropTable, listTables, openRoot } from './roots.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
 import { StoredTable } from './table.ts';
@@ -40,13 +31,9 @@ const COMMITS_AT_A_TIME = 64;
 const CONTAINERS_MAX = 256;
 const CLOSE_MS = 5_000;
 
-const COMPRESSIONS: readonly Compression[] = ['zstd', 'deflate', 'none'];
-const ORDERS: readonly Order[] = ['hash', 'key'];
-const CODECS: readonly CodecName[] = ['msgpack', 'json', 'bytes', 'encoded'];
-
 /**
  * Opens a store on a driver. No I/O. The store owns the driver from now on: `close` closes it.
- * Throws `invalid` for options that make no sense.
+ * Throws `invalid` for options that make no sense, a TypeError for those that do not exist or are of the wrong type.
  */
 export function openStore(options: StoreOptions): Store {
   return new ContainerStore(options);
@@ -69,13 +56,13 @@ class ContainerStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: StoreOptions) {
+    CHECK.openStore(options);
     const { runtime = systemRuntime, cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
     if (!((options.commitsPerSecondMax ?? 1) > 0))
       throw new StoreError('invalid', 'commitsPerSecondMax must be above 0: leave it out for no limit');
-    checkOneOf('compression', COMPRESSIONS, options.compression);
     this.#options = options;
     this.#runtime = runtime;
     this.#driver = withRetry(options.driver, runtime);
@@ -89,9 +76,8 @@ class ContainerStore implements Store {
 
   async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
     checkTableName(name);
+    CHECK.table(options);
     const { order, containers = 1, codec = 'msgpack', create = true } = options;
-    checkOneOf('order', ORDERS, order);
-    checkOneOf('codec', CODECS, codec);
     if (!Number.isInteger(containers) || containers < 1 || containers > CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${CONTAINERS_MAX}`, { table: name });
     }
@@ -106,16 +92,19 @@ class ContainerStore implements Store {
   }
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {
+    CHECK.tables(options);
     return this.#bounded(options, () => listTables(this.#driver, (name) => this.#newEngine(name, this.#driver)));
   }
 
   async drop(name: string, options?: CallOptions): Promise<boolean> {
     checkTableName(name);
+    CHECK.drop(options);
     return this.#administer(name, options, dropTable);
   }
 
   async vacuum(name: string, options?: CallOptions): Promise<VacuumReport> {
     checkTableName(name);
+    CHECK.vacuum(options);
     return this.#administer(name, options, vacuumTable);
   }
 
@@ -147,9 +136,10 @@ class ContainerStore implements Store {
     const call = new OneCall(this.#driver);
     const engine = this.#newEngine(table, call.driver);
     const deadline = this.#deadlines.begin(options);
+    const prepared = () => loadHash().then(() => work(engine));
     return this.#deadlines.bound(
       deadline,
-      () => work(engine).catch((error: unknown) => Promise.reject(call.failure(error))),
+      () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
       (cause) => call.end(cause),
     );
   }
@@ -167,10 +157,4 @@ class ContainerStore implements Store {
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StoreError('invalid', 'the store is closed');
   }
-}
-
-/** What a program without types may get wrong, and would be stored. */
-function checkOneOf<T extends string>(name: string, values: readonly T[], value: T | undefined): void {
-  if (value === undefined || values.includes(value)) return;
-  throw new StoreError('invalid', `${name} must be one of ${values.join(', ')}`);
 }

@@ -16,6 +16,7 @@ import type {
   ScanOptions,
   Table,
   TableStats,
+  UpdateOptions,
 } from './api.ts';
 import type { Admission } from './admission.ts';
 import type { Id64 } from './bytes.ts';
@@ -26,6 +27,7 @@ import type { Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { lookForRecords, recordIn, type Wish } from './lookup.ts';
+import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from './options.ts';
 import type { StoredRecord } from './page.ts';
 import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
 import { TableScan } from './scan.ts';
@@ -58,12 +60,19 @@ export class StoredTable<V> implements Table<V> {
   }
 
   async get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
-    const [outcome] = await this.getMany([key], options);
+    CHECK.get(options);
+    const [outcome] = await this.#getAll([key], options);
     if (outcome?.status === 'failed') throw outcome.error;
     return outcome?.status === 'found' ? entryOf(outcome) : undefined;
   }
 
   async getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]> {
+    checkArgument('table.getMany', 'keys', ARRAY, keys);
+    CHECK.getMany(options);
+    return this.#getAll(keys, options);
+  }
+
+  async #getAll(keys: readonly string[], options: GetOptions | undefined): Promise<GetOutcome<V>[]> {
     const maxAgeMs = checkMaxAge(options?.maxAgeMs, this.name);
     const deadline = this.#context.deadlines.begin(options);
     const outcomes: GetOutcome<V>[] = [];
@@ -122,12 +131,19 @@ export class StoredTable<V> implements Table<V> {
   }
 
   async put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }> {
-    const [outcome] = await this.putMany([{ ...options, key, value }], options);
+    CHECK.put(options);
+    const [outcome] = await this.#putAll([{ ...options, key, value }], options);
     if (outcome?.status !== 'written') throw outcome?.error ?? new TypeError('no outcome');
     return { version: outcome.version };
   }
 
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
+    checkItems('table.putMany', items, CHECK.putItem);
+    CHECK.putMany(options);
+    return this.#putAll(items, options);
+  }
+
+  async #putAll(items: readonly PutItem<V>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
     const verdicts = await this.#writer.write(items, (item) => this.#putting(item), options);
     return verdicts.map((verdict, index): PutOutcome => {
       const { key } = items[index]!;
@@ -156,8 +172,10 @@ export class StoredTable<V> implements Table<V> {
   async update(
     key: string,
     change: (current: Entry<V> | undefined) => V | undefined,
-    options?: CallOptions & { readonly ttlMs?: number },
+    options?: UpdateOptions,
   ): Promise<Entry<V> | undefined> {
+    checkArgument('table.update', 'change', FUNCTION, change);
+    CHECK.update(options);
     const place = { table: this.name, key };
     const expiresAtMs = this.#expiry(options?.ttlMs, place);
     const wish: Decide = (current, incarnation) => {
@@ -180,7 +198,8 @@ export class StoredTable<V> implements Table<V> {
     key: string,
     options?: DeleteOptions,
   ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
-    const [outcome] = await this.deleteMany([{ ...options, key }], options);
+    CHECK.delete(options);
+    const [outcome] = await this.#deleteAll([{ ...options, key }], options);
     if (outcome?.status === 'failed') throw outcome.error;
     return outcome?.status === 'deleted'
       ? { deleted: true, version: outcome.version }
@@ -188,7 +207,13 @@ export class StoredTable<V> implements Table<V> {
   }
 
   async deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
+    checkItems('table.deleteMany', items, CHECK.deleteItem);
+    CHECK.deleteMany(options);
     const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
+    return this.#deleteAll(wanted, options);
+  }
+
+  async #deleteAll(wanted: readonly DeleteItem[], options: CallOptions | undefined): Promise<DeleteOutcome[]> {
     const verdicts = await this.#writer.write(wanted, (item) => ({ wish: this.#deleting(item), bytes: 0 }), options);
     return verdicts.map((verdict, index): DeleteOutcome => {
       const { key } = wanted[index]!;
@@ -208,6 +233,7 @@ export class StoredTable<V> implements Table<V> {
   }
 
   scan(options: ScanOptions = {}): Scan<V> {
+    CHECK.scan(options);
     const { engine, deadlines, order } = this.#context;
     return new TableScan<V>(engine, deadlines, order, options, (key, record, incarnation) =>
       this.#entry(key, record, incarnation),

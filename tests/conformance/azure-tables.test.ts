@@ -16,7 +16,6 @@ function driverAt(endpoint: string) {
     endpoint,
     tableName: 'conformance',
     credential: new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
-    allowInsecureConnection: true,
   });
 }
 

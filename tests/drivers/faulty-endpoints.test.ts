@@ -27,7 +27,7 @@ afterEach(async () => {
 function drivers(port: number): { readonly name: string; readonly driver: Driver }[] {
   const endpoint = `http://127.0.0.1:${port}`;
   const credential = new AzureNamedKeyCredential('account', 'a2V5');
-  const azure = { endpoint, tableName: 'table', credential, allowInsecureConnection: true };
+  const azure = { endpoint, tableName: 'table', credential };
   const both = [
     { name: 'azure-tables', driver: azureTablesDriver(azure) },
     { name: 'datastore', driver: datastoreDriver({ projectId: 'p', endpoint }) },
@@ -182,7 +182,7 @@ describe('Azure, by status and code', () => {
       response.writeHead(404, { 'x-ms-error-code': 'ResourceNotFound' }).end();
     });
     const endpoint = `http://127.0.0.1:${port}/account?sv=1&sig=a%2Fb`;
-    const driver = azureTablesDriver({ endpoint, tableName: 'table', allowInsecureConnection: true });
+    const driver = azureTablesDriver({ endpoint, tableName: 'table' });
     open.add(driver);
     await driver.read([{ id: 'a!b', parts: ['c'] }], PATIENT);
     await driver.write([insert('a!b', [part('c', 'x')])], PATIENT);

@@ -27,6 +27,20 @@ console.log(JSON.stringify([record.value, refusal instanceof StoreError, refusal
 await store.close();
 `;
 
+const REQUIRED = `
+const { openStore } = require('stowage');
+const { memoryDriver } = require('stowage/memory');
+
+async function main() {
+  const store = openStore({ driver: memoryDriver() });
+  const users = await store.table('users');
+  await users.put('user:1', { name: 'Ada' });
+  console.log(JSON.stringify([(await users.get('user:1')).value, process.versions.node]));
+  await store.close();
+}
+main();
+`;
+
 const TYPED = `
 import { openStore } from 'stowage';
 import type { Table } from 'stowage';
@@ -65,6 +79,18 @@ describe('the packed library', () => {
     await writeFile(path.join(projectDir(), 'use.js'), USE);
     const output = await run(oldest!, ['use.js'], projectDir());
     expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', OLDEST_NODE]);
+  });
+
+  it('can be required by CommonJS', async () => {
+    await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
+    const output = await run(process.execPath, ['use.cjs'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, process.versions.node]);
+  });
+
+  it.skipIf(oldest === undefined)('can be required by CommonJS on that Node.js too', async () => {
+    await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
+    const output = await run(oldest!, ['use.cjs'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, OLDEST_NODE]);
   });
 
   it('asks for that Node.js or a newer one', async () => {

@@ -52,8 +52,7 @@ const AZURE: Making = {
     azureTablesBaseline({
       tableClient: (name) => new TableClient(endpoint, name, credential(), { allowInsecureConnection: true }),
     }),
-  driver: (endpoint, space) =>
-    azureTablesDriver({ endpoint, tableName: space, credential: credential(), allowInsecureConnection: true }),
+  driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
 };
 
 /** Google's emulator where it is installed, as the figures to compare with come from it; else the embedded one. */

@@ -27,11 +27,11 @@ export type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
 export interface ClientOptions {
   /** `https://account.table.core.windows.net`, or an emulator's address with the account's path. A SAS may be part of it. */
   readonly endpoint: string;
-  /** The physical table: 3 to 63 letters and digits. Created when first needed. */
+  /** The physical table: 3 to 63 letters and digits, a letter first. Created when first needed. */
   readonly tableName: string;
   /** None if a SAS stands in the endpoint. */
   readonly credential?: Credential;
-  /** Allows `http:` endpoints, for emulators. Default false. */
+  /** Allows `http:` to another machine. Default false: to this one alone, for emulators. */
   readonly allowInsecureConnection?: boolean;
 }
 
@@ -62,12 +62,13 @@ export interface TableCalls {
   close(): void;
 }
 
+/** What may be without TLS is not judged here. */
 export function tableCalls({
   endpoint,
   tableName,
   credential,
-  allowInsecureConnection = false,
-}: ClientOptions): TableCalls {
+}: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
+  const allowInsecureConnection = new URL(endpoint).protocol === 'http:';
   const agent = newAgent(endpoint);
   const options = {
     allowInsecureConnection,

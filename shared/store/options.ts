@@ -1,0 +1,184 @@
+// What every call of the library takes, in tables. Misuse (an option that does not exist, a value of the wrong type, something else where an
+// object belongs) is a TypeError that says what would be right. Whether a value of the right type makes sense is judged where it is used.
+import type {
+  CallOptions,
+  DeleteItem,
+  DeleteOptions,
+  GetOptions,
+  PutItem,
+  PutOptions,
+  ScanOptions,
+  StoreOptions,
+  TableOptions,
+  UpdateOptions,
+} from './api.ts';
+
+/** What an option takes. */
+export interface Kind {
+  /** In words that follow "must be". */
+  readonly name: string;
+  /** A message may repeat a wrong string, up to a question mark: behind one an address may hold a secret. */
+  readonly isShown?: true;
+  accepts(value: unknown): boolean;
+}
+
+/** Throws a TypeError unless `given` is an object of what is taken, or undefined where nothing is required. `index` is that of a batch's item. */
+export type CheckOptions = (given: unknown, index?: number) => void;
+
+const ANYTHING: Kind = { name: 'anything', accepts: () => true };
+const NUMBER: Kind = { name: 'a number', accepts: (value) => typeof value === 'number' };
+const SIGNAL = objectWith('an AbortSignal', 'addEventListener', 'removeEventListener');
+export const STRING: Kind = { name: 'a string', accepts: isText };
+export const BOOLEAN: Kind = { name: 'true or false', accepts: (value) => typeof value === 'boolean' };
+export const FUNCTION: Kind = { name: 'a function', accepts: (value) => typeof value === 'function' };
+export const ARRAY: Kind = { name: 'an array', accepts: (value) => Array.isArray(value) };
+export const OBJECT: Kind = { name: 'an object', accepts: isObject };
+
+/** An object with these methods. */
+export function objectWith(name: string, ...methods: readonly string[]): Kind {
+  return {
+    name,
+    accepts: (value) => isObject(value) && methods.every((method) => typeof value[method] === 'function'),
+  };
+}
+
+function oneOf(...words: readonly string[]): Kind {
+  return { name: `one of ${words.join(', ')}`, isShown: true, accepts: (value) => words.includes(value as string) };
+}
+
+const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
+const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
+const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'random', 'newCompressor'];
+const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
+
+/** The options of each call, and the items of batches. */
+export const CHECK = {
+  openStore: optionsOf<StoreOptions>(
+    'openStore',
+    {
+      driver: DRIVER,
+      cacheBytesMax: NUMBER,
+      timeoutMs: NUMBER,
+      compression: oneOf('zstd', 'deflate', 'none'),
+      commitsPerSecondMax: NUMBER,
+      runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
+    },
+    ['driver'],
+  ),
+  table: optionsOf<TableOptions>('store.table', {
+    order: oneOf('hash', 'key'),
+    containers: NUMBER,
+    codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
+    create: BOOLEAN,
+    ...CALL,
+  }),
+  tables: optionsOf<CallOptions>('store.tables', CALL),
+  drop: optionsOf<CallOptions>('store.drop', CALL),
+  vacuum: optionsOf<CallOptions>('store.vacuum', CALL),
+  get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
+  getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
+  put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ttlMs: NUMBER, ...CALL }),
+  putMany: optionsOf<CallOptions>('table.putMany', CALL),
+  putItem: optionsOf<PutItem<unknown>>(
+    'table.putMany',
+    { key: STRING, value: ANYTHING, ...CONDITIONS, ttlMs: NUMBER },
+    ['key'],
+  ),
+  update: optionsOf<UpdateOptions>('table.update', { ttlMs: NUMBER, ...CALL }),
+  delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
+  deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
+  deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
+  scan: optionsOf<ScanOptions>('table.scan', {
+    prefix: STRING,
+    from: STRING,
+    to: STRING,
+    limit: NUMBER,
+    cursor: STRING,
+    ...CALL,
+  }),
+};
+
+/** A check of what `call` takes. An option that is undefined counts as left out. */
+export function optionsOf<Options extends object>(
+  call: string,
+  kinds: Readonly<Record<keyof Options & string, Kind>>,
+  required: readonly (keyof Options & string)[] = [],
+): CheckOptions {
+  const kindOf = new Map<string, Kind>(Object.entries(kinds));
+  return (given, index) => {
+    if (given === undefined && required.length === 0) return;
+    const place = (): string => (index === undefined ? call : `item ${index} of ${call}`);
+    if (!isObject(given))
+      throw new TypeError(`${place()} takes an object of ${[...kindOf.keys()].join(', ')}, not ${described(given)}`);
+    for (const name of Object.keys(given)) {
+      const kind = kindOf.get(name);
+      if (kind === undefined) throw unknownOption(place(), name, [...kindOf.keys()]);
+      const value = given[name];
+      if (value !== undefined && !kind.accepts(value)) throw wrongKind(place(), name, kind, value);
+    }
+    for (const name of required) {
+      if (given[name] === undefined)
+        throw new TypeError(`${place()} needs ${name}: it must be ${kindOf.get(name)?.name}`);
+    }
+  };
+}
+
+/** Throws a TypeError unless the items of a batch are an array of what `check` lets pass. */
+export function checkItems(call: string, items: unknown, check: CheckOptions): void {
+  checkArgument(call, 'items', ARRAY, items);
+  for (const [index, item] of (items as unknown[]).entries()) check(item, index);
+}
+
+/** Throws a TypeError unless an argument that is no option is of this kind. */
+export function checkArgument(call: string, name: string, kind: Kind, value: unknown): void {
+  if (!kind.accepts(value)) throw wrongKind(call, name, kind, value);
+}
+
+function orString(check: CheckOptions): CheckOptions {
+  return (given, index) => {
+    if (typeof given !== 'string') check(given, index);
+  };
+}
+
+function wrongKind(place: string, name: string, kind: Kind, value: unknown): TypeError {
+  const given = kind.isShown === true && isText(value) ? JSON.stringify(value.split('?', 1)[0]) : described(value);
+  return new TypeError(`${place}: ${name} must be ${kind.name}, not ${given}`);
+}
+
+function unknownOption(place: string, name: string, names: readonly string[]): TypeError {
+  const near = nearest(name, names);
+  const hint = near === undefined ? '' : ` did you mean ${near}?`;
+  return new TypeError(`${place} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
+}
+
+/** The name that agrees with a mistyped one for the most letters from the first, two at least. */
+function nearest(mistyped: string, names: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let most = 1;
+  for (const name of names) {
+    const agreeing = commonLetters(name.toLowerCase(), mistyped.toLowerCase());
+    if (agreeing > most) [best, most] = [name, agreeing];
+  }
+  return best;
+}
+
+function commonLetters(a: string, b: string): number {
+  let count = 0;
+  while (count < a.length && a[count] === b[count]) count += 1;
+  return count;
+}
+
+/** What a value is, without its content, which may be a secret. */
+function described(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+// The factories of drivers: what is wrong with their options they say themselves, at once, and not a provider that seems not to answer.
+import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
+import { GoogleAuth } from 'google-gax';
+import { describe, expect, test } from 'vitest';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import type { Driver } from '../../shared/store/index.ts';
+
+type Untyped = (options: unknown) => Driver;
+
+const auth = new GoogleAuth();
+const projectId = 'p';
+const DATASTORE = { projectId, endpoint: 'http://127.0.0.1:8081' };
+
+const credential = new AzureNamedKeyCredential('account', 'a2V5');
+const token = { getToken: async () => null };
+const AZURE = { endpoint: 'http://127.0.0.1:10002/account', tableName: 'stowage', credential };
+
+const BAD_DATASTORE: [told: string, options: unknown][] = [
+  ['datastoreDriver takes an object of projectId, databaseId,', undefined],
+  ['datastoreDriver takes an object of projectId, databaseId,', 'my-project'],
+  ['datastoreDriver needs projectId: it must be a string that is not empty', { endpoint: DATASTORE.endpoint }],
+  ['datastoreDriver: projectId must be a string that is not empty, not ""', { ...DATASTORE, projectId: '' }],
+  ['datastoreDriver: projectId must be a string that is not empty, not a number', { ...DATASTORE, projectId: 7 }],
+  ['datastoreDriver: namespace must be a string, not null', { ...DATASTORE, namespace: null }],
+  ['datastoreDriver: kind must be a string that is not empty, not ""', { ...DATASTORE, kind: '' }],
+  ['datastoreDriver has no option "project": did you mean projectId?', { ...DATASTORE, project: 'p' }],
+  ['give the datastore driver credentials (auth), or the endpoint of an emulator', { projectId }],
+  ['datastoreDriver: auth must be a GoogleAuth, not an object', { projectId, auth: { keyFile: 'key.json' } }],
+  ['like http://127.0.0.1:8081 for an emulator, not "127.0.0.1:8081"', { projectId, endpoint: '127.0.0.1:8081' }],
+  ['like http://127.0.0.1:8081 for an emulator, not "localhost:8081"', { projectId, endpoint: 'localhost:8081' }],
+  ['like http://127.0.0.1:8081 for an emulator, not ""', { projectId, endpoint: '' }],
+  ['not "http://127.0.0.1:8081/v1"', { projectId, endpoint: 'http://127.0.0.1:8081/v1' }],
+  [
+    'endpoint is http: on another machine (emulator): give an https: address, or allowInsecureConnection: true',
+    { projectId, endpoint: 'http://emulator:8081' },
+  ],
+  ['an https endpoint needs credentials (auth)', { projectId, endpoint: 'https://example.org' }],
+];
+
+const BAD_AZURE: [told: string, options: unknown][] = [
+  ['azureTablesDriver takes an object of endpoint, tableName,', undefined],
+  ['azureTablesDriver needs endpoint: it must be an address like https://', { tableName: 'stowage', credential }],
+  ['azureTablesDriver needs tableName: it must be 3 to 63', { endpoint: AZURE.endpoint, credential }],
+  ['azureTablesDriver needs credential: it must be an AzureNamedKeyCredential', { ...AZURE, credential: undefined }],
+  [
+    'azureTablesDriver: credential must be an AzureNamedKeyCredential, an',
+    { ...AZURE, credential: { account: 'a', key: 'b' } },
+  ],
+  ['a token credential, not a string', { ...AZURE, credential: 'a2V5' }],
+  ['a token credential goes to https: alone', { ...AZURE, credential: token }],
+  ['tableName must be 3 to 63 letters and digits, a letter first, not "my_table"', { ...AZURE, tableName: 'my_table' }],
+  ['tableName must be 3 to 63 letters and digits, a letter first, not "1st"', { ...AZURE, tableName: '1st' }],
+  ['tableName must be 3 to 63 letters and digits, a letter first, not "ab"', { ...AZURE, tableName: 'ab' }],
+  ['azureTablesDriver has no option "table": did you mean tableName?', { ...AZURE, table: 'stowage' }],
+  ['allowInsecureConnection must be true or false, not a string', { ...AZURE, allowInsecureConnection: 'yes' }],
+  ['azureTablesDriver: endpoint must be an address like https://', { ...AZURE, endpoint: '127.0.0.1:10002/account' }],
+  ['not "account.table.core.windows.net"', { ...AZURE, endpoint: 'account.table.core.windows.net' }],
+  [
+    'endpoint is http: on another machine (10.0.0.7): give an https: address',
+    { ...AZURE, endpoint: 'http://10.0.0.7/account' },
+  ],
+  ['on another machine (127.0.0.1.example.org)', { ...AZURE, endpoint: 'http://127.0.0.1.example.org/account' }],
+];
+
+const BAD_MEMORY: [told: string, options: unknown][] = [
+  ['memoryDriver has no option "sate": it takes state, limits, faults', { sate: {} }],
+  ['memoryDriver: faults must be a function, not an object', { faults: {} }],
+  ['memoryDriver takes an object of state, limits, faults, not null', null],
+];
+
+describe.each([
+  ['datastoreDriver', datastoreDriver as Untyped, BAD_DATASTORE],
+  ['azureTablesDriver', azureTablesDriver as Untyped, BAD_AZURE],
+  ['memoryDriver', memoryDriver as Untyped, BAD_MEMORY],
+])('%s says at once what is wrong', (_, open, cases) => {
+  test.each(cases)('%s', (told, options) => {
+    expect(() => open(options)).toThrow(TypeError);
+    expect(() => open(options)).toThrow(told);
+  });
+});
+
+test('a signature in an address that is refused is not repeated', () => {
+  const options = { ...AZURE, endpoint: '127.0.0.1:10002/account?sig=secret' };
+  expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);
+});
+
+async function expectOpen(driver: Driver): Promise<void> {
+  expect(driver.limits.provider).toMatch(/^(datastore|azure-tables)$/);
+  await driver.close();
+}
+
+const LOOPBACK = ['http://127.0.0.1:8081', 'http://127.8.0.1:8081', 'http://LOCALHOST:8081', 'http://[::1]:8081'];
+
+test.each(LOOPBACK)('%s needs no leave', async (endpoint) => {
+  await expectOpen(datastoreDriver({ projectId, endpoint }));
+  await expectOpen(azureTablesDriver({ ...AZURE, endpoint }));
+});
+
+test('http: to another machine is taken where it is allowed', async () => {
+  const endpoint = 'http://emulator:8081';
+  await expectOpen(datastoreDriver({ projectId, endpoint, allowInsecureConnection: true }));
+  await expectOpen(azureTablesDriver({ ...AZURE, endpoint, allowInsecureConnection: true }));
+});
+
+test.each([
+  ['a key', { credential }],
+  ['a signature', { credential: new AzureSASCredential('sv=1&sig=a') }],
+  ['a token', { credential: token }],
+  [
+    'a signature in the address',
+    { endpoint: 'https://account.table.core.windows.net?sv=1&sig=a', credential: undefined },
+  ],
+])('the Azure driver takes %s for a credential', async (_, options) => {
+  const { credential: given, ...rest } = { ...AZURE, endpoint: 'https://account.table.core.windows.net', ...options };
+  await expectOpen(azureTablesDriver(given === undefined ? rest : { ...rest, credential: given }));
+});
+
+test('the Datastore driver takes credentials alone, and with an address', async () => {
+  await expectOpen(datastoreDriver({ projectId, auth }));
+  await expectOpen(datastoreDriver({ projectId, auth, endpoint: 'https://example.org' }));
+});
