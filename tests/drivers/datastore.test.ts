@@ -4,7 +4,7 @@ import { driverOn } from '../../shared/drivers/datastore.ts';
 import type { DatastoreCalls, EntityResult, Mutation } from '../../shared/drivers/datastore/client.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { CALL, insert, part, patch, replace } from '../conformance/harness.ts';
+import { CALL, insert, listAll, part, patch, replace } from '../conformance/harness.ts';
 
 const SPACE = { projectId: 'p', databaseId: '', namespace: '', kind: 'Container' };
 const LIMITS = memoryDriver().limits;
@@ -87,6 +87,24 @@ test('every mutation of an existing entity carries its base version and FAIL', a
   for (const mutation of sent) expect(mutation).toMatchObject({ baseVersion: '1', conflictResolutionStrategy: 'FAIL' });
 });
 
+test('a write that is reported as a conflict beside a version is not called written', async () => {
+  const driver = scripted({ commit: async () => ({ mutationResults: [{ version: '2', conflictDetected: true }] }) });
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+});
+
+test('a listing goes on after a page that the service cut short', async () => {
+  // The service ends a page after 300 entities, whatever limit was asked for.
+  const page = (names: readonly string[]) => names.map((name) => ({ entity: { key: { path: [{ name }] } } }));
+  const driver = scripted({
+    runQuery: async (_, { startCursor }) =>
+      startCursor === undefined
+        ? { entityResults: page(['a', 'b']), moreResults: 'NOT_FINISHED', endCursor: Buffer.from('after b') }
+        : { entityResults: page(['c']), moreResults: 'NO_MORE_RESULTS', endCursor: Buffer.from('after c') },
+  });
+  expect(await listAll(driver, '', 100)).toEqual(['a', 'b', 'c']);
+});
+
 test('deferred keys are asked for again', async () => {
   const driver = scripted({
     lookup: async (keys) => ({ found: keys.slice(0, 1).map(found), deferred: keys.slice(1) }),
@@ -125,6 +143,26 @@ test('rule 25: an endpoint that accepts stale versions gets no conditional write
   expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'refused' }]);
   // The probe's insert, its patch, and the stale patch that went through.
   expect(commits).toBe(3);
+});
+
+test('rule 25: an endpoint that refuses stale patches and accepts stale removals gets no conditional write', async () => {
+  const sent: Mutation[] = [];
+  const commit = async ([mutation]: readonly Mutation[]) => {
+    const isStalePatch = mutation!.update !== undefined && mutation!.baseVersion === '1' && sent.length > 1;
+    sent.push(mutation!);
+    if (isStalePatch) throw Object.assign(new Error('said by a test'), { code: 9 });
+    return { mutationResults: [{ version: `${sent.length}` }] };
+  };
+  const driver = scripted(
+    { commit, lookup: async () => ({ found: [{ entity: { properties: { kept: {} } } }] }) },
+    true,
+  );
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([
+    { kind: 'refused', reason: 'invalid' },
+  ]);
+  // The probe's insert, its patch, the stale patch, and the stale removal that went through.
+  expect(sent.map((mutation) => Object.keys(mutation)[0])).toEqual(['insert', 'update', 'update', 'delete']);
 });
 
 test('rule 25: the service itself is not probed', async () => {

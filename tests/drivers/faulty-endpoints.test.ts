@@ -217,4 +217,20 @@ describe('Azure, by status and code', () => {
     expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
     expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH']);
   });
+
+  test('rule 25: an endpoint that refuses stale patches and accepts stale removals gets no conditional write', async () => {
+    const seen: string[] = [];
+    const port = await httpServer((request, response) => {
+      const row = JSON.stringify({ kept: 'AQ==', set: 'Ag==' });
+      const isStalePatch = request.method === 'PATCH' && seen.includes('PATCH');
+      seen.push(request.method ?? '');
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'application/json', etag: 'v' }).end(row);
+      else response.writeHead(isStalePatch ? 412 : 204, { etag: `v${seen.length}` }).end();
+    });
+    const { driver } = drivers(port)[0]!;
+    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
+    expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH', 'DELETE']);
+  });
 });
