@@ -18,6 +18,11 @@ function found(key: NonNullable<EntityResult['entity']>['key']): EntityResult {
   return { version: '1', entity: { key: key ?? null, properties: {} } };
 }
 
+/** A row of a listing. */
+function keyOnly(name: string): EntityResult {
+  return { entity: { key: { path: [{ name }] } } };
+}
+
 function scripted(calls: Partial<DatastoreCalls>, doubtful = false) {
   const all = { lookup: never, commit: never, runQuery: never, close: async () => {}, ...calls };
   return driverOn(all, { space: SPACE, limits: LIMITS, doubtful });
@@ -95,12 +100,11 @@ test('a write that is reported as a conflict beside a version is not called writ
 
 test('a listing goes on after a page that the service cut short', async () => {
   // The service ends a page after 300 entities, whatever limit was asked for.
-  const page = (names: readonly string[]) => names.map((name) => ({ entity: { key: { path: [{ name }] } } }));
   const driver = scripted({
     runQuery: async (_, { startCursor }) =>
       startCursor === undefined
-        ? { entityResults: page(['a', 'b']), moreResults: 'NOT_FINISHED', endCursor: Buffer.from('after b') }
-        : { entityResults: page(['c']), moreResults: 'NO_MORE_RESULTS', endCursor: Buffer.from('after c') },
+        ? { entityResults: ['a', 'b'].map(keyOnly), moreResults: 'NOT_FINISHED', endCursor: Buffer.from('after b') }
+        : { entityResults: ['c'].map(keyOnly), moreResults: 'NO_MORE_RESULTS', endCursor: Buffer.from('after c') },
   });
   expect(await listAll(driver, '', 100)).toEqual(['a', 'b', 'c']);
 });
