@@ -43,6 +43,8 @@ test.each([
   [5, 'condition'],
   [3, 'limit'],
   [7, 'invalid'],
+  [12, 'invalid'],
+  [16, 'invalid'],
 ])('rule 1: a single patch that fails with code %i is refused (%s)', async (code, reason) => {
   expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason }]);
 });
@@ -63,19 +65,44 @@ test.each([
   expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason }]);
 });
 
-test('an insert that exists already is refused for its condition', async () => {
-  expect(await scripted(failing(6)).write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
+test.each([
+  [6, 'condition'],
+  // An insert states no version: these speak of the database.
+  [5, 'invalid'],
+  [9, 'invalid'],
+  [3, 'invalid'],
+])('a single insert that fails with code %i is refused (%s)', async (code, reason) => {
+  expect(await scripted(failing(code)).write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason }]);
 });
 
 test.each([
-  [5, 'unavailable'],
-  [14, 'unavailable'],
-  [8, 'throttled'],
-])('a read that fails with code %i rejects (%s) and is not absence', async (code, expected) => {
-  await expect(scripted(failing(code)).read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({
-    code: expected,
-  });
+  ['no result', []],
+  ['a result without a version', [{}]],
+])('a commit that is answered with %s is unknown', async (_, mutationResults) => {
+  const driver = scripted({ commit: async () => ({ mutationResults }) });
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
 });
+
+test.each([
+  [3, 'unavailable', false],
+  [5, 'unavailable', false],
+  [7, 'unavailable', false],
+  [9, 'unavailable', false],
+  [12, 'unavailable', false],
+  [16, 'unavailable', false],
+  [4, 'unavailable', true],
+  [13, 'unavailable', true],
+  [14, 'unavailable', true],
+  [8, 'throttled', true],
+])(
+  'a read that fails with code %i rejects (%s, retryable: %s) and is not absence',
+  async (code, expected, retryable) => {
+    const driver = scripted(failing(code));
+    const told = { code: expected, retryable };
+    await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject(told);
+    await expect(driver.list('', undefined, 1, CALL)).rejects.toMatchObject(told);
+  },
+);
 
 test('every mutation of an existing entity carries its base version and FAIL', async () => {
   const sent: Mutation[] = [];

@@ -112,6 +112,9 @@ describe('Azure, by status and code', () => {
     [500, 'InternalError', { kind: 'unknown', reason: 'other' }],
     [503, 'ServerBusy', { kind: 'unknown', reason: 'throttled' }],
     [408, 'OperationTimedOut', { kind: 'unknown', reason: 'other' }],
+    [429, 'TooManyRequests', { kind: 'unknown', reason: 'throttled' }],
+    [409, 'TableBeingDeleted', { kind: 'unknown', reason: 'other' }],
+    [404, 'ContainerNotFound', { kind: 'unknown', reason: 'other' }],
   ])('rule 2: a write answered %i is unknown and not sent again', async (status, code, outcome) => {
     const { driver, requests } = await azureAnswering(status, code);
     expect(await driver.write([WRITE], PATIENT)).toMatchObject([outcome]);
@@ -120,9 +123,13 @@ describe('Azure, by status and code', () => {
 
   test.each([
     [409, 'EntityAlreadyExists', 'condition'],
+    [412, 'UpdateConditionNotSatisfied', 'condition'],
     [413, 'RequestBodyTooLarge', 'limit'],
     [400, 'EntityTooLarge', 'limit'],
+    [400, 'PropertyValueTooLarge', 'limit'],
+    [400, 'TooManyProperties', 'limit'],
     [400, 'InvalidInput', 'invalid'],
+    [401, 'InvalidAuthenticationInfo', 'invalid'],
     [403, 'AuthenticationFailed', 'invalid'],
   ])('a write answered %i %s is refused (%s)', async (status, code, reason) => {
     const { driver } = await azureAnswering(status, code);
@@ -130,14 +137,24 @@ describe('Azure, by status and code', () => {
   });
 
   test.each([
-    [404, 'ContainerNotFound', 'unavailable'],
-    [500, 'InternalError', 'unavailable'],
-    [503, 'ServerBusy', 'throttled'],
-    [403, 'AuthorizationFailure', 'unavailable'],
-  ])('a read answered %i %s rejects (%s) and is not absence', async (status, code, expected) => {
-    const { driver } = await azureAnswering(status, code);
-    await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: expected });
-  });
+    [404, 'ContainerNotFound', 'unavailable', false],
+    [400, 'InvalidInput', 'unavailable', false],
+    [401, 'InvalidAuthenticationInfo', 'unavailable', false],
+    [403, 'AuthorizationFailure', 'unavailable', false],
+    [408, 'OperationTimedOut', 'unavailable', true],
+    [409, 'TableBeingDeleted', 'unavailable', true],
+    [500, 'InternalError', 'unavailable', true],
+    [429, 'TooManyRequests', 'throttled', true],
+    [503, 'ServerBusy', 'throttled', true],
+  ])(
+    'a read answered %i %s rejects (%s, retryable: %s) and is not absence',
+    async (status, code, expected, retryable) => {
+      const { driver } = await azureAnswering(status, code);
+      const told = { code: expected, retryable };
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject(told);
+      await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject(told);
+    },
+  );
 
   test.each([
     ['html', 200, { 'content-type': 'text/html', etag: 'v' }, '<p>Welcome to the hotel', true],
