@@ -207,3 +207,93 @@ test('rule 25: the service itself is not probed', async () => {
   await driver.write([PATCH], CALL);
   expect(sent).toHaveLength(1);
 });
+
+/** An endpoint that refuses stale versions and ignores masks. After the probe its next version is 4, and `lookup` tells of other entities. */
+function maskless(lookup: DatastoreCalls['lookup']) {
+  const sent: Mutation[] = [];
+  let version = 0;
+  const commit: DatastoreCalls['commit'] = async ([mutation]) => {
+    if (mutation!.insert === undefined && mutation!.baseVersion !== `${version}`) return failing(9).commit!([], 0);
+    sent.push(mutation!);
+    version += 1;
+    return { mutationResults: [{ version: `${version}` }] };
+  };
+  const look: DatastoreCalls['lookup'] = async (keys, ...rest) => {
+    const isProbe = keys[0]?.path?.[0]?.name?.startsWith('p~') === true;
+    return isProbe ? { found: [found(keys[0])] } : lookup(keys, ...rest);
+  };
+  const driver = scripted({ commit, lookup: look }, true);
+  // The probe's insert, patch and removal go first.
+  return { driver, writes: () => sent.slice(3) };
+}
+
+/** An entity at version 3 with two parts. */
+async function twoParts(keys: readonly NonNullable<EntityResult['entity']>['key'][]) {
+  const properties = {
+    h: { blobValue: Buffer.from('head') },
+    [propertyOf('a', 'p1')]: { blobValue: Buffer.from('one') },
+  };
+  return { found: [{ version: '3', entity: { key: keys[0] ?? null, properties } }] };
+}
+
+test('where masks are ignored a patch is a write of the whole entity on condition of its version', async () => {
+  const { driver, writes } = maskless(twoParts);
+  expect(await driver.write([patch('a', '3', [part('h', 'new', 1)])], CALL)).toEqual([
+    { kind: 'written', version: '4' },
+  ]);
+  expect(writes()).toHaveLength(1);
+  expect(writes()[0]).toMatchObject({ baseVersion: '3', conflictResolutionStrategy: 'FAIL' });
+  expect(writes()[0]).not.toHaveProperty('propertyMask');
+  const { h, [propertyOf('a', 'p1')]: p1 } = writes()[0]!.update!.properties!;
+  expect([h, p1].map((value) => String(value?.blobValue))).toEqual(['new', 'one']);
+});
+
+test('where masks are ignored a patch that empties a part leaves it out', async () => {
+  const { driver, writes } = maskless(twoParts);
+  await driver.write([patch('a', '3', [part('h', 'new', 1), part('p1', '', 1)])], CALL);
+  expect(Object.keys(writes()[0]!.update!.properties!)).toEqual(['h']);
+});
+
+test.each([
+  ['is at another version', '2', twoParts],
+  ['is gone', '3', async () => ({ found: [] })],
+])(
+  'rule 1: where masks are ignored a patch of what %s is refused, or unknown in company, and not sent',
+  async (_, version, lookup) => {
+    const { driver, writes } = maskless(lookup);
+    const stale = patch('a', version, [part('h', 'new', 1)]);
+    expect(await driver.write([stale], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
+    expect(await driver.write([stale, INSERT], CALL)).toMatchObject([{ kind: 'unknown' }, { kind: 'unknown' }]);
+    expect(writes()).toEqual([]);
+  },
+);
+
+test('where masks are ignored a patch of what could not be read is unknown, and not sent', async () => {
+  const { driver, writes } = maskless(failing(14).lookup!);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(writes()).toEqual([]);
+});
+
+test('rule 25: where the probe fails nothing conditional is sent, all is unknown, and the next write probes anew', async () => {
+  let commits = 0;
+  const commit = async () => {
+    commits += 1;
+    return failing(14).commit!([], 0);
+  };
+  const driver = scripted({ commit }, true);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  // Each time the probe's first insert.
+  expect(commits).toBe(3);
+});
+
+test('rule 1: several writes of which one is too large are not sent, and refused of nobody', async () => {
+  const driver = scripted({});
+  const huge = insert('a', [part('p0', new Uint8Array(LIMITS.entityBytesMax))]);
+  expect(await driver.write([huge], CALL)).toEqual([{ kind: 'refused', reason: 'limit' }]);
+  expect(await driver.write([huge, INSERT], CALL)).toEqual([
+    { kind: 'unknown', reason: 'other' },
+    { kind: 'unknown', reason: 'other' },
+  ]);
+});
