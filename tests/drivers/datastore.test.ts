@@ -297,3 +297,15 @@ test('rule 1: several writes of which one is too large are not sent, and refused
     { kind: 'unknown', reason: 'other' },
   ]);
 });
+
+test('a read of no part asks for the key alone, for a mask of nothing would mean everything', async () => {
+  const masks: (readonly string[] | undefined)[] = [];
+  const driver = scripted({
+    lookup: async (keys, mask) => {
+      masks.push(mask);
+      return { found: keys.map(found) };
+    },
+  });
+  await driver.read([{ id: 'a', parts: [] }], CALL);
+  expect(masks).toEqual([['__key__']]);
+});

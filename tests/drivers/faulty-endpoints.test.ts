@@ -7,11 +7,12 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { once } from 'node:events';
 import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { afterEach, describe, expect, test } from 'vitest';
+import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
 import { freePort } from '../../infra/local/emulators/supervised.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import type { Driver } from '../../shared/store/driver.ts';
-import { insert, part, patch } from '../conformance/harness.ts';
+import { insert, part, patch, written } from '../conformance/harness.ts';
 
 const QUICK = { timeoutMs: 300 };
 const PATIENT = { timeoutMs: 10_000 };
@@ -169,6 +170,23 @@ describe('Azure, by status and code', () => {
     await expect(reading).rejects.toMatchObject({ code: 'unavailable', retryable });
   });
 
+  test.each([
+    ['none', {}],
+    ['an empty one', { etag: '' }],
+  ])(
+    'a success without an etag cannot be built upon: a read is unavailable, a write unknown (%s)',
+    async (_, headers) => {
+      const port = await httpServer((request, response) => {
+        if (request.method === 'GET')
+          response.writeHead(200, { 'content-type': 'application/json', ...headers }).end('{}');
+        else response.writeHead(204, headers).end();
+      });
+      const { driver } = drivers(port)[0]!;
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    },
+  );
+
   test('a read answered 404 without a body is absence if the header says so', async () => {
     const headers = { 'x-ms-error-code': 'ResourceNotFound' };
     const port = await httpServer((_request, response) => void response.writeHead(404, headers).end());
@@ -250,4 +268,30 @@ describe('Azure, by status and code', () => {
     expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
     expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH', 'DELETE']);
   });
+});
+
+describe('Datastore, over gRPC', () => {
+  test.each(['UNAVAILABLE', 'ABORTED', 'DEADLINE_EXCEEDED', 'INTERNAL'] as const)(
+    'rule 2: a read, a listing, a write and a removal answered %s are sent once each',
+    async (code) => {
+      const emulator = await startDatastoreEmulator();
+      open.add(emulator);
+      const driver = datastoreDriver({ projectId: 'p', endpoint: `http://${emulator.address}` });
+      open.add(driver);
+      const version = await written(driver, insert('a', [part('h', 'x')]));
+      // Lets the probe pass.
+      await written(driver, patch('a', version, [part('h', 'y', 1)]));
+      const fault = emulator.faults.add({ kind: 'fail', code, when: 'before' });
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(fault.hits).toBe(1);
+      await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(fault.hits).toBe(2);
+      expect(await driver.write([patch('a', version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([
+        { kind: 'unknown' },
+      ]);
+      expect(fault.hits).toBe(3);
+      expect(await driver.remove([{ id: 'a', version }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
+      expect(fault.hits).toBe(4);
+    },
+  );
 });

@@ -26,10 +26,12 @@ export function listCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('a listing of `user` with its end mark does not give `user2`', async (driver, prefix) => {
-    for (const name of ['user~', 'user~1', 'user2~', 'use~', 'user!', 'user']) {
+    for (const name of ['user~', 'user~1', 'user~~~', 'user~z', 'user2~', 'use~', 'user!', 'user']) {
       await written(driver, insert(prefix + name, [part('h', 'x')]));
     }
-    expect((await listAll(driver, `${prefix}user~`, 2)).sort()).toEqual([`${prefix}user~`, `${prefix}user~1`]);
+    expect((await listAll(driver, `${prefix}user~`, 2)).sort()).toEqual(
+      ['user~', 'user~1', 'user~z', 'user~~~'].map((name) => prefix + name),
+    );
   });
 
   test('ids inserted and removed meanwhile do not disturb the others', async (driver, prefix) => {

@@ -375,3 +375,13 @@ test.each([
   expect(other.writes).toEqual([]);
   expect(await world.run(other.store.drop('t'))).toBe(true);
 });
+
+test('a container that holds the header of another is corrupt, for reads and writes alike', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await fill(world, tableB, 0, 60);
+  const [first, second] = leavesOf(world.state, 't').map(({ id }) => id) as [string, string];
+  world.state.entities.set(first, { ...world.state.entities.get(second)!, version: 'exchanged' });
+  const expected = { code: 'corrupt', table: 't', container: first };
+  await expect(world.run(tableA.get(key(0)))).rejects.toMatchObject(expected);
+  await expect(world.run(tableA.put(key(0), 'x', { ifAbsent: true }))).rejects.toMatchObject(expected);
+});

@@ -134,6 +134,16 @@ test('rule 18: an orphan that changes while it is being judged is not removed at
   expect(world.state.entities.has(first!)).toBe(true);
 });
 
+test('rule 14: vacuum removes nothing of a table whose root is gone', async () => {
+  const world = new World();
+  const process = world.process();
+  await fill(world, await open(world, process), 0, 80);
+  const ids = storedIds(world.state, 't');
+  world.state.entities.delete(ROOT);
+  expect(await world.run(process.store.vacuum('t'))).toEqual({ listed: ids.length, removed: 0, left: ids.length });
+  expect(storedIds(world.state, 't')).toEqual(ids);
+});
+
 test('rule 14: vacuum leaves every linked node alone, and finds nothing the second time', async () => {
   const world = new World();
   const process = world.process();
