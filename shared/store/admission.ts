@@ -44,13 +44,20 @@ export class Admission {
 
   #leave(waiting: Waiting): void {
     const place = this.#line.indexOf(waiting);
-    if (place < 0) this.#giveBack(waiting.bytes, waiting.count);
-    else this.#line.splice(place, 1);
+    if (place < 0) return this.#giveBack(waiting.bytes, waiting.count);
+    this.#line.splice(place, 1);
+    // It may have been too large for the room that those behind it fit into.
+    this.#admit();
   }
 
   #giveBack(bytes: number, count: number): void {
     this.#bytes -= bytes;
     this.#count -= count;
+    this.#admit();
+  }
+
+  /** Lets in from the head of the line whoever has room. */
+  #admit(): void {
     for (
       let first = this.#line[0];
       first !== undefined && this.#hasRoom(first.bytes, first.count);

@@ -4,7 +4,7 @@ import { driverOn } from '../../shared/drivers/datastore.ts';
 import type { DatastoreCalls, EntityResult, Mutation } from '../../shared/drivers/datastore/client.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { CALL, insert, part, patch, replace } from '../conformance/harness.ts';
+import { CALL, insert, listAll, part, patch, replace } from '../conformance/harness.ts';
 
 const SPACE = { projectId: 'p', databaseId: '', namespace: '', kind: 'Container' };
 const LIMITS = memoryDriver().limits;
@@ -16,6 +16,11 @@ async function never(): Promise<never> {
 /** As if each key had been found, without properties. */
 function found(key: NonNullable<EntityResult['entity']>['key']): EntityResult {
   return { version: '1', entity: { key: key ?? null, properties: {} } };
+}
+
+/** A row of a listing. */
+function keyOnly(name: string): EntityResult {
+  return { entity: { key: { path: [{ name }] } } };
 }
 
 function scripted(calls: Partial<DatastoreCalls>, doubtful = false) {
@@ -38,6 +43,8 @@ test.each([
   [5, 'condition'],
   [3, 'limit'],
   [7, 'invalid'],
+  [12, 'invalid'],
+  [16, 'invalid'],
 ])('rule 1: a single patch that fails with code %i is refused (%s)', async (code, reason) => {
   expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason }]);
 });
@@ -58,19 +65,44 @@ test.each([
   expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason }]);
 });
 
-test('an insert that exists already is refused for its condition', async () => {
-  expect(await scripted(failing(6)).write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
+test.each([
+  [6, 'condition'],
+  // An insert states no version: these speak of the database.
+  [5, 'invalid'],
+  [9, 'invalid'],
+  [3, 'invalid'],
+])('a single insert that fails with code %i is refused (%s)', async (code, reason) => {
+  expect(await scripted(failing(code)).write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason }]);
 });
 
 test.each([
-  [5, 'unavailable'],
-  [14, 'unavailable'],
-  [8, 'throttled'],
-])('a read that fails with code %i rejects (%s) and is not absence', async (code, expected) => {
-  await expect(scripted(failing(code)).read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({
-    code: expected,
-  });
+  ['no result', []],
+  ['a result without a version', [{}]],
+])('a commit that is answered with %s is unknown', async (_, mutationResults) => {
+  const driver = scripted({ commit: async () => ({ mutationResults }) });
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
 });
+
+test.each([
+  [3, 'unavailable', false],
+  [5, 'unavailable', false],
+  [7, 'unavailable', false],
+  [9, 'unavailable', false],
+  [12, 'unavailable', false],
+  [16, 'unavailable', false],
+  [4, 'unavailable', true],
+  [13, 'unavailable', true],
+  [14, 'unavailable', true],
+  [8, 'throttled', true],
+])(
+  'a read that fails with code %i rejects (%s, retryable: %s) and is not absence',
+  async (code, expected, retryable) => {
+    const driver = scripted(failing(code));
+    const told = { code: expected, retryable };
+    await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject(told);
+    await expect(driver.list('', undefined, 1, CALL)).rejects.toMatchObject(told);
+  },
+);
 
 test('every mutation of an existing entity carries its base version and FAIL', async () => {
   const sent: Mutation[] = [];
@@ -85,6 +117,23 @@ test('every mutation of an existing entity carries its base version and FAIL', a
   await driver.remove([{ id: 'a', version: '1' }], CALL);
   expect(sent).toHaveLength(3);
   for (const mutation of sent) expect(mutation).toMatchObject({ baseVersion: '1', conflictResolutionStrategy: 'FAIL' });
+});
+
+test('a write that is reported as a conflict beside a version is not called written', async () => {
+  const driver = scripted({ commit: async () => ({ mutationResults: [{ version: '2', conflictDetected: true }] }) });
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+});
+
+test('a listing goes on after a page that the service cut short', async () => {
+  // The service ends a page after 300 entities, whatever limit was asked for.
+  const driver = scripted({
+    runQuery: async (_, { startCursor }) =>
+      startCursor === undefined
+        ? { entityResults: ['a', 'b'].map(keyOnly), moreResults: 'NOT_FINISHED', endCursor: Buffer.from('after b') }
+        : { entityResults: ['c'].map(keyOnly), moreResults: 'NO_MORE_RESULTS', endCursor: Buffer.from('after c') },
+  });
+  expect(await listAll(driver, '', 100)).toEqual(['a', 'b', 'c']);
 });
 
 test('deferred keys are asked for again', async () => {
@@ -127,6 +176,26 @@ test('rule 25: an endpoint that accepts stale versions gets no conditional write
   expect(commits).toBe(3);
 });
 
+test('rule 25: an endpoint that refuses stale patches and accepts stale removals gets no conditional write', async () => {
+  const sent: Mutation[] = [];
+  const commit = async ([mutation]: readonly Mutation[]) => {
+    const isStalePatch = mutation!.update !== undefined && mutation!.baseVersion === '1' && sent.length > 1;
+    sent.push(mutation!);
+    if (isStalePatch) throw Object.assign(new Error('said by a test'), { code: 9 });
+    return { mutationResults: [{ version: `${sent.length}` }] };
+  };
+  const driver = scripted(
+    { commit, lookup: async () => ({ found: [{ entity: { properties: { kept: {} } } }] }) },
+    true,
+  );
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([
+    { kind: 'refused', reason: 'invalid' },
+  ]);
+  // The probe's insert, its patch, the stale patch, and the stale removal that went through.
+  expect(sent.map((mutation) => Object.keys(mutation)[0])).toEqual(['insert', 'update', 'update', 'delete']);
+});
+
 test('rule 25: the service itself is not probed', async () => {
   const sent: Mutation[] = [];
   const driver = scripted({
@@ -137,4 +206,106 @@ test('rule 25: the service itself is not probed', async () => {
   });
   await driver.write([PATCH], CALL);
   expect(sent).toHaveLength(1);
+});
+
+/** An endpoint that refuses stale versions and ignores masks. After the probe its next version is 4, and `lookup` tells of other entities. */
+function maskless(lookup: DatastoreCalls['lookup']) {
+  const sent: Mutation[] = [];
+  let version = 0;
+  const commit: DatastoreCalls['commit'] = async ([mutation]) => {
+    if (mutation!.insert === undefined && mutation!.baseVersion !== `${version}`) return failing(9).commit!([], 0);
+    sent.push(mutation!);
+    version += 1;
+    return { mutationResults: [{ version: `${version}` }] };
+  };
+  const look: DatastoreCalls['lookup'] = async (keys, ...rest) => {
+    const isProbe = keys[0]?.path?.[0]?.name?.startsWith('p~') === true;
+    return isProbe ? { found: [found(keys[0])] } : lookup(keys, ...rest);
+  };
+  const driver = scripted({ commit, lookup: look }, true);
+  // The probe's insert, patch and removal go first.
+  return { driver, writes: () => sent.slice(3) };
+}
+
+/** An entity at version 3 with two parts. */
+async function twoParts(keys: readonly NonNullable<EntityResult['entity']>['key'][]) {
+  const properties = {
+    h: { blobValue: Buffer.from('head') },
+    [propertyOf('a', 'p1')]: { blobValue: Buffer.from('one') },
+  };
+  return { found: [{ version: '3', entity: { key: keys[0] ?? null, properties } }] };
+}
+
+test('where masks are ignored a patch is a write of the whole entity on condition of its version', async () => {
+  const { driver, writes } = maskless(twoParts);
+  expect(await driver.write([patch('a', '3', [part('h', 'new', 1)])], CALL)).toEqual([
+    { kind: 'written', version: '4' },
+  ]);
+  expect(writes()).toHaveLength(1);
+  expect(writes()[0]).toMatchObject({ baseVersion: '3', conflictResolutionStrategy: 'FAIL' });
+  expect(writes()[0]).not.toHaveProperty('propertyMask');
+  const { h, [propertyOf('a', 'p1')]: p1 } = writes()[0]!.update!.properties!;
+  expect([h, p1].map((value) => String(value?.blobValue))).toEqual(['new', 'one']);
+});
+
+test('where masks are ignored a patch that empties a part leaves it out', async () => {
+  const { driver, writes } = maskless(twoParts);
+  await driver.write([patch('a', '3', [part('h', 'new', 1), part('p1', '', 1)])], CALL);
+  expect(Object.keys(writes()[0]!.update!.properties!)).toEqual(['h']);
+});
+
+test.each([
+  ['is at another version', '2', twoParts],
+  ['is gone', '3', async () => ({ found: [] })],
+])(
+  'rule 1: where masks are ignored a patch of what %s is refused, or unknown in company, and not sent',
+  async (_, version, lookup) => {
+    const { driver, writes } = maskless(lookup);
+    const stale = patch('a', version, [part('h', 'new', 1)]);
+    expect(await driver.write([stale], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
+    expect(await driver.write([stale, INSERT], CALL)).toMatchObject([{ kind: 'unknown' }, { kind: 'unknown' }]);
+    expect(writes()).toEqual([]);
+  },
+);
+
+test('where masks are ignored a patch of what could not be read is unknown, and not sent', async () => {
+  const { driver, writes } = maskless(failing(14).lookup!);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(writes()).toEqual([]);
+});
+
+test('rule 25: where the probe fails nothing conditional is sent, all is unknown, and the next write probes anew', async () => {
+  let commits = 0;
+  const commit = async () => {
+    commits += 1;
+    return failing(14).commit!([], 0);
+  };
+  const driver = scripted({ commit }, true);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  // Each time the probe's first insert.
+  expect(commits).toBe(3);
+});
+
+test('rule 1: several writes of which one is too large are not sent, and refused of nobody', async () => {
+  const driver = scripted({});
+  const huge = insert('a', [part('p0', new Uint8Array(LIMITS.entityBytesMax))]);
+  expect(await driver.write([huge], CALL)).toEqual([{ kind: 'refused', reason: 'limit' }]);
+  expect(await driver.write([huge, INSERT], CALL)).toEqual([
+    { kind: 'unknown', reason: 'other' },
+    { kind: 'unknown', reason: 'other' },
+  ]);
+});
+
+test('a read of no part asks for the key alone, for a mask of nothing would mean everything', async () => {
+  const masks: (readonly string[] | undefined)[] = [];
+  const driver = scripted({
+    lookup: async (keys, mask) => {
+      masks.push(mask);
+      return { found: keys.map(found) };
+    },
+  });
+  await driver.read([{ id: 'a', parts: [] }], CALL);
+  expect(masks).toEqual([['__key__']]);
 });

@@ -7,11 +7,12 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { once } from 'node:events';
 import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { afterEach, describe, expect, test } from 'vitest';
+import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
 import { freePort } from '../../infra/local/emulators/supervised.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import type { Driver } from '../../shared/store/driver.ts';
-import { insert, part, patch } from '../conformance/harness.ts';
+import { insert, part, patch, written } from '../conformance/harness.ts';
 
 const QUICK = { timeoutMs: 300 };
 const PATIENT = { timeoutMs: 10_000 };
@@ -112,6 +113,9 @@ describe('Azure, by status and code', () => {
     [500, 'InternalError', { kind: 'unknown', reason: 'other' }],
     [503, 'ServerBusy', { kind: 'unknown', reason: 'throttled' }],
     [408, 'OperationTimedOut', { kind: 'unknown', reason: 'other' }],
+    [429, 'TooManyRequests', { kind: 'unknown', reason: 'throttled' }],
+    [409, 'TableBeingDeleted', { kind: 'unknown', reason: 'other' }],
+    [404, 'ContainerNotFound', { kind: 'unknown', reason: 'other' }],
   ])('rule 2: a write answered %i is unknown and not sent again', async (status, code, outcome) => {
     const { driver, requests } = await azureAnswering(status, code);
     expect(await driver.write([WRITE], PATIENT)).toMatchObject([outcome]);
@@ -120,9 +124,13 @@ describe('Azure, by status and code', () => {
 
   test.each([
     [409, 'EntityAlreadyExists', 'condition'],
+    [412, 'UpdateConditionNotSatisfied', 'condition'],
     [413, 'RequestBodyTooLarge', 'limit'],
     [400, 'EntityTooLarge', 'limit'],
+    [400, 'PropertyValueTooLarge', 'limit'],
+    [400, 'TooManyProperties', 'limit'],
     [400, 'InvalidInput', 'invalid'],
+    [401, 'InvalidAuthenticationInfo', 'invalid'],
     [403, 'AuthenticationFailed', 'invalid'],
   ])('a write answered %i %s is refused (%s)', async (status, code, reason) => {
     const { driver } = await azureAnswering(status, code);
@@ -130,14 +138,24 @@ describe('Azure, by status and code', () => {
   });
 
   test.each([
-    [404, 'ContainerNotFound', 'unavailable'],
-    [500, 'InternalError', 'unavailable'],
-    [503, 'ServerBusy', 'throttled'],
-    [403, 'AuthorizationFailure', 'unavailable'],
-  ])('a read answered %i %s rejects (%s) and is not absence', async (status, code, expected) => {
-    const { driver } = await azureAnswering(status, code);
-    await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: expected });
-  });
+    [404, 'ContainerNotFound', 'unavailable', false],
+    [400, 'InvalidInput', 'unavailable', false],
+    [401, 'InvalidAuthenticationInfo', 'unavailable', false],
+    [403, 'AuthorizationFailure', 'unavailable', false],
+    [408, 'OperationTimedOut', 'unavailable', true],
+    [409, 'TableBeingDeleted', 'unavailable', true],
+    [500, 'InternalError', 'unavailable', true],
+    [429, 'TooManyRequests', 'throttled', true],
+    [503, 'ServerBusy', 'throttled', true],
+  ])(
+    'a read answered %i %s rejects (%s, retryable: %s) and is not absence',
+    async (status, code, expected, retryable) => {
+      const { driver } = await azureAnswering(status, code);
+      const told = { code: expected, retryable };
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject(told);
+      await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject(told);
+    },
+  );
 
   test.each([
     ['html', 200, { 'content-type': 'text/html', etag: 'v' }, '<p>Welcome to the hotel', true],
@@ -151,6 +169,23 @@ describe('Azure, by status and code', () => {
     const reading = driver.read([{ id: 'a', parts: 'all' }], PATIENT);
     await expect(reading).rejects.toMatchObject({ code: 'unavailable', retryable });
   });
+
+  test.each([
+    ['none', {}],
+    ['an empty one', { etag: '' }],
+  ])(
+    'a success without an etag cannot be built upon: a read is unavailable, a write unknown (%s)',
+    async (_, headers) => {
+      const port = await httpServer((request, response) => {
+        if (request.method === 'GET')
+          response.writeHead(200, { 'content-type': 'application/json', ...headers }).end('{}');
+        else response.writeHead(204, headers).end();
+      });
+      const { driver } = drivers(port)[0]!;
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    },
+  );
 
   test('a read answered 404 without a body is absence if the header says so', async () => {
     const headers = { 'x-ms-error-code': 'ResourceNotFound' };
@@ -217,4 +252,46 @@ describe('Azure, by status and code', () => {
     expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
     expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH']);
   });
+
+  test('rule 25: an endpoint that refuses stale patches and accepts stale removals gets no conditional write', async () => {
+    const seen: string[] = [];
+    const port = await httpServer((request, response) => {
+      const row = JSON.stringify({ kept: 'AQ==', set: 'Ag==' });
+      const isStalePatch = request.method === 'PATCH' && seen.includes('PATCH');
+      seen.push(request.method ?? '');
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'application/json', etag: 'v' }).end(row);
+      else response.writeHead(isStalePatch ? 412 : 204, { etag: `v${seen.length}` }).end();
+    });
+    const { driver } = drivers(port)[0]!;
+    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
+    expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH', 'DELETE']);
+  });
+});
+
+describe('Datastore, over gRPC', () => {
+  test.each(['UNAVAILABLE', 'ABORTED', 'DEADLINE_EXCEEDED', 'INTERNAL'] as const)(
+    'rule 2: a read, a listing, a write and a removal answered %s are sent once each',
+    async (code) => {
+      const emulator = await startDatastoreEmulator();
+      open.add(emulator);
+      const driver = datastoreDriver({ projectId: 'p', endpoint: `http://${emulator.address}` });
+      open.add(driver);
+      const version = await written(driver, insert('a', [part('h', 'x')]));
+      // Lets the probe pass.
+      await written(driver, patch('a', version, [part('h', 'y', 1)]));
+      const fault = emulator.faults.add({ kind: 'fail', code, when: 'before' });
+      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(fault.hits).toBe(1);
+      await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(fault.hits).toBe(2);
+      expect(await driver.write([patch('a', version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([
+        { kind: 'unknown' },
+      ]);
+      expect(fault.hits).toBe(3);
+      expect(await driver.remove([{ id: 'a', version }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
+      expect(fault.hits).toBe(4);
+    },
+  );
 });

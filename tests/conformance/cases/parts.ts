@@ -71,10 +71,11 @@ export function partCases(harness: Harness, opened: () => Driver): void {
     expectBytes(await readOne(driver, id, ['p1']), 'p1', bytes);
   });
 
-  test('an entity of exactly the largest size is written and read', async (driver, id) => {
+  test('an entity of exactly the largest size is written and read, whole and by its part', async (driver, id) => {
     const bytes = noise(largestPart(driver.limits));
     const version = await written(driver, insert(id, [part('p0', bytes)]));
     expectBytes(await readOne(driver, id), 'p0', bytes);
+    expectBytes(await readOne(driver, id, ['p0']), 'p0', bytes);
     await written(driver, replace(id, version, [part('p1', bytes)]));
   });
 

@@ -145,6 +145,30 @@ test('rule 3: while the reply to a write is long in coming, a read settles it', 
   expect(a.writes).toHaveLength(1);
 });
 
+test('rule 3: a write whose fate is asked for while the provider cannot be read waits until it can', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { replyLost: true });
+  const end = a.rule((call) => (call.kind === 'read' ? { fail: 'unavailable' } : undefined));
+  const putting = tableA.put('k', 'v');
+  await world.runtime.advance(5_000);
+  end();
+  const { version } = await world.run(putting);
+  expect((await world.run(tableA.get('k')))?.version).toBe(version);
+});
+
+test('rule 3: a write that was sent to a container which proves damaged is unknown, and at once', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { replyLost: true });
+  a.once(isReadOf(ROOT), () => {
+    const root = world.state.entities.get(ROOT)!;
+    world.state.entities.set(ROOT, { ...root, version: 'x', parts: new Map([...root.parts, ['h', Buffer.from('?')]]) });
+    return undefined;
+  });
+  const writing = tableA.put('k', 'v');
+  await expect(world.run(writing)).rejects.toMatchObject({ code: 'unknown', cause: { code: 'corrupt' } });
+  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
+});
+
 test('rule 3: a deadline with an open attempt reports unknown, never failed', async () => {
   const { world, a, tableA } = await twoProcesses();
   a.rule((call) => (call.kind === 'write' ? { replyLost: true } : { fail: 'unavailable' }));

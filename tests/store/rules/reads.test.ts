@@ -1,4 +1,5 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
+import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../../shared/store/cursor.ts';
 import { isExpired, PURGE_AFTER_MS } from '../../../shared/store/evaluate.ts';
@@ -93,6 +94,19 @@ test('a read that meets an own commit on its way needs no second one', async () 
   await world.run(putting);
   const reads = a.calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
   expect(reads.map(({ parts }) => parts)).toEqual([['c']]);
+});
+
+test('rule 19: an own commit that was sent before a strong read began is no answer to it, however late it is acknowledged', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  await world.run(tableA.put('k', 'old'));
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(500) });
+  const putting = tableA.put('k', 'own');
+  await world.runtime.advance(1);
+  await world.run(tableB.put('k', 'later'));
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(900) });
+  const reading = tableA.get('k');
+  await world.run(putting);
+  expect((await world.run(reading))?.value).toBe('later');
 });
 
 test('rule 19: what is cached never goes back when an old reply comes late', async () => {
@@ -291,6 +305,16 @@ test('rule 21: age counts from when the read was sent, not from its reply', asyn
   expect((await world.run(tableA.get('k', { maxAgeMs: 1_000 })))?.value).toBe('2');
 });
 
+test('rule 21: the age of an own commit counts from when it was sent, not from its acknowledgement', async () => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(900) });
+  await world.run(tableA.put('k', 'own'));
+  await world.run(tableB.put('k', 'later'));
+  expect((await world.run(tableA.get('k', { maxAgeMs: 1_000 })))?.value).toBe('own');
+  await world.runtime.advance(200);
+  expect((await world.run(tableA.get('k', { maxAgeMs: 1_000 })))?.value).toBe('later');
+});
+
 test('rule 21: ids are drawn when they are used', async () => {
   const world = new World();
   let drawn = 0;
@@ -319,9 +343,20 @@ test('rule 22: a cached page of the same place and number, but of other bytes, i
   expect((await world.run(tableA.get('k')))?.value).toBe('after the restore');
 });
 
+/** The page with a checksum of its own, as one that was written at the same place under the same number. */
+function resealed(page: Uint8Array): Buffer {
+  const bytes = Buffer.from(page);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, -4)), bytes.length - 4);
+  return bytes;
+}
+
 test.each([
   ['damaged', (page: Buffer) => [['p0', Buffer.from(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const]],
   ['missing', () => []],
+  [
+    'valid, but other',
+    (page: Buffer) => [['p0', resealed(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const],
+  ],
 ])('rule 22: a %s page is corrupt, with table and container, for reads and writes alike', async (_, replaced) => {
   const world = new World({ limits: TINY });
   const [writer, other] = [world.process(), world.process()];
@@ -339,4 +374,14 @@ test.each([
   expect(other.calls.length).toBeLessThan(20);
   expect(other.writes).toEqual([]);
   expect(await world.run(other.store.drop('t'))).toBe(true);
+});
+
+test('a container that holds the header of another is corrupt, for reads and writes alike', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await fill(world, tableB, 0, 60);
+  const [first, second] = leavesOf(world.state, 't').map(({ id }) => id) as [string, string];
+  world.state.entities.set(first, { ...world.state.entities.get(second)!, version: 'exchanged' });
+  const expected = { code: 'corrupt', table: 't', container: first };
+  await expect(world.run(tableA.get(key(0)))).rejects.toMatchObject(expected);
+  await expect(world.run(tableA.put(key(0), 'x', { ifAbsent: true }))).rejects.toMatchObject(expected);
 });

@@ -117,6 +117,33 @@ test('rule 14: an orphan that changed since it was judged is not removed', async
   expect(world.state.entities.has(first!)).toBe(true);
 });
 
+test('rule 18: an orphan that changes while it is being judged is not removed at the version that nobody judged', async () => {
+  const { world, other } = await splitUnderWay();
+  const [first] = orphansOf(world.state, 't');
+  let wasRead = false;
+  const end = other.rule((call) => {
+    if (isReadOf(first!)(call)) wasRead = true;
+    else if (wasRead) {
+      end();
+      const entity = world.state.entities.get(first!)!;
+      world.state.entities.set(first!, { ...entity, version: 'another' });
+    }
+    return undefined;
+  });
+  expect(await world.run(other.store.vacuum('t'))).toMatchObject({ removed: 1, left: 1 });
+  expect(world.state.entities.has(first!)).toBe(true);
+});
+
+test('rule 14: vacuum removes nothing of a table whose root is gone', async () => {
+  const world = new World();
+  const process = world.process();
+  await fill(world, await open(world, process), 0, 80);
+  const ids = storedIds(world.state, 't');
+  world.state.entities.delete(ROOT);
+  expect(await world.run(process.store.vacuum('t'))).toEqual({ listed: ids.length, removed: 0, left: ids.length });
+  expect(storedIds(world.state, 't')).toEqual(ids);
+});
+
 test('rule 14: vacuum leaves every linked node alone, and finds nothing the second time', async () => {
   const world = new World();
   const process = world.process();

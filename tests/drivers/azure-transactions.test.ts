@@ -1,0 +1,121 @@
+// Transactions of Azure Table Storage, which are all or nothing. One that is refused for the form or the size of a member says that the
+// request is bad, and nothing about the other members: sent alone, they are written.
+import { AzureNamedKeyCredential } from '@azure/data-tables';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/local/emulators/azurite.ts';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import type { Driver, EntityId, Write } from '../../shared/store/driver.ts';
+import { openStore } from '../../shared/store/index.ts';
+import {
+  CALL,
+  freshPrefix,
+  idsOfOneLane,
+  insert,
+  part,
+  patch,
+  readOne,
+  textOf,
+  written,
+} from '../conformance/harness.ts';
+
+const azurite = await startStrictAzurite();
+const drivers: Driver[] = [];
+
+function newDriver(): Driver {
+  const driver = azureTablesDriver({
+    endpoint: azurite.endpoint,
+    tableName: 'transactions',
+    credential: new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
+    allowInsecureConnection: true,
+  });
+  drivers.push(driver);
+  return driver;
+}
+
+afterEach(() => azurite.faults.clear());
+afterAll(async () => {
+  for (const driver of drivers) await driver.close();
+  await azurite.close();
+});
+
+/** From now on the service refuses every change of this entity. */
+function refuseChanges(id: EntityId, status: number, code: string): void {
+  azurite.faults.add({ kind: 'fail', operation: 'merge', rowKey: id, status, code, when: 'before' });
+}
+
+const REFUSALS = [
+  [400, 'InvalidInput', 'invalid'],
+  [403, 'AuthorizationFailure', 'invalid'],
+  [400, 'EntityTooLarge', 'limit'],
+  [413, 'RequestBodyTooLarge', 'limit'],
+] as const;
+
+test.each(REFUSALS)(
+  'rule 1: a transaction refused with %i %s for one member is refused (%s) of nobody; alone each hears its own outcome',
+  async (status, code, reason) => {
+    const driver = newDriver();
+    const [bad, good] = idsOfOneLane(driver, freshPrefix(), 2) as [EntityId, EntityId];
+    const writes: Write[] = [];
+    for (const id of [bad, good]) {
+      const version = await written(driver, insert(id, [part('h', 'old')]));
+      writes.push(patch(id, version, [part('h', 'new', 1)]));
+    }
+    refuseChanges(bad, status, code);
+    const together = await driver.write(writes, CALL);
+    expect(together).toMatchObject([
+      { kind: 'unknown', reason: 'other' },
+      { kind: 'unknown', reason: 'other' },
+    ]);
+    expect(textOf(await readOne(driver, good))).toEqual({ h: 'old' });
+    const [, alone] = [await driver.write([writes[0]!], CALL), await driver.write([writes[1]!], CALL)];
+    expect(alone).toMatchObject([{ kind: 'written' }]);
+    expect(await driver.write([writes[0]!], CALL)).toMatchObject([{ kind: 'refused', reason }]);
+    expect(textOf(await readOne(driver, good))).toEqual({ h: 'new' });
+    expect(textOf(await readOne(driver, bad))).toEqual({ h: 'old' });
+  },
+);
+
+/** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
+function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
+  const write: Driver['write'] = (writes, options) => {
+    if (writes.length > 1) meet()?.(writes[0]!.id);
+    return driver.write(writes, options);
+  };
+  return { ...driver, write };
+}
+
+/** A table of many containers, of which one is refused as soon as it rides with others: what became of each record, and what is stored. */
+async function putWithOneRefused(name: string, status: number, code: string) {
+  let meet: ((id: EntityId) => void) | undefined;
+  const refused: EntityId[] = [];
+  const store = openStore({ driver: watched(newDriver(), () => meet), timeoutMs: 20_000 });
+  const table = await store.table<string>(name, { containers: 48 });
+  const keys = Array.from({ length: 96 }, (_, number) => `key${number}`);
+  await table.putMany(keys.map((key) => ({ key, value: 'old' })));
+  meet = (id) => {
+    meet = undefined;
+    refused.push(id);
+    refuseChanges(id, status, code);
+  };
+  const outcomes = await table.putMany(keys.map((key) => ({ key, value: 'new' })));
+  const values = (await table.getMany(keys)).map((each) => (each.status === 'found' ? each.value : each.status));
+  await store.close();
+  expect(refused).toHaveLength(1);
+  return { outcomes, values };
+}
+
+test('a container whose form is refused fails by itself: those that rode with it are written', async () => {
+  const { outcomes, values } = await putWithOneRefused('form', 400, 'InvalidInput');
+  const failed = outcomes.filter(({ status }) => status === 'failed');
+  // Those of one container in 48.
+  expect(failed.length).toBeGreaterThan(0);
+  expect(failed.length).toBeLessThan(16);
+  for (const outcome of failed) expect(outcome).toMatchObject({ error: { code: /^(invalid|unknown)$/ } });
+  expect(values).toEqual(outcomes.map(({ status }) => (status === 'failed' ? 'old' : 'new')));
+});
+
+test('a container whose size is refused is split by itself: it and those that rode with it are written', async () => {
+  const { outcomes, values } = await putWithOneRefused('size', 413, 'RequestBodyTooLarge');
+  expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
+  expect(new Set(values)).toEqual(new Set(['new']));
+});
