@@ -49,7 +49,7 @@ async function postCell({ runCell }: CompareAppOptions, { request, bounds }: Cal
   } catch (error) {
     if (error instanceof CellError) throw new Problem('unavailable', error.message, { cause: error });
     if (bounds.signal.aborted)
-      throw new Problem('aborted', 'the cell did not end before the deadline', { cause: error });
+      throw new Problem('aborted', 'the deadline, or the caller, ended the cell before its time', { cause: error });
     throw error;
   }
 }
