@@ -37,7 +37,7 @@ it('aborts the signal of a request whose caller hangs up', async () => {
   });
   await started.promise;
   host.destroy();
-  await over;
+  await expect(over).resolves.toBeUndefined();
 });
 
 it('leaves the signal of a request alone whose answer has arrived', async () => {
