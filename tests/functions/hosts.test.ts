@@ -187,8 +187,8 @@ describe.each([
     await expect.poll(() => host.output(), { timeout: 20_000 }).toMatch(/cells 503".*"code":"aborted"/);
     for (const dataset of ['hangup', 'began', 'hosttest']) expect((await remove(dataset)).status).toBe(204);
     // Its records are new again: the layout `record` inserts, and the seed is the same.
-    const again = await post(admin, began);
-    expect(await again.json()).toMatchObject({ errors: {}, warmupErrors: 0 });
+    const again = (await (await post(admin, began)).json()) as { errors: object };
+    expect(again.errors).toEqual({});
     expect((await remove('began')).status).toBe(204);
   });
 
