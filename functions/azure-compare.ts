@@ -3,15 +3,21 @@
 import { readFileSync } from 'node:fs';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../shared/compare/baseline/azure-tables.ts';
-import { runCell } from '../shared/compare/run.ts';
+import type { CellTargets } from '../shared/compare/run.ts';
+import { removeDataset, runCell } from '../shared/compare/run.ts';
 import { handlerOf, METHODS } from './azure-http.ts';
 import { config, open, tableClient } from './azure.ts';
 import { createCompareApp } from './compare.ts';
 import { COMPARE_DEADLINES } from './config.ts';
 import { once } from './lifetime.ts';
+import { processorTimes } from './processor.ts';
 import { logToStdout } from './log.ts';
 
 const baseline = once(async () => azureTablesBaseline({ tableClient }));
+const targets = async (): Promise<CellTargets> => {
+  const { store, usage } = await open();
+  return { provider: 'azure-tables', baseline: await baseline(), store, storeUsage: usage, processorTimes };
+};
 const handler = handlerOf(
   createCompareApp({
     ...config,
@@ -19,11 +25,8 @@ const handler = handlerOf(
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
     page: readFileSync(new URL('page/compare.html', import.meta.url), 'utf8'),
-    runCell: async (request, signal) => {
-      const { store, usage } = await open();
-      const targets = { provider: 'azure-tables', baseline: await baseline(), store, storeUsage: usage } as const;
-      return await runCell(request, targets, { signal });
-    },
+    runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
+    removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
   }),
 );
 

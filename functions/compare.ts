@@ -1,30 +1,43 @@
 // The function `compare`: runs one cell of the comparison here, next to its store, and serves the page that asks for cells. It keeps no
 // state between requests. The page is static and open; every cell needs an admin's key.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { z } from 'zod';
 import type { CellRequest, CellResult } from '../shared/compare/cell.ts';
-import { cellRequestSchema } from '../shared/compare/cell.ts';
+import { cellRequestSchema, datasetSchema } from '../shared/compare/cell.ts';
 import { CellError } from '../shared/compare/run.ts';
 import type { App, Call, FrameOptions } from './app.ts';
 import { createApp, reply, replyJson } from './app.ts';
 import { readBody } from './body.ts';
 import { codecOf, negotiated, parseJson } from './content.ts';
-import { queryOf } from './paths.ts';
+import { pathSegment, queryOf } from './paths.ts';
 import { Problem } from './problem.ts';
 import { parsed } from './validate.ts';
 
 export interface CompareAppOptions extends FrameOptions {
   readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
+  /** Removes what cells of the dataset made; content where there is nothing. */
+  readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
   /** The page, as HTML with its style and script inline. */
   readonly page: string;
 }
+
+const datasetPathSchema = z.object({ dataset: datasetSchema });
 
 const CELL_BODY_BYTES_MAX = 16_384;
 
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageResponse(options.page);
+  const running = new RunningCells();
   return createApp(
     [
-      { method: 'POST', path: '/v1/compare/cells', role: 'admin', handle: (call) => postCell(options, call) },
+      { method: 'POST', path: '/v1/compare/cells', role: 'admin', handle: (call) => postCell(options, running, call) },
+      {
+        method: 'DELETE',
+        path: '/v1/compare/datasets/:dataset',
+        role: 'admin',
+        handle: (call) => deleteDataset(options, running, call),
+      },
       {
         method: 'GET',
         path: '/v1/compare',
@@ -40,18 +53,65 @@ export function createCompareApp(options: CompareAppOptions): App {
   );
 }
 
-async function postCell({ runCell }: CompareAppOptions, { request, bounds }: Call): Promise<Response> {
+/** Cells under way in this instance: one whose caller has gone may still write for a moment. */
+class RunningCells {
+  readonly #ends = new Map<string, Set<Promise<unknown>>>();
+
+  /** Notes the cell until it ends; gives back what it gives. */
+  async during<T>(dataset: string, cell: Promise<T>): Promise<T> {
+    const ends = this.#ends.get(dataset) ?? new Set();
+    this.#ends.set(dataset, ends.add(cell));
+    try {
+      return await cell;
+    } finally {
+      ends.delete(cell);
+      if (ends.size === 0) this.#ends.delete(dataset);
+    }
+  }
+
+  /** Waits for the dataset's cells, however they end; rejects with the signal's reason. */
+  async over(dataset: string, signal: AbortSignal): Promise<void> {
+    const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
+    signal.throwIfAborted();
+    await Promise.race([Promise.allSettled(cells), once(signal, 'abort')]);
+    signal.throwIfAborted();
+  }
+}
+
+async function postCell(
+  { runCell }: CompareAppOptions,
+  running: RunningCells,
+  { request, bounds }: Call,
+): Promise<Response> {
   queryOf(request, []);
   codecOf(request.headers.get('Content-Type'), ['json']);
   const cell = parsed(cellRequestSchema, parseJson(await readBody(request, CELL_BODY_BYTES_MAX, bounds.signal)));
   try {
-    return replyJson(await runCell(cell, bounds.signal));
+    return replyJson(await running.during(cell.dataset, runCell(cell, bounds.signal)));
   } catch (error) {
     if (error instanceof CellError) throw new Problem('unavailable', error.message, { cause: error });
     if (bounds.signal.aborted)
-      throw new Problem('aborted', 'the cell did not end before the deadline', { cause: error });
+      throw new Problem('aborted', 'the deadline, or the caller, ended the cell before its time', { cause: error });
     throw error;
   }
+}
+
+async function deleteDataset(
+  { removeDataset }: CompareAppOptions,
+  running: RunningCells,
+  { request, bounds: { signal } }: Call,
+): Promise<Response> {
+  queryOf(request, []);
+  const { dataset } = parsed(datasetPathSchema, { dataset: pathSegment(request, 3) });
+  try {
+    await running.over(dataset, signal);
+    await removeDataset(dataset, signal);
+  } catch (error) {
+    if (signal.aborted)
+      throw new Problem('aborted', 'the dataset was not removed before the deadline', { cause: error });
+    throw error;
+  }
+  return new Response(null, { status: 204 });
 }
 
 /** The page runs its own inline script and style, talks to its own origin, and nothing else. */

@@ -1,14 +1,20 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
 import { readFileSync } from 'node:fs';
 import { datastoreBaseline } from '../shared/compare/baseline/datastore.ts';
-import { runCell } from '../shared/compare/run.ts';
+import type { CellTargets } from '../shared/compare/run.ts';
+import { removeDataset, runCell } from '../shared/compare/run.ts';
 import { createCompareApp } from './compare.ts';
 import { COMPARE_DEADLINES } from './config.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, open, place } from './gcp.ts';
 import { once } from './lifetime.ts';
+import { processorTimes } from './processor.ts';
 
 const baseline = once(async () => datastoreBaseline(place));
+const targets = async (): Promise<CellTargets> => {
+  const { store, usage } = await open();
+  return { provider: 'datastore', baseline: await baseline(), store, storeUsage: usage, processorTimes };
+};
 
 /** Cells of the comparison, and their page. */
 export const compare = frameworkFunction(
@@ -19,11 +25,8 @@ export const compare = frameworkFunction(
       ...COMPARE_DEADLINES,
       log,
       page,
-      runCell: async (request, signal) => {
-        const { store, usage } = await open();
-        const targets = { provider: 'datastore', baseline: await baseline(), store, storeUsage: usage } as const;
-        return await runCell(request, targets, { signal });
-      },
+      runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
+      removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
     });
   }),
 );

@@ -16,6 +16,8 @@ export type Workload = (typeof WORKLOADS)[number];
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
 
+export const datasetSchema = z.string().regex(/^[a-z][a-z0-9]{2,31}$/);
+
 export const cellRequestSchema = z.strictObject({
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
@@ -28,7 +30,7 @@ export const cellRequestSchema = z.strictObject({
   /** Everything random in the cell follows from it. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),
   /** Names the table. `read` and `update` cells may share one; a `load` cell wants a fresh one. */
-  dataset: z.string().regex(/^[a-z][a-z0-9]{2,31}$/),
+  dataset: datasetSchema,
   /** Records that a `read` or `update` cell works on; the first such cell of a dataset loads them, before its warm-up. */
   records: z.int().min(1).max(1_000_000).default(10_000),
   /** Bytes of text in a record's five fields. */
@@ -40,6 +42,7 @@ export type CellRequestInput = z.input<typeof cellRequestSchema>;
 export type CellRequest = z.output<typeof cellRequestSchema>;
 
 const count = z.number().min(0);
+const share = z.number().min(0).max(1);
 
 /** What was spent at the provider, as running totals. */
 export const usageSchema = z.strictObject({
@@ -76,9 +79,14 @@ export const cellResultSchema = z.strictObject({
   unfinished: z.int().min(0),
   /** Latency in microseconds of every operation that began within the window, drain included; HdrHistogram V2, compressed, base64. */
   histogram: z.string().min(1),
-  p50Ms: z.number().min(0),
-  p95Ms: z.number().min(0),
-  p99Ms: z.number().min(0),
+  /** Operations in the histogram. */
+  operations: z.int().min(0),
+  /** Null where there were too few operations for it (measure.ts). */
+  p50Ms: z.number().min(0).nullable(),
+  p95Ms: z.number().min(0).nullable(),
+  p99Ms: z.number().min(0).nullable(),
   maxMs: z.number().min(0),
+  processorWait: share.nullable(),
+  processorStolen: share.nullable(),
 });
 export type CellResult = z.infer<typeof cellResultSchema>;

@@ -1,21 +1,17 @@
 // The client of the comparison: sends a plan's cells to the functions, one at a time, and gathers their answers. A cell that fails is
 // kept with its error; the others go on. All state of a run is here, none in the functions.
-import { z } from 'zod';
 import type { CellResult, Layout, Provider, Workload } from './cell.ts';
 import { cellResultSchema } from './cell.ts';
 import { median } from './contest.ts';
+import type { Endpoint } from './endpoint.ts';
+import { messageOf, problemOf } from './endpoint.ts';
 import type { Plan, PlannedCell } from './plan.ts';
 import { cellsOf, repeated, warmupCellsOf } from './plan.ts';
+import type { Leftover } from './removal.ts';
+import { Datasets } from './removal.ts';
 import { WINDOW_GROWTH_MAX } from './window.ts';
 
-/** A `compare` function to run cells in. */
-export interface Endpoint {
-  readonly provider: Provider;
-  /** Without `/v1`. */
-  readonly url: string;
-  /** Sent with each request: the keys. */
-  readonly headers: Readonly<Record<string, string>>;
-}
+export type { Endpoint } from './endpoint.ts';
 
 /** One combination, with every run of it. */
 export interface MeasuredCell {
@@ -38,6 +34,8 @@ export interface FailedCell {
 export interface PlanOutcome {
   readonly cells: readonly MeasuredCell[];
   readonly failures: readonly FailedCell[];
+  /** Datasets of the run that could not be removed after it. */
+  readonly leftovers: readonly Leftover[];
 }
 
 export interface Progress {
@@ -49,7 +47,7 @@ export interface Progress {
 
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
-  /** Ends the run: the present request is given up, the promise rejects. */
+  /** Ends the run: the present request is given up, what the run made is removed, the promise rejects. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
   /** Default the platform's. */
@@ -59,11 +57,10 @@ export interface CoordinatorOptions {
 /** A cell may load its dataset first and drain afterwards, beside its window. */
 const CELL_EXTRA_MS = 50_000;
 
-const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
-
 /**
  * Runs the plan: every cell once, then of each layout the rung of `load` with the highest median so far, until that is one with all its
- * repetitions: so no layout is judged by a lucky first run, nor by a rung that was the best only once. Rejects only when the signal aborts.
+ * repetitions: so no layout is judged by a lucky first run, nor by a rung that was the best only once. However the run ends, all datasets of it
+ * and of its warm-up are removed then, which takes at most three minutes. Rejects only when the signal aborts.
  */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const run = new PlanRun(plan, options);
@@ -72,25 +69,49 @@ export async function runPlan(plan: Plan, runId: string, options: CoordinatorOpt
     options.endpoints.map(({ provider }) => provider),
     runId,
   );
-  for (const cell of cells) await run.measure(cell);
-  for (let due = run.loadsToRepeat(cells); due.length > 0; due = run.loadsToRepeat(cells)) {
-    for (const cell of due) await run.measure(cell);
+  const datasets = new Datasets();
+  for (const endpoint of options.endpoints) addWarmup(datasets, endpoint, runId);
+  try {
+    for (const cell of cells) await run.measure(cell, datasets);
+    for (let due = run.loadsToRepeat(cells); due.length > 0; due = run.loadsToRepeat(cells)) {
+      for (const cell of due) await run.measure(cell, datasets);
+    }
+  } catch (error) {
+    throw endedBy(error, await datasets.remove(options.fetch));
   }
-  return run.outcome();
+  return { ...run.outcome(), leftovers: await datasets.remove(options.fetch) };
 }
 
-/** Heats up all endpoints at once for about `durationMs`; what it measures is thrown away, and what fails will fail again in the plan. */
+/**
+ * Heats up all endpoints at once for about `durationMs`; what it measures is thrown away, and what fails will fail again in the plan. Its
+ * datasets stay for `runPlan` to remove, unless the signal aborts.
+ */
 export async function warmUp(durationMs: number, runId: string, options: CoordinatorOptions): Promise<void> {
   const heat = async (endpoint: Endpoint): Promise<void> => {
     for (const cell of warmupCellsOf(endpoint.provider, durationMs, runId)) {
       try {
         await requestCell(cell, endpoint, options);
       } catch {
-        options.signal.throwIfAborted();
+        if (options.signal.aborted) return;
       }
     }
   };
   await Promise.all(options.endpoints.map(heat));
+  if (!options.signal.aborted) return;
+  const datasets = new Datasets();
+  for (const endpoint of options.endpoints) addWarmup(datasets, endpoint, runId);
+  throw endedBy(options.signal.reason, await datasets.remove(options.fetch));
+}
+
+function addWarmup(datasets: Datasets, endpoint: Endpoint, runId: string): void {
+  for (const { request } of warmupCellsOf(endpoint.provider, 0, runId)) datasets.add(endpoint, request.dataset);
+}
+
+/** Why the run ended; where its traces could not all be removed, in an error that names them. */
+function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
+  if (leftovers.length === 0) return reason;
+  const names = leftovers.map(({ provider, dataset, error }) => `${provider} ${dataset} (${error})`);
+  return new Error(`${messageOf(reason)}; not removed: ${names.join(', ')}`, { cause: reason });
 }
 
 class PlanRun {
@@ -109,11 +130,12 @@ class PlanRun {
     this.#total = options.endpoints.length * 3 * (3 * rungs.length + loadRepetitions - 1);
   }
 
-  async measure(cell: PlannedCell): Promise<void> {
+  async measure(cell: PlannedCell, datasets: Datasets): Promise<void> {
     const { endpoints, signal, onProgress } = this.#options;
     const endpoint = endpoints.find(({ provider }) => provider === cell.provider)!;
     this.#total = Math.max(this.#total, this.#done + 1);
     onProgress?.({ done: this.#done, total: this.#total, cell });
+    datasets.add(endpoint, cell.request.dataset);
     const name = nameOf(cell.provider, cell.request);
     this.#tries.set(name, (this.#tries.get(name) ?? 0) + 1);
     try {
@@ -143,7 +165,7 @@ class PlanRun {
     });
   }
 
-  outcome(): PlanOutcome {
+  outcome(): Omit<PlanOutcome, 'leftovers'> {
     const cells = [...this.#measured.values()].map((runs) => {
       const { provider, layout, workload, concurrency } = runs[0]!;
       return { provider, layout, workload, concurrency, runs };
@@ -178,19 +200,6 @@ async function requestCell(
   return result;
 }
 
-function problemOf(status: number, body: unknown): string {
-  const problem = problemSchema.safeParse(body);
-  const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;
-  return `HTTP ${status}${text === undefined ? '' : `: ${text}`}`;
-}
-
 function nameOf(provider: Provider, { layout, workload, concurrency }: PlannedCell['request']): string {
   return [provider, layout, workload, concurrency].join(' ');
-}
-
-/** On one line, with the cause: `fetch failed` alone tells nobody anything. */
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${text}${cause}`.replaceAll(/\s+/g, ' ');
 }

@@ -13,6 +13,21 @@ export interface Percentiles {
   readonly maxMs: number;
 }
 
+/**
+ * So many operations must have been slower than a percentile for it to be given. How many are, is chance: 10 give or take 3 by the binomial
+ * distribution, and with fewer of them one slow operation more or less moves the percentile by a multiple.
+ */
+const SLOWER_MIN = 10;
+
+/** How many operations were timed, and the percentiles that so many bear: p50 from 20 operations on, p95 from 200, p99 from 1,000; else null. */
+export interface Latencies {
+  readonly operations: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly maxMs: number;
+}
+
 export function newHistogram(): Histogram {
   return hdr.build({
     bitBucketSize: 32,
@@ -44,6 +59,15 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
   return merged;
 }
 
+export function latenciesOf(histogram: Histogram): Latencies {
+  const operations = histogram.totalCount;
+  const { p50Ms, p95Ms, p99Ms, maxMs } = percentilesOf(histogram);
+  const given = (percentile: number, ms: number): number | null =>
+    (operations * (100 - percentile)) / 100 >= SLOWER_MIN ? ms : null;
+  return { operations, p50Ms: given(50, p50Ms), p95Ms: given(95, p95Ms), p99Ms: given(99, p99Ms), maxMs };
+}
+
+/** However few samples there are. */
 export function percentilesOf(histogram: Histogram): Percentiles {
   const atMs = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
   return { p50Ms: atMs(50), p95Ms: atMs(95), p99Ms: atMs(99), maxMs: histogram.maxValue / 1_000 };

@@ -1,31 +1,36 @@
 // The charts of the report as SVG text, drawn by echarts without a browser. Axes of rates and costs are logarithmic: layouts differ by powers of ten.
+// Each is drawn in two shapes, for pages and for phones: one shrunk to a phone's width could not be read. Colours are the page's CSS variables.
 import type { EChartsOption } from 'echarts';
 import * as echarts from 'echarts';
 import type { Layout, Provider, Workload } from './cell.ts';
 import { LAYOUTS, WORKLOADS } from './cell.ts';
-import { COLOURS, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import type { Panel, Shape } from './chart-panels.ts';
+import { panelsOf } from './chart-panels.ts';
+import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report, ReportCell } from './report.ts';
 
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';
-const INK = '#33404d';
+const FONT_PX = 12;
+const THROUGHPUT_PX = 220;
+const INK = 'var(--ink)';
+const FAINT = 'var(--line)';
+const PAPER = 'var(--paper)';
 
-/** A point's or bar's figure above it. */
-const VALUE_LABEL = {
+/** A figure beside its point or bar; the halo keeps it readable where a line passes behind it. */
+const LABEL = {
   show: true,
-  position: 'top',
-  formatter: ({ value }: { value?: unknown }) => short(Number(value)),
+  opacity: 1,
   color: INK,
-  fontSize: 11,
+  fontSize: FONT_PX,
+  textBorderColor: PAPER,
+  textBorderWidth: 3,
 } as const;
-const FAINT = '#e3e8ed';
-const PANEL_GAP_PX = 70;
-const LEFT_PX = 78;
 const SYMBOLS: Readonly<Record<Layout, string>> = { record: 'circle', batch: 'rect', container: 'triangle' };
 const LATENCIES = [
-  { name: 'p50', of: (cell: ReportCell) => cell.p50Ms, alpha: 'ff' },
-  { name: 'p95', of: (cell: ReportCell) => cell.p95Ms, alpha: '99' },
-  { name: 'p99', of: (cell: ReportCell) => cell.p99Ms, alpha: '4d' },
+  { name: 'p50', of: (cell: ReportCell) => cell.p50Ms, opacity: 1 },
+  { name: 'p95', of: (cell: ReportCell) => cell.p95Ms, opacity: 0.65 },
+  { name: 'p99', of: (cell: ReportCell) => cell.p99Ms, opacity: 0.4 },
 ] as const;
 
 /** Providers that have cells, in the report's order. */
@@ -34,60 +39,99 @@ export function providersOf(report: Report): Provider[] {
 }
 
 /** Throughput against callers in flight, a panel for each provider, on the same scale. */
-export function throughputChart(report: Report, workload: Workload): string {
+export function throughputChart(report: Report, workload: Workload, shape: Shape): string {
   const providers = providersOf(report);
-  const panels = panelsOf(providers.length, 940, { top: 64, height: 250 });
-  const rates = report.cells
-    .filter((cell) => cell.workload === workload)
-    .map(({ recordsPerSecond }) => recordsPerSecond);
+  const names = providers.map((provider) => PROVIDER_NAMES[provider]);
+  const { panels, heightPx } = panelsOf(names.length, shape, {
+    headPx: 44,
+    heightPx: THROUGHPUT_PX,
+    footPx: 50,
+    labelsPx: 44,
+    rightPx: 22,
+  });
+  const rates = report.cells.filter((cell) => cell.workload === workload).map((cell) => cell.recordsPerSecond);
   const [min, max] = decades(rates);
-  return svg(940, 366, {
-    title: panelTitles(providers, panels),
+  const pxPerFactorTen = THROUGHPUT_PX / Math.log10(max / min);
+  return svg(shape.widthPx, heightPx, {
+    title: panelTitles(names, panels),
     grid: panels,
     xAxis: providers.map((_, at) => ({
       ...axis('category', at),
       data: report.plan.rungs.map(String),
       name: 'callers in flight',
       nameLocation: 'middle' as const,
-      nameGap: 28,
+      nameGap: 26,
     })),
-    yAxis: providers.map((_, at) => ({ ...logAxis(at, min, max), name: at === 0 ? 'records/s' : '' })),
+    yAxis: providers.map((_, at) => logAxis(at, min, max)),
     series: providers.flatMap((provider, at) =>
-      LAYOUTS.map((layout) => ({
-        type: 'line' as const,
-        silent: true,
-        name: layout,
-        xAxisIndex: at,
-        yAxisIndex: at,
-        symbol: SYMBOLS[layout],
-        symbolSize: 9,
-        labelLayout: { hideOverlap: true },
-        lineStyle: { width: 2.5 },
-        color: COLOURS[provider][layout],
-        data: report.plan.rungs.map((concurrency) => {
-          const cell = find(report, { provider, layout, workload, concurrency });
-          return cell === undefined ? '-' : cell.recordsPerSecond;
-        }),
-        label: VALUE_LABEL,
-      })),
+      LAYOUTS.map((layout) => line(report, { provider, layout, workload }, at, pxPerFactorTen)),
     ),
   });
 }
 
-/** p50, p95 and p99 of every layout at the highest rung, a panel for each provider. */
-export function latencyChart(report: Report, workload: Workload): string {
+function line(report: Report, series: Omit<Coordinates, 'concurrency'>, at: number, pxPerFactorTen: number) {
+  return {
+    type: 'line' as const,
+    silent: true,
+    name: series.layout,
+    xAxisIndex: at,
+    yAxisIndex: at,
+    symbol: SYMBOLS[series.layout],
+    symbolSize: 9,
+    labelLayout: { hideOverlap: true },
+    lineStyle: { width: 2.5 },
+    color: colourOf(series.provider, series.layout),
+    data: report.plan.rungs.map((concurrency) => {
+      const value = find(report, { ...series, concurrency })?.recordsPerSecond;
+      const others = LAYOUTS.filter((layout) => layout !== series.layout).flatMap(
+        (layout) => find(report, { ...series, layout, concurrency })?.recordsPerSecond ?? [],
+      );
+      return value === undefined ? '-' : { value, label: labelPlace(value, others, pxPerFactorTen) };
+    }),
+    label: { ...LABEL, formatter: valueText },
+  };
+}
+
+/** On the side of the point where the next one of its rung is further away; nowhere if it would cover that one. The table has the figure. */
+function labelPlace(value: number, others: readonly number[], pxPerFactorTen: number) {
+  const room = (some: readonly number[]): number =>
+    Math.min(...some.map((other) => Math.abs(Math.log10(other / value)))) * pxPerFactorTen;
+  const above = room(others.filter((other) => other > value));
+  const below = room(others.filter((other) => other <= value));
+  return {
+    show: Math.max(above, below) >= 2 * FONT_PX,
+    position: above >= below ? ('top' as const) : ('bottom' as const),
+  };
+}
+
+/** p50, p95 and p99 of every layout at the highest rung with the operations they stand on, a panel for each provider. */
+export function latencyChart(report: Report, workload: Workload, shape: Shape): string {
   const providers = providersOf(report);
+  const names = providers.map((provider) => PROVIDER_NAMES[provider]);
   const concurrency = Math.max(...report.plan.rungs);
-  const panels = panelsOf(providers.length, 940, { top: 44, height: 210 });
+  const { panels, heightPx } = panelsOf(names.length, shape, {
+    headPx: 32,
+    heightPx: 204,
+    footPx: 34,
+    labelsPx: 84,
+    rightPx: 62,
+  });
   const cells = report.cells.filter((cell) => cell.workload === workload && cell.concurrency === concurrency);
-  const [min, max] = decades(cells.flatMap((cell) => LATENCIES.map(({ of }) => of(cell))));
-  return svg(940, 300, {
-    title: panelTitles(providers, panels),
+  const [min, max] = decades(cells.flatMap((cell) => LATENCIES.map(({ of }) => of(cell) ?? 0)));
+  return svg(shape.widthPx, heightPx, {
+    title: panelTitles(names, panels),
     grid: panels,
-    xAxis: providers.map((_, at) => ({ ...logAxis(at, min, max), name: 'ms', nameGap: 8 })),
-    yAxis: providers.map((_, at) => ({ ...axis('category', at), data: [...LAYOUTS], inverse: true })),
+    xAxis: providers.map((_, at) => logAxis(at, min, max)),
+    yAxis: providers.map((provider, at) => ({
+      ...axis('category', at),
+      data: LAYOUTS.map((layout) => {
+        const cell = find(report, { provider, layout, workload, concurrency });
+        return `${layout}\n${cell === undefined ? 'failed' : `${cell.operations.toLocaleString('en-US')} op.`}`;
+      }),
+      inverse: true,
+    })),
     series: providers.flatMap((provider, at) =>
-      LATENCIES.map(({ name, of, alpha }) => ({
+      LATENCIES.map(({ name, of, opacity }) => ({
         type: 'bar' as const,
         silent: true,
         name,
@@ -97,46 +141,52 @@ export function latencyChart(report: Report, workload: Workload): string {
         data: LAYOUTS.map((layout) => {
           const cell = find(report, { provider, layout, workload, concurrency });
           return {
-            value: cell === undefined ? '-' : of(cell),
-            itemStyle: { color: `${COLOURS[provider][layout]}${alpha}` },
+            value: (cell === undefined ? null : of(cell)) ?? '-',
+            itemStyle: { color: colourOf(provider, layout), opacity },
           };
         }),
         label: {
-          show: true,
+          ...LABEL,
           position: 'right' as const,
           formatter: ({ value }: { value?: unknown }) => (value === '-' ? '' : `${name} ${short(Number(value))}`),
-          color: INK,
-          fontSize: 11,
         },
       })),
     ),
   });
 }
 
-/** One figure a record set, for every provider, layout and workload, each at its best rung. */
-export function spendingChart(report: Report, figureOf: (cell: ReportCell) => number, unit: string): string {
-  const providers = providersOf(report);
-  const value = (provider: Provider, layout: Layout, workload: Workload): number | undefined => {
-    const cell = bestCell(report, provider, layout, workload);
-    return cell === undefined ? undefined : figureOf(cell);
-  };
-  const all = report.cells.map(figureOf);
-  const [min, max] = decades(all);
-  return svg(940, 300, {
-    grid: [{ left: LEFT_PX, right: 20, top: 36, height: 220 }],
-    xAxis: [{ ...axis('category', 0), data: [...WORKLOADS] }],
-    yAxis: [{ ...logAxis(0, min, max), name: unit, nameTextStyle: { align: 'left', color: INK } }],
-    series: providers.flatMap((provider) =>
-      LAYOUTS.map((layout) => ({
-        type: 'bar' as const,
-        silent: true,
-        name: `${PROVIDER_SHORT_NAMES[provider]} ${layout}`,
-        color: COLOURS[provider][layout],
-        barGap: '12%',
-        data: WORKLOADS.map((workload) => value(provider, layout, workload) ?? '-'),
-        label: VALUE_LABEL,
-      })),
-    ),
+/** One figure a record set, for every provider, layout and workload, each at its best rung; a panel for each workload. */
+export function spendingChart(report: Report, figureOf: (cell: ReportCell) => number, shape: Shape): string {
+  const series = providersOf(report).flatMap((provider) => LAYOUTS.map((layout) => ({ provider, layout })));
+  const [min, max] = decades(report.cells.map(figureOf));
+  const vertical = { headPx: 32, heightPx: 24 * series.length, footPx: 30 };
+  const { panels, heightPx } = panelsOf(WORKLOADS.length, shape, {
+    ...vertical,
+    labelsPx: 136,
+    rightPx: 50,
+    areLabelsShared: true,
+  });
+  const names = series.map(({ provider, layout }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout}`);
+  return svg(shape.widthPx, heightPx, {
+    title: panelTitles(WORKLOADS, panels),
+    grid: panels,
+    xAxis: WORKLOADS.map((_, at) => logAxis(at, min, max)),
+    yAxis: WORKLOADS.map((_, at) => {
+      const base = axis('category', at);
+      return { ...base, data: names, inverse: true, axisLabel: { ...base.axisLabel, show: panels[at]!.hasLabels } };
+    }),
+    series: WORKLOADS.map((workload, at) => ({
+      type: 'bar' as const,
+      silent: true,
+      xAxisIndex: at,
+      yAxisIndex: at,
+      barCategoryGap: '25%',
+      data: series.map(({ provider, layout }) => {
+        const cell = bestCell(report, provider, layout, workload);
+        return { value: cell === undefined ? '-' : figureOf(cell), itemStyle: { color: colourOf(provider, layout) } };
+      }),
+      label: { ...LABEL, position: 'right' as const, formatter: valueText },
+    })),
   });
 }
 
@@ -158,28 +208,12 @@ function find({ cells }: Report, wanted: Coordinates): ReportCell | undefined {
   );
 }
 
-interface Panel {
-  readonly left: number;
-  readonly width: number;
-  readonly top: number;
-  readonly height: number;
-}
-
-function panelsOf(count: number, widthPx: number, vertical: Pick<Panel, 'top' | 'height'>): Panel[] {
-  const width = (widthPx - LEFT_PX - 50 - PANEL_GAP_PX * (count - 1)) / count;
-  return Array.from({ length: count }, (_, at) => ({
-    left: LEFT_PX + at * (width + PANEL_GAP_PX),
-    width,
-    ...vertical,
-  }));
-}
-
-function panelTitles(providers: readonly Provider[], panels: readonly Panel[]): NonNullable<EChartsOption['title']> {
-  return providers.map((provider, at) => ({
-    text: PROVIDER_NAMES[provider],
-    left: panels[at]!.left - 4,
-    top: 4,
-    textStyle: { fontSize: 14, fontWeight: 600, color: INK },
+function panelTitles(titles: readonly string[], panels: readonly Panel[]): NonNullable<EChartsOption['title']> {
+  return titles.map((text, at) => ({
+    text,
+    left: panels[at]!.left - 5,
+    top: panels[at]!.titleTop,
+    textStyle: { fontSize: FONT_PX + 1, fontWeight: 600, color: INK },
   }));
 }
 
@@ -187,9 +221,9 @@ function axis<Type extends 'category' | 'log'>(type: Type, gridIndex: number) {
   return {
     type,
     gridIndex,
-    axisLabel: { color: INK },
-    nameTextStyle: { color: INK },
-    axisLine: { lineStyle: { color: '#9aa7b4' } },
+    axisLabel: { color: INK, fontSize: FONT_PX, hideOverlap: true },
+    nameTextStyle: { color: INK, fontSize: FONT_PX },
+    axisLine: { lineStyle: { color: FAINT } },
     axisTick: { show: false },
     splitLine: { show: type === 'log', lineStyle: { color: FAINT } },
   };
@@ -213,6 +247,10 @@ function decades(values: readonly number[]): [number, number] {
   const low = 10 ** Math.floor(Math.log10(Math.min(...positive)));
   const high = 10 ** Math.ceil(Math.log10(Math.max(...positive) * 1.3));
   return [low, high];
+}
+
+function valueText({ value }: { value?: unknown }): string {
+  return value === '-' ? '' : short(Number(value));
 }
 
 /** `1.2k`, `45k`, `0.037`, `4e-7`: at most five characters. */

@@ -2,9 +2,13 @@
 import type { Layout, Provider, Workload } from './cell.ts';
 import { LAYOUTS, WORKLOADS } from './cell.ts';
 import { sameCallSize } from './summary.ts';
-import { COLOURS, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import type { Shape } from './chart-panels.ts';
+import { SHAPES } from './chart-panels.ts';
+import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import { busyWarning } from './processor.ts';
 import type { Report, ReportCell, SummaryRow } from './report.ts';
 import { latencyChart, providersOf, spendingChart, throughputChart } from './report-charts.ts';
+import { REPORT_STYLE } from './report-style.ts';
 
 const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
   load: 'Load: new records, 500 a call',
@@ -23,7 +27,9 @@ const WORKLOAD_WORDS: Readonly<Record<Workload, string>> = {
 export function reportHtml(report: Report): string {
   const body = [
     header(report),
+    busy(report),
     failures(report),
+    leftovers(report),
     ratios(report),
     ...WORKLOADS.filter((workload) => report.cells.some((cell) => cell.workload === workload)).map((workload) =>
       workloadSection(report, workload),
@@ -37,8 +43,9 @@ export function reportHtml(report: Report): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Stowage: comparison of ${escape(report.startedAt.slice(0, 10))}</title>
-<style>${STYLE}</style>
+<style>${REPORT_STYLE}</style>
 </head>
 <body><main>
 ${body}
@@ -75,15 +82,29 @@ function failures({ failures: failed }: Report): string {
   return `<section class="failed"><h2>Cells that failed</h2><ul>${items.join('')}</ul></section>`;
 }
 
+function busy({ cells }: Report): string {
+  const warning = busyWarning(cells);
+  return warning === undefined ? '' : `<p class="caveat warning"><b>Busy machine.</b> ${escape(warning)}</p>`;
+}
+
+function leftovers({ leftovers: left }: Report): string {
+  if (left.length === 0) return '';
+  const items = left.map(
+    ({ provider, dataset, error }) =>
+      `<li>${PROVIDER_SHORT_NAMES[provider]}, dataset <code>${escape(dataset)}</code>: ${escape(error)}</li>`,
+  );
+  return `<section class="failed"><h2>Tables and entities that could not be removed</h2><p class="words">Delete them yourself: they are billed.</p><ul>${items.join('')}</ul></section>`;
+}
+
 function ratios({ summary, plan }: Report): string {
   const rows = summary.map(
     (row) => `<tr><td>${PROVIDER_SHORT_NAMES[row.provider]}</td><td>${row.workload}</td>
-${LAYOUTS.map((layout) => `<td class="n">${bestText(row, layout)}</td>`).join('')}
-<td class="n">${times(row.containerToBatch, sameCallSize(row.best.container, row.best.batch))}</td><td class="n">${times(row.containerToRecord, sameCallSize(row.best.container, row.best.record))}</td></tr>`,
+${LAYOUTS.map((layout) => `<td class="n" data-title="${layout}">${bestText(row, layout)}</td>`).join('')}
+<td class="n" data-title="container / batch">${times(row.containerToBatch, sameCallSize(row.best.container, row.best.batch))}</td><td class="n" data-title="container / record">${times(row.containerToRecord, sameCallSize(row.best.container, row.best.record))}</td></tr>`,
   );
   return `<section><h2>Best rung against best rung</h2>
-<table><thead><tr><th>Provider</th><th>Workload</th><th class="n">record</th><th class="n">batch</th><th class="n">container</th><th class="n">container / batch</th><th class="n">container / record</th></tr></thead>
-<tbody>${rows.join('\n')}</tbody></table>
+<div class="scroll"><table class="best"><thead><tr><th>Provider</th><th>Workload</th><th class="n">record</th><th class="n">batch</th><th class="n">container</th><th class="n">container / batch</th><th class="n">container / record</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div>
 <p class="words">Records a second, and the callers in flight at which they were reached. The load figures are medians of ${plan.loadRepetitions} runs, below them the slowest and the fastest run. A ratio in brackets sets one record a call against hundreds a call.</p></section>`;
 }
 
@@ -92,7 +113,7 @@ function bestText({ best }: SummaryRow, layout: Layout): string {
   if (own === null) return '-';
   const spread =
     own.repetitions.length > 1
-      ? `<br><small>${whole(Math.min(...own.repetitions))} to ${whole(Math.max(...own.repetitions))}</small>`
+      ? ` <small class="spread">${whole(Math.min(...own.repetitions))} to ${whole(Math.max(...own.repetitions))}</small>`
       : '';
   return `${whole(own.recordsPerSecond)} <small>at ${own.concurrency}</small>${spread}`;
 }
@@ -108,8 +129,9 @@ function workloadSection(report: Report, workload: Workload): string {
   const highest = Math.max(...report.plan.rungs);
   return `<section><h2>${WORKLOAD_TITLES[workload]}</h2><p class="words">${WORKLOAD_WORDS[workload]}</p>
 ${legend(providersOf(report))}
-<h3>Throughput, records a second (logarithmic)</h3>${figure(throughputChart(report, workload), `Throughput of ${workload} against callers in flight`)}
-<h3>Latency of an operation at ${highest} callers, milliseconds (logarithmic)</h3>${figure(latencyChart(report, workload), `Latency percentiles of ${workload}`)}
+<h3>Throughput, records a second (logarithmic)</h3>${figure((shape) => throughputChart(report, workload, shape), `Throughput of ${workload} against callers in flight`)}
+<h3>Latency of an operation at ${highest} callers, milliseconds (logarithmic)</h3>${figure((shape) => latencyChart(report, workload, shape), `Latency percentiles of ${workload}`)}
+<p class="words">op.: operations timed. A percentile that fewer than ten of them exceeded is left out.</p>
 </section>`;
 }
 
@@ -123,15 +145,15 @@ function spending(report: Report): string {
 <p class="words">Each layout at its best rung, all scales logarithmic. ${sources.join(' ')} List prices of ${escape(prices.date)}, operations only.</p>
 ${legend(providersOf(report))}
 <h3>Requests per 1,000 records</h3>${figure(
-    spendingChart(report, (cell) => cell.requestsPer1000Records, 'requests'),
+    (shape) => spendingChart(report, (cell) => cell.requestsPer1000Records, shape),
     'Requests per 1,000 records',
   )}
 <h3>Billed operations per 1,000 records</h3>${figure(
-    spendingChart(report, (cell) => cell.billableOperationsPer1000Records, 'operations'),
+    (shape) => spendingChart(report, (cell) => cell.billableOperationsPer1000Records, shape),
     'Billed operations per 1,000 records',
   )}
 <h3>Dollars per million records</h3>${figure(
-    spendingChart(report, (cell) => cell.dollarsPerMillionRecords, 'US dollars'),
+    (shape) => spendingChart(report, (cell) => cell.dollarsPerMillionRecords, shape),
     'Dollars per million records',
   )}</section>`;
 }
@@ -148,6 +170,7 @@ function allCells({ cells }: Report): string {
   const titles = [
     'callers',
     'records/s',
+    'op.',
     'p50 ms',
     'p95 ms',
     'p99 ms',
@@ -156,22 +179,26 @@ function allCells({ cells }: Report): string {
     '$ / 1M',
     'errors',
     'retries',
+    'waited',
   ];
-  return `<section><h2>All cells</h2><table class="all"><thead><tr><th>Series</th><th>Workload</th>${titles
+  return `<section><h2>All cells</h2><div class="scroll" role="region" aria-label="All cells" tabindex="0"><table class="all"><thead><tr><th>Series</th><th>Workload</th>${titles
     .map((title) => `<th class="n">${title}</th>`)
-    .join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></section>`;
+    .join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>
+<p class="words">op.: operations timed; a percentile is given where at least ten of them were slower. waited: share of its working time that the function waited for a processor.</p></section>`;
 }
 
 function numbersOf(cell: ReportCell): string[] {
   return [
     String(cell.concurrency),
     whole(cell.recordsPerSecond),
-    ...[cell.p50Ms, cell.p95Ms, cell.p99Ms].map((ms) => ms.toFixed(ms < 10 ? 2 : 1)),
+    whole(cell.operations),
+    ...[cell.p50Ms, cell.p95Ms, cell.p99Ms].map((ms) => (ms === null ? '-' : ms.toFixed(ms < 10 ? 2 : 1))),
     cell.requestsPer1000Records.toFixed(1),
     cell.billableOperationsPer1000Records.toFixed(1),
     String(Number(cell.dollarsPerMillionRecords.toPrecision(2))),
     String(cell.errors + cell.unfinished),
     cell.retries === null ? 'hidden' : String(cell.retries),
+    cell.processorWait === null ? '-' : `${Math.round(cell.processorWait * 100)} %`,
   ];
 }
 
@@ -184,17 +211,19 @@ function footer({ notes, versions }: Report): string {
 function legend(providers: readonly Provider[]): string {
   const groups = providers.map(
     (provider) =>
-      `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${LAYOUTS.map((layout) => `${chip(provider, layout)}${layout}`).join(' ')}</span>`,
+      `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${LAYOUTS.map((layout) => `<span class="key">${chip(provider, layout)}${layout}</span>`).join(' ')}</span>`,
   );
   return `<p class="legend">${groups.join(' ')}</p>`;
 }
 
 function chip(provider: Provider, layout: Layout): string {
-  return `<i class="chip" style="background:${COLOURS[provider][layout]}"></i>`;
+  return `<i class="chip" style="background:${colourOf(provider, layout)}"></i>`;
 }
 
-function figure(svg: string, description: string): string {
-  return `<figure role="img" aria-label="${escape(description)}">${svg}</figure>`;
+/** The chart in each of its shapes; the style shows the one that fits. */
+function figure(draw: (shape: Shape) => string, description: string): string {
+  const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
+  return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
 }
 
 function whole(value: number): string {
@@ -206,18 +235,3 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 function escape(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
 }
-
-const STYLE = `
-:root { color-scheme: light; }
-body { margin: 0; background: #f6f8fa; color: #1f2933; font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 1000px; margin: 0 auto; padding: 24px; }
-h1 { font-size: 26px; margin: 8px 0; } h2 { font-size: 19px; margin: 0 0 8px; } h3 { font-size: 14px; margin: 18px 0 4px; color: #52606d; font-weight: 600; }
-section { background: #fff; border: 1px solid #e3e8ed; border-radius: 8px; padding: 20px 24px; margin: 20px 0; overflow-x: auto; }
-figure { margin: 0; } figure svg { display: block; max-width: 100%; height: auto; }
-ul { padding-left: 20px; } li { margin: 2px 0; }
-.caveat { border-left: 4px solid #d9a400; background: #fff8e1; padding: 8px 14px; }
-.failed { border-color: #c0392b; } .words { color: #52606d; margin: 6px 0; }
-.legend span { margin-right: 28px; white-space: nowrap; } .chip { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin: 0 5px 0 10px; vertical-align: -1px; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid #e3e8ed; white-space: nowrap; }
-th { font-size: 13px; color: #52606d; } .n { text-align: right; } .all { font-size: 13px; } .all td .chip { margin-left: 0; } small { color: #7b8794; }
-`;

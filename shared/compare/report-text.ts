@@ -1,11 +1,19 @@
 // The report for a terminal: at most 110 columns, plain ASCII, numbers right-aligned.
 import type { Report, ReportCell, SummaryRow } from './report.ts';
 import { PROVIDER_NAMES } from './names.ts';
+import { busyWarning } from './processor.ts';
 import { sameCallSize } from './summary.ts';
 
 /** The whole text, with a final newline. */
 export function reportText(report: Report): string {
-  const parts = [heading(report), ...sections(report), failuresText(report), summaryText(report), whereText(report)];
+  const parts = [
+    heading(report),
+    ...sections(report),
+    warningsText(report),
+    failuresText(report),
+    summaryText(report),
+    whereText(report),
+  ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
@@ -28,6 +36,7 @@ const COLUMNS = [
   'layout',
   'callers',
   'records/s',
+  'ops',
   'p50 ms',
   'p95 ms',
   'p99 ms',
@@ -60,15 +69,27 @@ function rowOf(cell: ReportCell): string[] {
     cell.layout,
     String(cell.concurrency),
     whole(cell.recordsPerSecond) + (cell.repetitions.length > 1 ? '*' : ' '),
-    decimal(cell.p50Ms),
-    decimal(cell.p95Ms),
-    decimal(cell.p99Ms),
+    whole(cell.operations),
+    ...[cell.p50Ms, cell.p95Ms, cell.p99Ms].map((ms) => (ms === null ? '-' : decimal(ms))),
     decimal(cell.requestsPer1000Records),
     decimal(cell.billableOperationsPer1000Records),
     dollars(cell.dollarsPerMillionRecords),
     String(cell.errors + cell.unfinished),
     cell.retries === null ? '?' : String(cell.retries),
   ];
+}
+
+function warningsText({ cells, leftovers }: Report): string {
+  const busy = busyWarning(cells);
+  const left = leftovers.map(({ provider, dataset, error }) => `  ${provider} ${dataset}: ${error}`);
+  return [
+    ...(busy === undefined ? [] : wrapped(`WARNING: ${busy}`)),
+    ...(left.length === 0 ? [] : ['NOT REMOVED, delete it yourself:', ...left]),
+  ].join('\n');
+}
+
+function wrapped(text: string): string[] {
+  return text.match(/.{1,110}(?= |$)/g)?.map((line) => line.trim()) ?? [];
 }
 
 function failuresText({ failures }: Report): string {
@@ -94,7 +115,7 @@ function summaryText({ summary, plan }: Report): string {
   return [
     text,
     `(n): one record a call against hundreds a call. * median of ${plan.loadRepetitions} runs, of fewer where another rung proved better.`,
-    '?: the client hides its retries.',
+    'ops: operations that were timed; -: too few for this percentile. ?: the client hides its retries.',
   ].join('\n');
 }
 

@@ -6,7 +6,9 @@ import { systemRuntime } from '../store/index.ts';
 import type { Baseline } from './baseline/baseline.ts';
 import type { CellRequest, CellResult, Provider, Usage } from './cell.ts';
 import { LOAD_RECORDS_PER_CALL } from './cell.ts';
-import { encodeHistogram, percentilesOf } from './measure.ts';
+import { encodeHistogram, latenciesOf } from './measure.ts';
+import type { ProcessorShares, ProcessorTimes } from './processor.ts';
+import { processorShares } from './processor.ts';
 import type { RecordFields } from './records.ts';
 import type { WindowResult } from './window.ts';
 import { runWindow } from './window.ts';
@@ -22,6 +24,8 @@ export interface CellTargets {
   readonly store: Store;
   /** Running totals of the store's driver, since it was made. */
   storeUsage(): Usage;
+  /** Running totals of the thread and machine that the cell runs on; undefined where the system does not tell. */
+  processorTimes(): ProcessorTimes | undefined;
 }
 
 export interface RunCellOptions {
@@ -58,11 +62,26 @@ export async function runCell(
   const usageNow = request.layout === 'container' ? () => targets.storeUsage() : () => targets.baseline.usage();
   // A snapshot: the counters go on.
   const before = structuredClone(usageNow());
+  const timesBefore = targets.processorTimes();
   const window = await runWindow(callsOf(request, handling), { ...request, drainMs: DRAIN_MS, signal, runtime });
+  const shares = processorShares(timesBefore, targets.processorTimes());
   const after = usageNow();
   if (window.records === 0) throw emptyCell(request, targets.provider, window);
   const recordsPerCall = handling.recordsPerCall(request.workload);
-  return { ...resultOf(request, targets.provider, window), recordsPerCall, usage: spent(before, after) };
+  return { ...resultOf(request, targets.provider, window), ...shares, recordsPerCall, usage: spent(before, after) };
+}
+
+/**
+ * Removes what cells of a dataset made, in all layouts; a dataset that is not there is no error. Tries everything before it rejects with the
+ * first error. To be called when no cell of the dataset runs any more.
+ */
+export async function removeDataset(
+  dataset: string,
+  { baseline, store }: Pick<CellTargets, 'baseline' | 'store'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const settled = await Promise.allSettled([baseline.remove(dataset, signal), store.drop(dataset, { signal })]);
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }
 
 async function openHandling(
@@ -109,14 +128,20 @@ async function isThere(handling: Handling, key: string): Promise<boolean> {
 
 async function sendAll(handling: Handling, operations: readonly Operation[], signal: AbortSignal): Promise<void> {
   const limit = pLimit(PRELOAD_CONCURRENCY);
+  const failed = new AbortController();
   const send = async (some: readonly Operation[]): Promise<void> => {
     signal.throwIfAborted();
+    if (failed.signal.aborted) return;
     const units = [...handling.call(some)].flat();
     const errors = (await Promise.all(units.map((unit) => unit.send()))).flat();
     if (errors.length > 0)
       throw new Error(`loading the dataset failed for ${errors.length} records`, { cause: errors[0] });
   };
-  await limit.map(chunks(operations, LOAD_RECORDS_PER_CALL), send);
+  const sent = chunks(operations, LOAD_RECORDS_PER_CALL).map((some) => limit(send, some));
+  for (const one of sent) one.catch(() => failed.abort());
+  // All of them: a cell that has ended writes no more.
+  const settled = await Promise.allSettled(sent);
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }
 
 function emptyCell(
@@ -136,11 +161,11 @@ function resultOf(
   request: CellRequest,
   provider: Provider,
   window: WindowResult,
-): Omit<CellResult, 'recordsPerCall' | 'usage'> {
+): Omit<CellResult, 'recordsPerCall' | 'usage' | keyof ProcessorShares> {
   const { layout, workload, concurrency } = request;
   const { histogram, ...counts } = window;
   const cell = { provider, layout, workload, concurrency };
-  return { ...cell, ...counts, histogram: encodeHistogram(histogram), ...percentilesOf(histogram) };
+  return { ...cell, ...counts, histogram: encodeHistogram(histogram), ...latenciesOf(histogram) };
 }
 
 function spent(before: Usage, after: Usage): Usage {

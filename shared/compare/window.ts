@@ -40,7 +40,10 @@ const GROWTH = [
 /** No window is longer than its wanted length times this. */
 export const WINDOW_GROWTH_MAX = 10;
 
-/** Runs calls until the window ends. Rejects only when the signal aborts. */
+/** What is in flight when the signal aborts is waited for no longer than this. */
+const ABORTED_DRAIN_MS = 3_000;
+
+/** Runs calls until the window ends. Rejects only when the signal aborts, and then when nothing is in flight any more. */
 export async function runWindow(nextCall: () => Call, options: WindowOptions): Promise<WindowResult> {
   const run = new Run(options);
   const limit = pLimit(options.concurrency);
@@ -51,6 +54,7 @@ export async function runWindow(nextCall: () => Call, options: WindowOptions): P
   const over = new AbortController();
   await Promise.race([callers, run.atTheLatest(AbortSignal.any([over.signal, options.signal]))]);
   over.abort();
+  if (options.signal.aborted) await Promise.race([callers, options.runtime.watch(ABORTED_DRAIN_MS)]);
   options.signal.throwIfAborted();
   return run.result();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CellRequestInput } from '../../shared/compare/cell.ts';
 import type { Endpoint } from '../../shared/compare/coordinator.ts';
-import { runPlan } from '../../shared/compare/coordinator.ts';
+import { runPlan, warmUp } from '../../shared/compare/coordinator.ts';
 import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan.ts';
 import { result } from './fakes.ts';
 
@@ -11,17 +11,24 @@ const endpoints: Endpoint[] = [
   { provider: 'azure-tables', url: 'http://two', headers: { 'x-functions-key': 'k2' } },
 ];
 
+const gone = (_url: string): Response => new Response(null, { status: 204 });
+
 type Answer = (request: CellRequestInput, provider: Endpoint['provider']) => Response | Promise<Response>;
 
-function options(answer: Answer, signal = new AbortController().signal) {
+function options(answer: Answer, signal = new AbortController().signal, remove = gone) {
   const calls: { url: string; headers: Headers; request: CellRequestInput }[] = [];
+  const removed: string[] = [];
   const fake: typeof fetch = async (input, init) => {
-    const { url, headers } = new Request(input, init);
+    const { url, headers, method } = new Request(input, { ...init, signal: null });
+    if (method === 'DELETE') {
+      removed.push(url);
+      return remove(url);
+    }
     const request = JSON.parse(init?.body as string) as CellRequestInput;
     calls.push({ url, headers, request });
     return await answer(request, url.startsWith('http://one') ? 'datastore' : 'azure-tables');
   };
-  return { calls, endpoints, signal, fetch: fake };
+  return { calls, removed, endpoints, signal, fetch: fake };
 }
 
 const succeed: Answer = ({ layout, workload, concurrency }, provider) =>
@@ -137,6 +144,68 @@ describe('the coordinator', () => {
       }),
     ).rejects.toThrow('Ctrl-C');
     expect(run.calls).toHaveLength(1);
+  });
+});
+
+/** What the run asked for, as the addresses under which it is removed. */
+function datasetsOf({ calls }: ReturnType<typeof options>): string[] {
+  return calls.map(({ url, request }) => url.replace('cells', `datasets/${request.dataset}`));
+}
+
+describe('what a run made', () => {
+  it('is removed when the plan has ended, each dataset once, that of the warm-up too', async () => {
+    const run = options(succeed);
+    await warmUp(100, 'run1', run);
+    const { leftovers } = await runPlan(PLAN, 'run1', run);
+    expect(leftovers).toEqual([]);
+    expect(run.removed.toSorted()).toEqual([...new Set(datasetsOf(run))].toSorted());
+  });
+
+  it('is removed after cells that failed, too: they may have written', async () => {
+    const run = options(() => Response.json({ title: 'Unavailable' }, { status: 503 }));
+    await runPlan({ ...PLAN, rungs: [1] }, 'run1', run);
+    expect(run.removed).toEqual(expect.arrayContaining(datasetsOf(run)));
+  });
+
+  it('is removed when the run is ended early, by requests that the end does not end', async () => {
+    const ending = new AbortController();
+    const run = options(() => {
+      ending.abort(new Error('Ctrl-C'));
+      return Promise.reject(ending.signal.reason);
+    }, ending.signal);
+    await expect(runPlan(PLAN, 'run1', run)).rejects.toThrow(/^Ctrl-C$/);
+    expect(run.removed).toContain(datasetsOf(run)[0]);
+  });
+
+  it('is removed when the warm-up is ended early', async () => {
+    const ending = new AbortController();
+    const run = options(() => {
+      ending.abort(new Error('Ctrl-C'));
+      return Promise.reject(ending.signal.reason);
+    }, ending.signal);
+    await expect(warmUp(100, 'run1', run)).rejects.toThrow(/^Ctrl-C$/);
+    expect(run.removed).toEqual(expect.arrayContaining(datasetsOf(run)));
+  });
+
+  it('is reported where it stays', async () => {
+    const run = options(succeed, undefined, (url) =>
+      url.startsWith('http://two') ? Response.json({ detail: 'not removed' }, { status: 503 }) : gone(url),
+    );
+    const { leftovers } = await runPlan({ ...PLAN, rungs: [1], loadRepetitions: 1 }, 'run1', run);
+    const stayed = run.removed.filter((url) => url.startsWith('http://two')).map((url) => url.split('/').at(-1));
+    expect(leftovers).toEqual(
+      stayed.map((dataset) => ({ provider: 'azure-tables', dataset, error: 'HTTP 503: not removed' })),
+    );
+  });
+
+  it('is named by the error of a run that was ended early, where it stays', async () => {
+    const ending = new AbortController();
+    const answer: Answer = () => {
+      ending.abort(new Error('Ctrl-C'));
+      return Promise.reject(ending.signal.reason);
+    };
+    const run = options(answer, ending.signal, () => new Response(null, { status: 401 }));
+    await expect(runPlan(PLAN, 'run1', run)).rejects.toThrow(/^Ctrl-C; not removed: .*datastore run1c0 \(HTTP 401\)/);
   });
 });
 

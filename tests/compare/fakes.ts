@@ -68,6 +68,7 @@ export function fakeTargets({
         return 1;
       },
     }),
+    remove: async (dataset) => void log.push(`remove ${dataset}`),
     usage: () => usage,
     close: async () => {},
   };
@@ -79,8 +80,16 @@ export function fakeTargets({
       );
     },
   } as unknown as Table<never>;
-  const store = { table: async () => table } as unknown as Store;
-  return { provider: 'datastore', baseline, store, storeUsage: () => usage, log };
+  const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
+  const store = { table: async () => table, drop } as unknown as Store;
+  // A quarter of the time that this thread had work, it waited.
+  const processorTimes = () => ({
+    ranMs: 0.75 * clock.nowMs,
+    waitedMs: 0.25 * clock.nowMs,
+    machineMs: 2 * clock.nowMs,
+    stolenMs: 0,
+  });
+  return { provider: 'datastore', baseline, store, storeUsage: () => usage, processorTimes, log };
 }
 
 export function cell(input: Partial<CellRequestInput>): CellRequest {
@@ -120,10 +129,13 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     warmupErrors: 0,
     unfinished: 0,
     histogram: encodeHistogram(histogram),
+    operations: 1,
     p50Ms: 2,
-    p95Ms: 2,
-    p99Ms: 2,
+    p95Ms: null,
+    p99Ms: null,
     maxMs: 2,
+    processorWait: 0.1,
+    processorStolen: 0,
     ...change,
   };
 }

@@ -4,6 +4,7 @@ import type { MeasuredCell } from '../../shared/compare/coordinator.ts';
 import {
   decodeHistogram,
   encodeHistogram,
+  latenciesOf,
   mergeHistograms,
   newHistogram,
   percentilesOf,
@@ -46,10 +47,11 @@ const report = reportOf(
   {
     cells: [
       measured([1_000, 4_000, 3_000].map((records) => result({ layout: 'batch', concurrency: 8, records }))),
-      measured([result({ layout: 'batch', concurrency: 32, records: 3_500 })]),
+      measured([result({ layout: 'batch', concurrency: 32, records: 3_500, processorWait: 0.6 })]),
       measured([9_000, 6_000, 12_000].map((records) => result({ layout: 'container', concurrency: 8, records }))),
     ],
     failures: [FAILURE],
+    leftovers: [{ provider: 'datastore', dataset: 'run1c7', error: 'HTTP 503: <gone>' }],
   },
   { ...DEFAULT_PLAN, rungs: [8, 32] },
   PRICES_2026_11,
@@ -88,6 +90,21 @@ describe('histograms', () => {
     expect(maxMs).toBeCloseTo(100, 0);
   });
 
+  it.each([
+    [19, []],
+    [20, ['p50Ms']],
+    [199, ['p50Ms']],
+    [200, ['p50Ms', 'p95Ms']],
+    [999, ['p50Ms', 'p95Ms']],
+    [1_000, ['p50Ms', 'p95Ms', 'p99Ms']],
+  ])('of %i operations give the percentiles that ten of them exceed: %j', (operations, expected) => {
+    const latencies = latenciesOf(decodeHistogram(encoded(Array<number>(operations).fill(3))));
+    const given = (['p50Ms', 'p95Ms', 'p99Ms'] as const).filter((name) => latencies[name] !== null);
+    expect(given).toEqual(expected);
+    expect(latencies.operations).toBe(operations);
+    expect(latencies.maxMs).toBeCloseTo(3, 1);
+  });
+
   it('survive encoding to three digits', () => {
     expect(percentilesOf(decodeHistogram(encoded([1.234]))).p50Ms).toBeCloseTo(1.234, 2);
   });
@@ -118,7 +135,7 @@ describe('the report', () => {
 
   it('spreads what the whole cell spent over its records', () => {
     const [cell] = reportOf(
-      { cells: [measured([result()])], failures: [] },
+      { cells: [measured([result()])], failures: [], leftovers: [] },
       DEFAULT_PLAN,
       PRICES_2026_11,
       CIRCUMSTANCES,
@@ -151,9 +168,47 @@ describe('the report', () => {
     expect(html.match(/<svg/g)?.length).toBeGreaterThanOrEqual(5);
   });
 
+  it('draws each chart for a page and for a phone, in colours that the dark changes', () => {
+    const html = reportHtml(report);
+    const charts = html.match(/<figure/g)?.length;
+    expect(charts).toBeGreaterThanOrEqual(5);
+    expect(html.match(/<div class="wide"><svg width="720"/g)).toHaveLength(charts!);
+    expect(html.match(/<div class="narrow"><svg width="340"/g)).toHaveLength(charts!);
+    const charted = html
+      .split('<figure')
+      .slice(1)
+      .map((rest) => rest.split('</figure>')[0]!)
+      .join('');
+    const texts = charted.match(/<text [^>]*>/g) ?? [];
+    expect(texts.length).toBeGreaterThan(20);
+    expect(texts.filter((text) => !text.includes('fill="var(--ink)"'))).toEqual([]);
+    expect(charted).toContain('fill="var(--datastore-container)"');
+    expect(html).toContain('prefers-color-scheme: dark');
+  });
+
+  it('says a dash for a percentile that too few operations bear, beside their number', () => {
+    expect(reportHtml(report)).toMatch(
+      /<td class="n">1<\/td>\s*<td class="n">2\.00<\/td>\s*<td class="n">-<\/td>\s*<td class="n">-<\/td>/,
+    );
+    expect(reportText(report)).toMatch(/3,500 +1 +2\.00 +- +- /);
+  });
+
+  it.each([
+    ['page', reportHtml],
+    ['text', reportText],
+  ])('warns of a busy machine, and of what could not be removed: %s', (_name, show) => {
+    const shown = show(report).replaceAll(/\s+/g, ' ');
+    expect(shown).toContain('The machine was busy with other work in 1 of 3 cells');
+    expect(shown).toContain('60 %');
+    expect(shown).toContain('run1c7');
+    const quiet = { ...report, cells: report.cells.filter(({ processorWait }) => processorWait! < 0.2), leftovers: [] };
+    expect(show(quiet)).not.toMatch(/busy with|not be removed|NOT REMOVED/);
+  });
+
   it('escapes whatever comes from outside', () => {
     const html = reportHtml(report);
     expect(html).toContain('A &lt;fast&gt; CPU');
     expect(html).toContain('&lt;b&gt;no&lt;/b&gt;');
+    expect(html).toContain('HTTP 503: &lt;gone&gt;');
   });
 });

@@ -1,6 +1,7 @@
+import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { decodeHistogram } from '../../shared/compare/measure.ts';
-import { CellError, runCell } from '../../shared/compare/run.ts';
+import { CellError, removeDataset, runCell } from '../../shared/compare/run.ts';
 import { cell, FakeClock, fakeTargets } from './fakes.ts';
 
 const signal = new AbortController().signal;
@@ -99,6 +100,42 @@ describe('a cell', () => {
     expect(reads / (reads + writes)).toBeLessThan(0.56);
   });
 
+  it('says how much of its working time it waited for a processor', async () => {
+    const clock = new FakeClock();
+    const targets = fakeTargets({ clock, latencyMs: 10 });
+    const result = await runCell(cell({}), targets, { signal, runtime: clock.runtime });
+    expect(result).toMatchObject({ processorWait: 0.25, processorStolen: 0 });
+    const silent = { ...targets, processorTimes: () => undefined };
+    const unknown = await runCell(cell({ dataset: 'test2' }), silent, { signal, runtime: clock.runtime });
+    expect(unknown).toMatchObject({ processorWait: null, processorStolen: null });
+  });
+
+  it.each(['load', 'read'] as const)(
+    'whose %s is aborted ends when nothing of it is in flight any more',
+    async (workload) => {
+      const clock = new FakeClock();
+      const aborted = new AbortController();
+      const inFlight: (() => void)[] = [];
+      const targets = fakeTargets({ clock, latencyMs: 1, empty: true });
+      const open = await targets.baseline.open('test1');
+      const hang = (): Promise<void> => new Promise((resolve) => inFlight.push(resolve));
+      const baseline = { ...targets.baseline, open: async () => ({ ...open, insert: hang, putMany: hang }) };
+      let over = false;
+      const running = runCell(
+        cell({ workload }),
+        { ...targets, baseline },
+        { signal: aborted.signal, runtime: clock.runtime },
+      );
+      const ended = running.catch((error: unknown) => error).finally(() => (over = true));
+      while (inFlight.length === 0) await yieldToEvents();
+      aborted.abort(new Error('enough'));
+      await yieldToEvents();
+      expect(over).toBe(false);
+      for (const resolve of inFlight) resolve();
+      expect(await ended).toMatchObject({ message: 'enough' });
+    },
+  );
+
   it('ends with the reason of its signal', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 1 });
@@ -107,6 +144,17 @@ describe('a cell', () => {
       runtime: clock.runtime,
     });
     await expect(running).rejects.toThrow('enough');
+  });
+});
+
+describe('removing a dataset', () => {
+  it('removes entities and container table, the latter too where the former stay', async () => {
+    const targets = fakeTargets({ clock: new FakeClock(), latencyMs: 1 });
+    await removeDataset('test1', targets, signal);
+    expect(targets.log).toEqual(['remove test1', 'drop test1']);
+    const baseline = { ...targets.baseline, remove: () => Promise.reject(new Error('no')) };
+    await expect(removeDataset('test2', { ...targets, baseline }, signal)).rejects.toThrow('no');
+    expect(targets.log.at(-1)).toBe('drop test2');
   });
 });
 

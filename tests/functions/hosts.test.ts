@@ -165,12 +165,31 @@ describe.each([
     warmupMs: 0,
     dataset: 'hosttest',
   };
+  const remove = (dataset: string): Promise<Response> => admin(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' });
+
   it('runs a cell next to its store', async () => {
     const response = await post(admin, cell);
     expect(response.status).toBe(200);
     const result = (await response.json()) as { records: number; usage: { requests: number } };
     expect(result).toMatchObject({ provider, layout: 'container', errors: {} });
     expect(result.usage.requests).toBeGreaterThan(0);
+  });
+
+  it('ends a cell whose caller hangs up, and removes what it made', async () => {
+    // Long enough that only the hanging up can end it within the test's time; found again in the log by its dataset's removal.
+    const endless = { ...cell, layout: 'record', durationMs: 60_000, dataset: 'hangup' };
+    const caller = new AbortController();
+    const hungUp = post((target, init) => admin(target, { ...init, signal: caller.signal }), endless);
+    const began = { ...endless, dataset: 'began', durationMs: 1_000 };
+    expect((await post(admin, began)).status).toBe(200);
+    caller.abort();
+    await expect(hungUp).rejects.toThrow(/abort/);
+    await expect.poll(() => host.output(), { timeout: 20_000 }).toMatch(/cells 503".*"code":"aborted"/);
+    for (const dataset of ['hangup', 'began', 'hosttest']) expect((await remove(dataset)).status).toBe(204);
+    // Its records are new again: the layout `record` inserts, and the seed is the same.
+    const again = (await (await post(admin, began)).json()) as { errors: object };
+    expect(again.errors).toEqual({});
+    expect((await remove('began')).status).toBe(204);
   });
 
   it('takes cells from admins alone, and only well-formed ones', async () => {

@@ -26,15 +26,21 @@ export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions)
     getManyMax: 1,
     lane: tenantOf,
     open: async (dataset) => {
-      const client = tableClient(`records${dataset}`);
+      const client = tableClient(tableNameOf(dataset));
       // Creating a table that is there already is no error to this SDK. Not counted: it is no part of the workload.
       await client.createTable();
       countRequests(client, usage);
       return table(client, usage);
     },
+    // Deleting a table that is not there is no error to this SDK either.
+    remove: async (dataset, signal) => await tableClient(tableNameOf(dataset)).deleteTable({ abortSignal: signal }),
     usage: () => usage,
     close: async () => {},
   };
+}
+
+function tableNameOf(dataset: string): string {
+  return `records${dataset}`;
 }
 
 function table(client: TableClient, usage: MutableUsage): BaselineTable {

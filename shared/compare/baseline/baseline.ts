@@ -13,6 +13,8 @@ export interface Baseline {
   lane(key: string): string;
   /** Opens, or creates, the place that a dataset's records live in. */
   open(dataset: string): Promise<BaselineTable>;
+  /** Removes a dataset with all its records, and is content where there is none. Not counted. Rejects with the SDK's own error, or the signal's reason. */
+  remove(dataset: string, signal: AbortSignal): Promise<void>;
   /** Running totals since the baseline was made. */
   usage(): Usage;
   close(): Promise<void>;

@@ -7,12 +7,16 @@ import type { RecordFields, SampleRecord } from '../records.ts';
 import { fieldBytes, sizeOf } from '../records.ts';
 import type { Baseline, BaselineTable, MutableUsage } from './baseline.ts';
 import { emptyUsage } from './baseline.ts';
+import { chunks } from '../work.ts';
 
 /** The customary size of a commit: the limit of old, and still that of older emulators. */
 const COMMIT_MAX = 500;
 
 /** Keys in one lookup, kept equal to the commit's size; the service allows 1,000. */
 const LOOKUP_MAX = 500;
+
+/** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
+const REMOVAL_PAGE = 4 * COMMIT_MAX;
 
 /** Notes may exceed the 1,500 bytes of an indexed value. */
 const UNINDEXED = ['notes'];
@@ -27,6 +31,7 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
     getManyMax: LOOKUP_MAX,
     lane: () => '',
     open: async (dataset) => kind(datastore, dataset, usage),
+    remove: (dataset, signal) => removeKind(datastore, dataset, signal),
     usage: () => usage,
     close: async () => {
       // The client has no close of its own; these are the gRPC clients under it, each an object with `close`.
@@ -34,6 +39,20 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
       await Promise.all(clients.map((client) => client.close()));
     },
   };
+}
+
+type DatastoreKey = ReturnType<Datastore['key']>;
+
+/** Datastore has no kinds to drop: their entities are looked for, by key alone, and deleted until none is left. */
+async function removeKind(datastore: Datastore, name: string, signal: AbortSignal): Promise<void> {
+  const query = datastore.createQuery(name).select('__key__').limit(REMOVAL_PAGE);
+  for (;;) {
+    signal.throwIfAborted();
+    const [entities] = (await datastore.runQuery(query)) as unknown as [Record<symbol, DatastoreKey>[]];
+    if (entities.length === 0) return;
+    const keys = entities.map((entity) => entity[datastore.KEY]!);
+    await Promise.all(chunks(keys, COMMIT_MAX).map((some) => datastore.delete(some)));
+  }
 }
 
 function kind(datastore: Datastore, name: string, usage: MutableUsage): BaselineTable {
