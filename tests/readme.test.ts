@@ -59,7 +59,7 @@ test.each(['memoryDriver', 'azureTablesDriver'])('the example with %s is right i
 });
 
 const USE_DRIVERS = `
-import { openStore } from './shared/store/index.ts';
+const { openStore } = await import(${JSON.stringify(new URL('shared/store/index.ts', ROOT).href)});
 for (const driver of [onDatastore, onAzure]) {
   const store = openStore({ driver });
   const table = await store.table('users');
