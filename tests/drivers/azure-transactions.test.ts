@@ -75,6 +75,18 @@ test.each(REFUSALS)(
   },
 );
 
+test('rule 1: of several writes of which one is too large none is sent, and none is called refused', async () => {
+  const driver = newDriver();
+  const { chunksMax } = driver.limits;
+  const [bad, good] = idsOfOneLane(driver, freshPrefix(), 2) as [EntityId, EntityId];
+  // Within the bytes of a request, and of too many parts for an entity.
+  const parts = Array.from({ length: chunksMax + 1 }, (_, number) => part(`p${number}`, 'x'));
+  expect(await driver.write([insert(bad, parts)], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
+  const together = await driver.write([insert(bad, parts), insert(good, [part('h', 'x')])], CALL);
+  expect(together.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+  expect(await readOne(driver, good)).toBeUndefined();
+});
+
 /** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
 function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
   const write: Driver['write'] = (writes, options) => {

@@ -213,8 +213,8 @@ function maskless(lookup: DatastoreCalls['lookup']) {
   const sent: Mutation[] = [];
   let version = 0;
   const commit: DatastoreCalls['commit'] = async ([mutation]) => {
-    if (mutation!.insert === undefined && mutation!.baseVersion !== `${version}`) return failing(9).commit!([], 0);
     sent.push(mutation!);
+    if (mutation!.insert === undefined && mutation!.baseVersion !== `${version}`) return failing(9).commit!([], 0);
     version += 1;
     return { mutationResults: [{ version: `${version}` }] };
   };
@@ -223,8 +223,8 @@ function maskless(lookup: DatastoreCalls['lookup']) {
     return isProbe ? { found: [found(keys[0])] } : lookup(keys, ...rest);
   };
   const driver = scripted({ commit, lookup: look }, true);
-  // The probe's insert, patch and removal go first.
-  return { driver, writes: () => sent.slice(3) };
+  // The probe's insert, its patch, a stale patch, a stale removal and its removal go first.
+  return { driver, writes: () => sent.slice(5) };
 }
 
 /** An entity at version 3 with two parts. */

@@ -10,9 +10,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
 import { freePort } from '../../infra/local/emulators/supervised.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import type { Driver } from '../../shared/store/driver.ts';
-import { insert, part, patch, written } from '../conformance/harness.ts';
+import { idsOfOneLane, insert, part, patch, written } from '../conformance/harness.ts';
 
 const QUICK = { timeoutMs: 300 };
 const PATIENT = { timeoutMs: 10_000 };
@@ -108,6 +109,13 @@ describe('a server that is not there', () => {
   });
 });
 
+/** The first chunk of a part that is said to have so many bytes, and has others. */
+function chunk(saidBytes: number, bytes: number): string {
+  const stored = Buffer.alloc(4 + bytes);
+  stored.writeUInt32BE(saidBytes);
+  return stored.toString('base64');
+}
+
 describe('Azure, by status and code', () => {
   test.each([
     [500, 'InternalError', { kind: 'unknown', reason: 'other' }],
@@ -191,6 +199,67 @@ describe('Azure, by status and code', () => {
     const headers = { 'x-ms-error-code': 'ResourceNotFound' };
     const port = await httpServer((_request, response) => void response.writeHead(404, headers).end());
     expect(await drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  });
+
+  test.each([
+    ['that lacks a chunk', { p0: chunk(70_000, 65_532) }],
+    ['that is longer than it says', { p0: chunk(2, 3) }],
+    ['that is shorter than it says', { p0: chunk(4, 3) }],
+    ['without its length', { p0: 'AAA=' }],
+  ])('rule 23: a part %s is corrupt, with its container', async (_, properties) => {
+    const headers = { 'content-type': 'application/json', etag: 'v' };
+    const port = await httpServer(
+      (_request, response) => void response.writeHead(200, headers).end(JSON.stringify(properties)),
+    );
+    const reading = drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT);
+    await expect(reading).rejects.toMatchObject({ code: 'corrupt', container: 'a' });
+  });
+
+  test('invariant 5: a change without a real etag never leaves', async () => {
+    let requests = 0;
+    const port = await httpServer((_request, response) => {
+      requests += 1;
+      response.writeHead(204, { etag: 'v' }).end();
+    });
+    const credential = new AzureNamedKeyCredential('account', 'a2V5');
+    const calls = tableCalls({
+      endpoint: `http://127.0.0.1:${port}`,
+      tableName: 'table',
+      credential,
+      allowInsecureConnection: true,
+    });
+    open.add(calls);
+    const row = { partition: '00', row: 'a' };
+    for (const etag of ['', '*', 'W/"*"']) {
+      const change = { mode: 'Merge', etag } as const;
+      await expect(calls.write({ ...row, properties: {}, change }, 1_000)).rejects.toThrow(TypeError);
+      await expect(calls.delete(row, etag, 1_000)).rejects.toThrow(TypeError);
+    }
+    expect(requests).toBe(0);
+  });
+
+  test.each([
+    ['fewer', '204 No Content', 1],
+    ['failed', '409 Conflict', 2],
+  ])('rule 1: a transaction whose reply tells of %s members is unknown', async (_, status, count) => {
+    const boundary = 'changesetresponse_1';
+    const member = `--${boundary}\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 ${status}\r\nETag: v\r\n\r\n\r\n`;
+    const body = `--b\r\nContent-Type: multipart/mixed; boundary=${boundary}\r\n\r\n${member.repeat(count)}--${boundary}--\r\n--b--`;
+    const headers = { 'content-type': 'multipart/mixed; boundary=b' };
+    const port = await httpServer((_request, response) => void response.writeHead(202, headers).end(body));
+    const { driver } = drivers(port)[0]!;
+    const [a, b] = idsOfOneLane(driver, 'x', 2) as [string, string];
+    const outcomes = await driver.write([insert(a, [part('h', 'x')]), insert(b, [part('h', 'x')])], PATIENT);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+  });
+
+  test('rule 25: where the probe fails nothing conditional is sent, all is unknown, and the next write probes anew', async () => {
+    const { driver, requests } = await azureAnswering(500, 'InternalError');
+    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
+    // Each time the probe's first insert.
+    expect(requests()).toBe(2);
   });
 
   test('what else lies in a row is no part of it', async () => {

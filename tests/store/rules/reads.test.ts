@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../../shared/store/cursor.ts';
 import { isExpired, PURGE_AFTER_MS } from '../../../shared/store/evaluate.ts';
+import { encodeHeader } from '../../../shared/store/header.ts';
 import type { Entry, Scan, Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
@@ -55,6 +56,14 @@ test('an answer given at the deadline stays as it was when the reply comes after
   expect(told).toEqual(['aborted', 'aborted']);
   await world.runtime.advance(1_000);
   expect(outcomes.map(({ status }) => status)).toEqual(['failed', 'failed']);
+});
+
+test('a read that was aborted before it began sends nothing', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.takeCalls();
+  await expect(world.run(tableA.get('k', { signal: AbortSignal.abort() }))).rejects.toMatchObject({ code: 'aborted' });
+  await world.runtime.advance(1_000);
+  expect(a.calls).toEqual([]);
 });
 
 test('rule 19: reads that wait to be sent share one request', async () => {
@@ -374,6 +383,19 @@ test.each([
   expect(other.calls.length).toBeLessThan(20);
   expect(other.writes).toEqual([]);
   expect(await world.run(other.store.drop('t'))).toBe(true);
+});
+
+test('a leaf that disowns what its branch sends there is corrupt, and is not sought for ever', async () => {
+  const { world, tableA, tableB } = await twoProcesses();
+  await fill(world, tableB, 0, 60);
+  const leaf = leavesOf(world.state, 't')[1]!;
+  const header = encodeHeader({ ...leaf.header, low: Buffer.concat([leaf.header.low, Buffer.from('~')]) });
+  const stored = world.state.entities.get(leaf.id)!;
+  const parts = new Map([...stored.parts, ['h', header]]);
+  world.state.entities.set(leaf.id, { ...stored, version: 'exchanged', parts });
+  const lost = Buffer.from(leaf.header.low).toString();
+  await expect(world.run(tableA.get(lost))).rejects.toMatchObject({ code: 'corrupt', table: 't' });
+  await expect(world.run(tableA.put(lost, 'x', { ifAbsent: true }))).rejects.toMatchObject({ code: 'corrupt' });
 });
 
 test('a container that holds the header of another is corrupt, for reads and writes alike', async () => {

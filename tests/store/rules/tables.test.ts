@@ -1,7 +1,9 @@
 // Rules 16 to 18: tables are their roots; dropping; conditional removal.
 import { expect, test } from 'vitest';
 import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
-import type { Order, Table } from '../../../shared/store/index.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver } from '../../../shared/store/driver.ts';
+import { openStore, type Order, type Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
 
 const ROOT = 't!t!';
@@ -50,6 +52,33 @@ test('rule 16: a pre-split table is an ordinary split of an empty root', async (
   expect(leavesOf(world.state, 't')).toHaveLength(7);
   await fill(world, table, 0, 100);
   expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
+test('rule 16: what was written to a table before it was pre-split stays', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  let looks = 0;
+  a.rule(async (call) => {
+    if (!isReadOf(ROOT)(call)) return undefined;
+    looks += 1;
+    // The first look finds no root, the second is that of the pre-split.
+    if (looks === 2) await (await b.store.table<string>('t')).put('k', 'early');
+    return undefined;
+  });
+  const table = await world.run(a.store.table<string>('t', { containers: 8 }));
+  expect((await world.run(table.get('k')))?.value).toBe('early');
+});
+
+test('a provider that refuses the form of a root is told of as such, after one try', async () => {
+  let writes = 0;
+  const driver: Driver = {
+    ...memoryDriver(),
+    write: async () => ((writes += 1), [{ kind: 'refused', reason: 'invalid' }]),
+  };
+  const store = openStore({ driver });
+  await expect(store.table('t')).rejects.toMatchObject({ code: 'invalid', table: 't' });
+  expect(writes).toBe(1);
+  await store.close();
 });
 
 test('rule 16: no name lists, drops or vacuums the containers of another', async () => {
@@ -107,6 +136,15 @@ test('rule 17: a process with cached branches neither serves nor acknowledges on
     await expect(world.run(tableA.put(key(number), 'x'))).rejects.toMatchObject({ code: /not_found|unknown/ });
     await expect(world.run(tableA.get(key(number)))).rejects.toMatchObject({ code: 'not_found' });
   }
+});
+
+test('rule 17: a table that is not there, or was dropped before, is not dropped', async () => {
+  const world = new World();
+  const a = world.process();
+  expect(await world.run(a.store.drop('t'))).toBe(false);
+  await open(world, a);
+  expect(await world.run(a.store.drop('t'))).toBe(true);
+  expect(await world.run(a.store.drop('t'))).toBe(false);
 });
 
 test('rule 17: a drop is bound to the incarnation that it first met', async () => {
