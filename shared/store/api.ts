@@ -33,7 +33,15 @@ export type Compression = 'zstd' | 'deflate' | 'none';
 /** `hash` spreads load and allows full scans; `key` keeps keys in byte order for range and prefix scans, at the price of a hot right edge. */
 export type Order = 'hash' | 'key';
 
-/** How values are written: `msgpack` (default), `json` text, raw `bytes` (Uint8Array), or `encoded`: values already encoded, with their codec's name. A record is read by the codec stored with it, whatever the table was opened with. */
+/**
+ * How values are written: `msgpack` (default), `json` text, raw `bytes` (Uint8Array), or `encoded`: values already encoded, with their codec's name. A
+ * record is read by the codec stored with it, whatever the table was opened with.
+ *
+ * What is put comes back the same, or the put is refused with `invalid` and what to do. `json` carries null, truth values, finite numbers, strings, arrays
+ * and plain objects; `msgpack` undefined inside them, every number, bigints, Maps, Sets, Dates, ArrayBuffers, DataViews and typed arrays as well
+ * (Float16Array excepted); neither carries other classes, symbols as keys, holes in arrays, cycles, or more than `VALUE_DEPTH_MAX` levels.
+ * `bytes` gives any Uint8Array back as one; what `encoded` is given is not looked into.
+ */
 export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
 
 /** A value with its encoding, as stored: what a table opened with the codec `encoded` takes and gives. */
