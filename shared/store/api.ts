@@ -160,9 +160,15 @@ export interface ScanOptions extends CallOptions {
   readonly cursor?: string;
 }
 
-/** Records in position order, each that existed throughout exactly once. To be iterated once; leaving the loop early ends the scan. */
+/**
+ * Records in position order, each that existed throughout exactly once. To be iterated once; leaving the loop early ends the scan.
+ *
+ * What is stored damaged ends the scan with a StoreError `corrupt`: a record whose value cannot be decoded (named by `key`), a page or a leaf (named by
+ * `container`). Then `cursor` has moved behind that record, page or leaf, and a scan that begins there gives the rest. Where it has not moved, nobody can
+ * say what lies behind. Each such error tells of records that were left out.
+ */
 export interface Scan<V> extends AsyncIterable<Entry<V>> {
-  /** Resumes, in any process, after the last record given; undefined when the scan has reached its end. */
+  /** Resumes, in any process, after the last record given, or behind the damage that ended the scan; undefined when the scan has reached its end. */
   readonly cursor: string | undefined;
 }
 
@@ -175,7 +181,7 @@ export interface Table<V> {
   readonly order: Order;
   /** Cost: 1 request (0 within `maxAgeMs`), 2 when the container is not cached. */
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
-  /** An outcome for each key, in order; duplicates allowed. Cost: requests by containers, not by keys. */
+  /** An outcome for each key, in order; duplicates allowed. A damaged page fails its own keys alone. Cost: requests by containers, not by keys. */
   getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]>;
   /** Cost: 1 request when the container is cached; concurrent writes to a container share one. */
   put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;
