@@ -137,10 +137,13 @@ test('a scan goes on behind a leaf whose header is damaged', async () => {
   expect(keys).toEqual(all.keys.filter((name) => !isLost(name)));
 });
 
+function value(...bytes: number[]): EncodedValue {
+  return { codec: 'msgpack', bytes: Uint8Array.from(bytes) };
+}
+
 test('a record whose value cannot be decoded is its own failure, in getMany, update and scan', async () => {
   const store = openStore({ driver: memoryDriver() });
   const encoded = await store.table<EncodedValue>('t', { order: 'key', codec: 'encoded' });
-  const value = (...bytes: number[]): EncodedValue => ({ codec: 'msgpack', bytes: Uint8Array.from(bytes) });
   await encoded.putMany([
     { key: 'a', value: value(1) },
     { key: 'b', value: value(0x92, 1) },
