@@ -33,7 +33,15 @@ export type Compression = 'zstd' | 'deflate' | 'none';
 /** `hash` spreads load and allows full scans; `key` keeps keys in byte order for range and prefix scans, at the price of a hot right edge. */
 export type Order = 'hash' | 'key';
 
-/** How values are written: `msgpack` (default), `json` text, raw `bytes` (Uint8Array), or `encoded`: values already encoded, with their codec's name. A record is read by the codec stored with it, whatever the table was opened with. */
+/**
+ * How values are written: `msgpack` (default), `json` text, raw `bytes` (Uint8Array), or `encoded`: values already encoded, with their codec's name. A
+ * record is read by the codec stored with it, whatever the table was opened with.
+ *
+ * What is put comes back the same, or the put is refused with `invalid` and what to do. `json` carries null, truth values, finite numbers, strings, arrays
+ * and plain objects; `msgpack` undefined inside them, every number, bigints, Maps, Sets, Dates, ArrayBuffers, DataViews and typed arrays as well
+ * (Float16Array excepted); neither carries other classes, symbols as keys, holes in arrays, cycles, or more than `VALUE_DEPTH_MAX` levels.
+ * `bytes` gives any Uint8Array back as one; what `encoded` is given is not looked into.
+ */
 export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
 
 /** A value with its encoding, as stored: what a table opened with the codec `encoded` takes and gives. */
@@ -157,9 +165,15 @@ export interface ScanOptions extends CallOptions {
   readonly cursor?: string;
 }
 
-/** Records in position order, each that existed throughout exactly once. To be iterated once; leaving the loop early ends the scan. */
+/**
+ * Records in position order, each that existed throughout exactly once. To be iterated once; leaving the loop early ends the scan.
+ *
+ * What is stored damaged ends the scan with a StoreError `corrupt`: a record whose value cannot be decoded (named by `key`), a page or a leaf (named by
+ * `container`). Then `cursor` has moved behind that record, page or leaf, and a scan that begins there gives the rest. Where it has not moved, nobody can
+ * say what lies behind. Each such error tells of records that were left out.
+ */
 export interface Scan<V> extends AsyncIterable<Entry<V>> {
-  /** Resumes, in any process, after the last record given; undefined when the scan has reached its end. */
+  /** Resumes, in any process, after the last record given, or behind the damage that ended the scan; undefined when the scan has reached its end. */
   readonly cursor: string | undefined;
 }
 
@@ -173,7 +187,7 @@ export interface Table<V> {
   readonly order: Order;
   /** Cost: 1 request (0 within `maxAgeMs`), 2 when the container is not cached. */
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
-  /** An outcome for each key, in order; duplicates allowed. Cost: requests by containers, not by keys. */
+  /** An outcome for each key, in order; duplicates allowed. A damaged page fails its own keys alone. Cost: requests by containers, not by keys. */
   getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]>;
   /** Cost: 1 request when the container is cached; concurrent writes to a container share one. */
   put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;

@@ -37,17 +37,20 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
 
 /** The attempts of one container that nothing has settled yet. A change counts those that carry it. */
 export class OpenAttempts {
-  readonly #unknown: () => Error;
+  readonly #unknown: (change: Change) => Error;
   #attempts: Attempt[] = [];
 
   /** `unknown` makes the error of a change whose fate can no longer be told. */
-  constructor(unknown: () => Error) {
+  constructor(unknown: (change: Change) => Error) {
     this.#unknown = unknown;
   }
 
   begin(attempt: Attempt): void {
     this.#attempts.push(attempt);
-    for (const change of attempt.changes) change.openAttempts += 1;
+    for (const change of attempt.changes) {
+      change.openAttempts += 1;
+      change.sentTo = attempt.base.id;
+    }
   }
 
   has(attempt: Attempt): boolean {
@@ -75,7 +78,7 @@ export class OpenAttempts {
       if (settlement === 'open') return true;
       if (settlement === 'landed') settleAll(attempt.changes, attempt.verdicts);
       if (settlement === 'unknown')
-        for (const change of attempt.changes) change.settle({ kind: 'failed', error: this.#unknown() });
+        for (const change of attempt.changes) change.settle({ kind: 'failed', error: this.#unknown(change) });
       close(attempt);
       return false;
     });

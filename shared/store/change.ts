@@ -2,6 +2,7 @@
 import type { Order } from './api.ts';
 import type { Position } from './position.ts';
 import type { StoredRecord } from './page.ts';
+import type { EntityId } from './driver.ts';
 import { compareBytes, type Id64 } from './bytes.ts';
 
 /** What a change makes of the present record. `none` changes nothing: a negative verdict, with an error or without. */
@@ -66,6 +67,8 @@ export class Change {
   readonly isHint: boolean;
   /** Attempts under which it was sent and which are not settled. */
   openAttempts = 0;
+  /** The container it was sent to last; undefined before. */
+  sentTo: EntityId | undefined;
   /** How often it was sent on to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;

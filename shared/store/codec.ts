@@ -1,9 +1,10 @@
 // Values at the edge: how a record's value becomes bytes and back. The engine below never decodes a value; the codec's tag is stored
 // with the record, so any table handle reads any record.
-import { Packr } from 'msgpackr';
 import type { CodecName, EncodedValue } from './api.ts';
 import { asBuffer } from './bytes.ts';
+import { isPlainlyCarried } from './carried.ts';
 import { StoreError } from './errors.ts';
+import { packValue, unpackValue } from './msgpack.ts';
 
 /** Largest value, encoded, together with its key. */
 export const RECORD_BYTES_MAX = 512 * 1024;
@@ -16,19 +17,9 @@ export interface TaggedBytes {
   readonly bytes: Uint8Array;
 }
 
-// No shared structures: each value must be readable alone. A Buffer in a value must not alias a cached page.
-const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true });
-
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
-  msgpack: (value) => {
-    assertCarried(value, checkMsgpack);
-    // A view into the packer's buffer, which is never written to again: the bytes are copied into a page soon.
-    return { tag: 1, bytes: packr.pack(value) };
-  },
-  json: (value) => {
-    assertCarried(value, checkJson);
-    return { tag: 2, bytes: Buffer.from(JSON.stringify(value), 'utf8') };
-  },
+  msgpack: (value) => ({ tag: 1, bytes: packValue(value, isPlainlyCarried(value, 'msgpack')) }),
+  json: (value) => ({ tag: 2, bytes: Buffer.from(jsonOf(value, isPlainlyCarried(value, 'json')), 'utf8') }),
   bytes: (value) => {
     if (!(value instanceof Uint8Array)) throw new TypeError('the codec "bytes" takes a Uint8Array');
     return { tag: 0, bytes: Uint8Array.prototype.slice.call(value) };
@@ -40,6 +31,13 @@ const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
     return { tag, bytes: Uint8Array.prototype.slice.call(bytes) };
   },
 };
+
+/** JSON has -0, though JSON.stringify does not write it. (JSON.rawJSON is not yet in TypeScript's library.) */
+function jsonOf(value: unknown, isPlain: boolean): string {
+  if (isPlain) return JSON.stringify(value);
+  const negativeZero = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('-0');
+  return JSON.stringify(value, (_, inner: unknown) => (Object.is(inner, -0) ? negativeZero : inner));
+}
 
 /** Encodes a value; throws `invalid` for what the codec cannot carry, `too_large` above 512 KiB with the key. */
 export function encodeValue(codec: CodecName, value: unknown, place: { table: string; key: string }): TaggedBytes {
@@ -69,51 +67,8 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { tabl
     // A copy: what the caller does to its value must not reach a cached page, nor a small value keep a large page alive.
     if (codec === 'encoded') return { codec: name, bytes: new Uint8Array(stored.bytes) };
     if (name === 'bytes') return new Uint8Array(stored.bytes);
-    return name === 'msgpack' ? packr.unpack(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
+    return name === 'msgpack' ? unpackValue(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
   } catch (cause) {
     throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...place, cause });
   }
-}
-
-/** Throws a TypeError for what would be lost in silence or never end. `check` judges each value on the way; `undefined` is judged by it too, save at the top. */
-function assertCarried(value: unknown, check: Check): void {
-  if (value === undefined) throw new TypeError('undefined cannot be stored');
-  visit(value, [], check);
-}
-
-type Check = (value: unknown, above: unknown) => void;
-
-function visit(value: unknown, above: object[], check: Check): void {
-  if (typeof value === 'function' || typeof value === 'symbol')
-    throw new TypeError(`a ${typeof value} cannot be stored`);
-  check(value, above.at(-1));
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
-  if (above.includes(value)) throw new TypeError('the value contains itself');
-  above.push(value);
-  if (value instanceof Map) for (const [key, inner] of value) visitBoth(key, inner, above, check);
-  else if (value instanceof Set) for (const inner of value) visit(inner, above, check);
-  else for (const key of Object.keys(value)) visitBoth(key, (value as Record<string, unknown>)[key], above, check);
-  above.pop();
-}
-
-function visitBoth(key: unknown, value: unknown, above: object[], check: Check): void {
-  visit(key, above, check);
-  visit(value, above, check);
-}
-
-/** MessagePack writes UTF-8, in which lone surrogates are all the same. */
-function checkMsgpack(value: unknown): void {
-  if (typeof value === 'string' && !value.isWellFormed()) throw new TypeError('a string holds a lone surrogate');
-  if (value instanceof Promise) throw new TypeError('a promise cannot be stored: await it');
-}
-
-/** What JSON would turn into something else: it carries null, truth values, finite numbers, strings, arrays and plain objects. */
-function checkJson(value: unknown, above: unknown): void {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`);
-  if (typeof value === 'bigint') throw new TypeError('JSON has no bigint');
-  if (value === undefined && Array.isArray(above)) throw new TypeError('JSON has no undefined in arrays');
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype)
-    throw new TypeError(`JSON would not give back a ${value.constructor?.name ?? 'value of a class'}`);
 }

@@ -47,7 +47,7 @@ export class CommitQueue {
   constructor(id: EntityId, engine: Engine) {
     this.#id = id;
     this.#engine = engine;
-    this.#open = new OpenAttempts(() => engine.unknown(id));
+    this.#open = new OpenAttempts((change) => engine.unknown(change));
   }
 
   add(changes: readonly Change[]): void {
@@ -327,7 +327,7 @@ export class CommitQueue {
   #failGroup(group: readonly Change[], error: unknown): void {
     for (const change of group) {
       const isOpen = change.openAttempts > 0;
-      change.settle({ kind: 'failed', error: isOpen ? this.#engine.unknown(this.#id, error) : error });
+      change.settle({ kind: 'failed', error: isOpen ? this.#engine.unknown(change, error) : error });
     }
   }
 

@@ -120,13 +120,16 @@ export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
 export function glanceAt(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;
-  if (content.sealed === undefined) throw new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
+  if (content.sealed === undefined)
+    throw content.damage ?? new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
   try {
     return openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
   } catch (cause) {
-    content.forget();
     const detail = cause instanceof Error ? cause.message : 'it cannot be read';
-    throw new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, { table, container: snapshot.id, cause });
+    const place = { table, container: snapshot.id, cause };
+    const damage = new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, place);
+    content.forget(damage);
+    throw damage;
   }
 }
 

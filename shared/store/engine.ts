@@ -12,7 +12,7 @@ import { type Counters, newCounters } from './counters.ts';
 import type { Deadlines } from './deadline.ts';
 import type { Driver, EntityId } from './driver.ts';
 import { StoreError } from './errors.ts';
-import type { Position } from './position.ts';
+import { decodeKey, type Position } from './position.ts';
 import { type Observation, Reader } from './reader.ts';
 import { rootId } from './ids.ts';
 import type { Lately } from './lately.ts';
@@ -187,9 +187,9 @@ export class Engine {
   }
 
   /** The outcome of a change that was sent and could not be settled. */
-  unknown(container: EntityId, cause?: unknown): StoreError {
+  unknown({ key, sentTo }: Change, cause?: unknown): StoreError {
     const message = 'the write was sent and its fate is not known: read the record before deciding what to do';
-    return new StoreError('unknown', message, { table: this.table, container, cause });
+    return new StoreError('unknown', message, { table: this.table, key: decodeKey(key), container: sentTo, cause });
   }
 
   /** Commit queues that have work. */

@@ -1,5 +1,6 @@
 // The public surface of the store.
 export type * from './api.ts';
+export { VALUE_DEPTH_MAX } from './carried.ts';
 export type * from './driver.ts';
 export { StoreError } from './errors.ts';
 export type { StoreErrorCode, StoreErrorDetails } from './errors.ts';

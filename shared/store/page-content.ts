@@ -1,10 +1,12 @@
 // What memory holds of a page's bytes: the stored form, the expanded form, both or neither. Filled in as they become known, and weighed
 // then, because a cache weighs a container of a hundred pages after every commit.
+import type { StoreError } from './errors.ts';
 import type { Page } from './page.ts';
 
 export class PageContent {
   #sealed: Uint8Array | undefined;
   #page: Page | undefined;
+  #damage: StoreError | undefined;
   #heldBytes = 0;
 
   constructor(sealed?: Uint8Array, page?: Page) {
@@ -20,6 +22,11 @@ export class PageContent {
 
   get page(): Page | undefined {
     return this.#page;
+  }
+
+  /** What was wrong with the stored form that was forgotten last: for those who look at the same page before it is read again. */
+  get damage(): StoreError | undefined {
+    return this.#damage;
   }
 
   get isKnown(): boolean {
@@ -45,9 +52,10 @@ export class PageContent {
     this.#weigh();
   }
 
-  /** The stored form was damaged. */
-  forget(): void {
+  /** The stored form is damaged: the next reader asks for it anew. */
+  forget(damage: StoreError): void {
     this.#sealed = undefined;
+    this.#damage = damage;
     this.#weigh();
   }
 

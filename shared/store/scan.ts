@@ -11,7 +11,7 @@ import { isExpired } from './evaluate.ts';
 import type { PageRef } from './header.ts';
 import { layersOf } from './layers.ts';
 import { flatten } from './overlay.ts';
-import { isTombstone, type Page, recordAt, recordCount, type StoredRecord } from './page.ts';
+import { isTombstone, lowerBound, type Page, recordAt, recordCount, slicePage, type StoredRecord } from './page.ts';
 import {
   beforeBound,
   decodeKey,
@@ -66,19 +66,44 @@ export class TableScan<V> implements Scan<V> {
     let left = this.#options.limit ?? Infinity;
     let { from: position } = this.#bounds;
     while (!this.#isAtEnd && left > 0) {
-      const leaf = await this.#leafAt(position, this.#deadlines.begin(this.#options));
+      const leaf = await this.#leafOrPast(position);
       const { incarnation, high, order } = leaf.header;
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
-      for (const { record, at } of recordsFrom(this.#engine, leaf, this.#place, position, end)) {
+      for (const found of recordsFrom(this.#engine, leaf, this.#place, position, end)) {
+        if ('error' in found) {
+          this.#goPast(found.high, position, incarnation);
+          throw found.error;
+        }
+        const { record, at } = found;
+        // Past the record before it is decoded: who catches that error goes on behind it.
         this.#state = { order: this.#order, incarnation, position: successor(at), end };
         left -= 1;
         yield this.#makeEntry(decodeKey(record.key), record, incarnation);
         if (left === 0) return;
       }
-      this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
-      position = high ?? position;
-      this.#state = { order: this.#order, incarnation, position, end };
+      position = this.#goPast(high, position, incarnation);
+    }
+  }
+
+  /** All below `high` is given, or told to be damaged: where the scan goes on. */
+  #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
+    const { end } = this.#bounds;
+    this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
+    this.#state = { order: this.#order, incarnation, position: high ?? position, end };
+    return this.#state.position;
+  }
+
+  /** The leaf at `position`. Where it is damaged the cursor goes past it, as far as its branch says where the next one begins. */
+  async #leafOrPast(position: Position): Promise<Snapshot> {
+    const { tree } = this.#engine;
+    try {
+      return await this.#leafAt(position, this.#deadlines.begin(this.#options));
+    } catch (error) {
+      const [next] = tree.lowsAfter(position, 1);
+      if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined)
+        this.#goPast(next, position, (await tree.root()).header.incarnation);
+      throw error;
     }
   }
 
@@ -150,16 +175,27 @@ function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }
 
-/** The live records of a leaf in [from, end), in order. */
+/** A stretch of a leaf, from `low` to `high`, of which a page is damaged: nobody can say which records it has. */
+interface DamagedStretch {
+  readonly error: StoreError;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/** The live records of a leaf in [from, end), in order, up to the first stretch that is damaged: it comes last. */
 function* recordsFrom(
   engine: Engine,
   leaf: Snapshot,
   place: Placer,
   from: Position,
   end: UpperBound,
-): Generator<{ record: StoredRecord; at: Position }> {
+): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
   const nowMs = engine.runtime.wallMs();
   for (const page of pagesBetween(engine, leaf, place, from, end)) {
+    if ('error' in page) {
+      yield page;
+      return;
+    }
     for (let index = 0; index < recordCount(page); index += 1) {
       const record = recordAt(page, index);
       const at = place(record.key);
@@ -170,28 +206,57 @@ function* recordsFrom(
   }
 }
 
-/** Pages that hold the records of a leaf in [from, end), in order, and some beside. A leaf in one layer gives its pages as they come. */
+interface Row {
+  readonly ref: PageRef;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/**
+ * Pages that hold the records of a leaf in [from, end), in order, and some beside. A leaf in one layer gives its pages as they come; several layers
+ * are opened together, and give what lies before the first damage in any.
+ */
 function* pagesBetween(
   engine: Engine,
   leaf: Snapshot,
   place: Placer,
   from: Position,
   end: UpperBound,
-): Generator<Page> {
-  const layers = layersOf(leaf.header).map((rows) =>
-    rows.filter((ref, row) => {
-      const next = rows[row + 1];
-      return (next === undefined || compareBytes(next.low, from) > 0) && (row === 0 || beforeBound(ref.low, end));
-    }),
-  );
-  const expand = (ref: PageRef): Page => pageOf(leaf, ref, engine.table);
+): Generator<Page | DamagedStretch> {
+  const layers = layersOf(leaf.header).map((refs) => rowsBetween(refs, leaf, from, end));
   const [only] = layers;
-  if (layers.length > 1 || only === undefined) {
-    yield flatten(
-      layers.map((rows) => rows.map(expand)),
-      place,
-    );
-  } else {
-    for (const ref of only) yield expand(ref);
+  if (layers.length === 1 && only !== undefined) {
+    for (const row of only) yield open(engine, leaf, row);
+    return;
+  }
+  const damaged = layers.flat().flatMap((row) => {
+    const opened = open(engine, leaf, row);
+    return 'error' in opened ? [opened] : [];
+  });
+  const [first] = damaged.sort((a, b) => compareBytes(a.low, b.low));
+  const intact = layers.map((rows) => rows.filter(({ low }) => beforeBound(low, first?.low)));
+  const page = flatten(
+    intact.map((rows) => rows.map(({ ref }) => pageOf(leaf, ref, engine.table))),
+    place,
+  );
+  yield first === undefined ? page : slicePage(page, 0, lowerBound(page, first.low, place));
+  if (first !== undefined) yield first;
+}
+
+/** The rows of a layer that may hold records in [from, end). */
+function rowsBetween(refs: readonly PageRef[], leaf: Snapshot, from: Position, end: UpperBound): Row[] {
+  const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
+  return rows.filter(
+    ({ low, high }, row) =>
+      (high === undefined || compareBytes(high, from) > 0) && (row === 0 || beforeBound(low, end)),
+  );
+}
+
+function open(engine: Engine, leaf: Snapshot, { ref, low, high }: Row): Page | DamagedStretch {
+  try {
+    return pageOf(leaf, ref, engine.table);
+  } catch (error) {
+    if (error instanceof StoreError) return { error, low, high };
+    throw error;
   }
 }

@@ -116,15 +116,16 @@ export class StoredTable<V> implements Table<V> {
             lookForRecords(engine, node, { positions: [position], ...since }),
           );
       if (owner.header.order !== this.order) throw orderChanged(this.name);
-      const record = recordIn(engine, owner, position, bytes);
-      outcomes[index] = record === undefined ? { status: 'absent', key } : this.#found(key, record, owner);
+      outcomes[index] = this.#outcomeIn(owner, { key, bytes, position });
     }
   }
 
-  /** A value that cannot be decoded is the failure of its own key alone. */
-  #found(key: string, record: StoredRecord, { header }: Snapshot): GetOutcome<V> {
+  /** A value that cannot be decoded is the failure of its own key alone, a damaged page that of its keys. */
+  #outcomeIn(leaf: Snapshot, { key, bytes, position }: Pick<Wanted, 'key' | 'bytes' | 'position'>): GetOutcome<V> {
     try {
-      return { status: 'found', ...this.#entry(key, record, header.incarnation) };
+      const record = recordIn(this.#context.engine, leaf, position, bytes);
+      if (record === undefined) return { status: 'absent', key };
+      return { status: 'found', ...this.#entry(key, record, leaf.header.incarnation) };
     } catch (error) {
       return { status: 'failed', key, error: asStoreError(error) };
     }

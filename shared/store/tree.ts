@@ -147,6 +147,7 @@ export class Tree {
     }
     if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
     const lows = childrenOf(branch, table).map((child) => child.low);
+    if (branch.header.high !== undefined) lows.push(branch.header.high);
     return lows.filter((next) => compareBytes(next, low) > 0).slice(0, count);
   }
 

@@ -94,7 +94,7 @@ export class Writer {
       for (const change of changes) {
         change.settle({
           kind: 'failed',
-          error: change.openAttempts > 0 ? engine.unknown(engine.table, cause) : abortedError(cause),
+          error: change.openAttempts > 0 ? engine.unknown(change, cause) : abortedError(cause),
         });
       }
     });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { compress, decompress } from '../../shared/store/compression.ts';
+import { StoreError } from '../../shared/store/errors.ts';
 import type { Header } from '../../shared/store/header.ts';
 import { pageFrom } from '../../shared/store/page.ts';
 import { PageContent } from '../../shared/store/page-content.ts';
@@ -24,10 +25,11 @@ test('a content weighs the forms it holds', () => {
   expect(new PageContent(sealed, page).heldBytes).toBe(424);
 });
 
-test('a damaged form is forgotten', () => {
+test('a damaged form is forgotten, its damage is not', () => {
   const content = new PageContent(sealed);
-  content.forget();
-  expect([content.isKnown, content.heldBytes]).toEqual([false, 0]);
+  const damage = new StoreError('corrupt', 'damaged');
+  content.forget(damage);
+  expect([content.isKnown, content.heldBytes, content.damage]).toEqual([false, 0, damage]);
 });
 
 test.each([

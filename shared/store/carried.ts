@@ -1,0 +1,161 @@
+// What a codec carries: a value passes here only if it comes back the same; otherwise it is refused with what to do instead. A getter counts
+// as the value it gives.
+
+/** Arrays, objects, Maps and Sets within each other that a value may have, at most: shallow enough for every recursive reader. */
+export const VALUE_DEPTH_MAX = 100;
+
+export type CheckedCodec = 'msgpack' | 'json';
+
+/** What msgpackr can count in an object as it is set up here. */
+const MSGPACKR_KEYS_MAX = 0xffff;
+
+/** Whether the codec's library writes the value as it is; false if it holds a Map, a Set, -0 or an object of very many keys. Throws a TypeError for what would not come back the same. */
+export function isPlainlyCarried(value: unknown, codec: CheckedCodec): boolean {
+  if (value === undefined) throw new TypeError('undefined is no value: delete the record, or put null');
+  const visitor = new Visitor(codec);
+  visitor.visit(value);
+  return visitor.isPlain;
+}
+
+const BINARY: ReadonlySet<unknown> = new Set(
+  [
+    Buffer,
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
+    DataView,
+  ].map(({ prototype }) => prototype as unknown),
+);
+
+class Visitor {
+  readonly #isJson: boolean;
+  readonly #above: object[] = [];
+  isPlain = true;
+
+  constructor(codec: CheckedCodec) {
+    this.#isJson = codec === 'json';
+  }
+
+  visit(value: unknown): void {
+    switch (typeof value) {
+      case 'boolean':
+        return;
+      case 'string':
+        return this.#checkText(value);
+      case 'number':
+        return this.#checkNumber(value);
+      case 'object':
+        if (value !== null) this.#visitObject(value);
+        return;
+      case 'undefined':
+        if (this.#isJson) throw new TypeError('JSON has no undefined: leave the property out, or put null');
+        return;
+      case 'bigint':
+        if (this.#isJson) throw new TypeError('JSON has no bigint: put its text');
+        return;
+      case 'function':
+      case 'symbol':
+        throw new TypeError(`a ${typeof value} cannot be stored: leave it out`);
+    }
+  }
+
+  /** MessagePack is UTF-8, in which lone surrogates are all the same; JSON escapes them. */
+  #checkText(value: string): void {
+    if (!this.#isJson && !value.isWellFormed())
+      throw new TypeError('a string holds a lone surrogate: mend it with toWellFormed()');
+  }
+
+  #checkNumber(value: number): void {
+    if (value === 0 && Object.is(value, -0)) this.isPlain = false;
+    if (this.#isJson && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}: put null, or its text`);
+  }
+
+  #visitObject(value: object): void {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    this.#enter(value);
+    if (prototype === Object.prototype) this.#visitProperties(value);
+    else if (prototype === Array.prototype && Array.isArray(value)) this.#visitItems(value);
+    else if (value instanceof Promise) throw new TypeError('a promise cannot be stored: await it');
+    else if (this.#isJson) throw new TypeError(`JSON would not give back ${named(value)}: put what it holds`);
+    else this.#visitBuiltIn(value, prototype);
+    this.#above.pop();
+  }
+
+  #enter(value: object): void {
+    if (this.#above.includes(value)) throw new TypeError('the value contains itself: cut the cycle');
+    if (this.#above.length === VALUE_DEPTH_MAX)
+      throw new TypeError(`it is nested deeper than ${VALUE_DEPTH_MAX} levels: make it flatter`);
+    this.#above.push(value);
+  }
+
+  #visitProperties(value: object): void {
+    const keys = Object.keys(value);
+    if (countOwn(value) !== keys.length)
+      throw new TypeError('symbols as keys, and properties that are not enumerable, would be lost: leave them out');
+    if (keys.length > MSGPACKR_KEYS_MAX) this.isPlain = false;
+    for (const key of keys) {
+      this.#checkText(key);
+      this.visit((value as Record<string, unknown>)[key]);
+    }
+  }
+
+  #visitItems(value: readonly unknown[]): void {
+    // Its keys are its indexes and nothing else, and `length` is the one that is not enumerable.
+    const keys = Object.keys(value);
+    const isWhole = keys.length === value.length && (keys.length === 0 || keys.at(-1) === `${value.length - 1}`);
+    if (!isWhole || countOwn(value) !== keys.length + 1)
+      throw new TypeError(
+        'an array with holes, or with properties of its own, would come back without: fill, or copy it',
+      );
+    for (const item of value) this.visit(item);
+  }
+
+  #visitBuiltIn(value: object, prototype: unknown): void {
+    if (prototype === Map.prototype || prototype === Set.prototype) {
+      this.isPlain = false;
+      assertBare(value);
+      this.#visitMembers(value as Map<unknown, unknown> | Set<unknown>);
+      // oxlint-disable-next-line no-restricted-globals -- takes no time from it
+    } else if (prototype === Date.prototype) {
+      assertBare(value);
+      if (Number.isNaN((value as Date).getTime())) throw new TypeError('an invalid Date cannot be stored: put null');
+    } else if (prototype === ArrayBuffer.prototype) {
+      assertBare(value);
+      if ((value as ArrayBuffer).resizable)
+        throw new TypeError('a resizable ArrayBuffer cannot be stored: put a slice');
+    } else if (!BINARY.has(prototype))
+      throw new TypeError(`${named(value)} would not come back as one: put what it holds`);
+  }
+
+  #visitMembers(value: Map<unknown, unknown> | Set<unknown>): void {
+    for (const [key, inner] of value.entries()) {
+      this.visit(key);
+      if (inner !== key) this.visit(inner);
+    }
+  }
+}
+
+/** As `Reflect.ownKeys`, in a third of the time. */
+function countOwn(value: object): number {
+  return Object.getOwnPropertyNames(value).length + Object.getOwnPropertySymbols(value).length;
+}
+
+/** Properties that someone added to a built-in object would be lost. */
+function assertBare(value: object): void {
+  if (countOwn(value) > 0)
+    throw new TypeError(`the properties added to ${named(value)} would be lost: put them beside it`);
+}
+
+function named(value: object): string {
+  if (Object.getPrototypeOf(value) === null) return 'an object without a prototype';
+  const { constructor }: { constructor?: unknown } = value;
+  return `an instance of ${typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'a class'}`;
+}
