@@ -176,7 +176,8 @@ function outcomeText(outcome: Outcome, operation: Operation): string {
 function outcomeObject(outcome: Outcome, operation: Operation): unknown {
   if (outcome.status === 'failed') {
     const { status, key, error } = outcome;
-    return { status, key, problem: toProblem(error, isConditional(operation)).body() };
+    // A key with half a surrogate pair is refused, and would make the MessagePack of all outcomes unreadable.
+    return { status, key: key.toWellFormed(), problem: toProblem(error, isConditional(operation)).body() };
   }
   if (outcome.status !== 'found') return outcome;
   const { status, key, version, expiresAtMs, value } = outcome;

@@ -153,6 +153,18 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'invalid');
     });
 
+    it('a key with half a surrogate pair fails alone, in an answer that can be read', async () => {
+      const table = await freshTable();
+      const body = '{"operations":[{"op":"put","key":"\\ud800","value":1},{"op":"put","key":"a","value":1}]}';
+      const headers = { 'Content-Type': JSON_TYPE, Accept: MSGPACK };
+      const answer = await bytesOf(await admin(`${table}/batch`, { method: 'POST', headers, body }));
+      const { outcomes } = packr.unpack(answer) as { outcomes: Record<string, unknown>[] };
+      expect(outcomes).toMatchObject([
+        { status: 'failed', key: '\ufffd', problem: { code: 'invalid' } },
+        { status: 'written', key: 'a' },
+      ]);
+    });
+
     it('more operations than a batch takes are invalid, however many', async () => {
       const body = `{"operations":[${'1,'.repeat(1_000_000)}1]}`;
       const sent = { method: 'POST', headers: { 'Content-Type': JSON_TYPE }, body };

@@ -87,7 +87,7 @@ export function describeScans(client: Client): void {
       const table = await filled(client, 'key', 25);
       await put(`${table}/records/pretty`, JSON_TYPE, '{\n  "a": 1\r\n}');
       await put(`${table}/records/raw`, BYTES, Buffer.from([1, 2, 3]));
-      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson' } });
+      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson, */*' } });
       expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
       const lines = (await response.text())
         .trimEnd()
