@@ -55,8 +55,8 @@ export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
 }
 
 /**
- * The offers that are accepted, the best first: by weight, then by how closely their range names them (`application/json` before any wildcard), then
- * by the order of the ranges, then by their own.
+ * The offers that are accepted, the best first: by weight, then by how closely their range names them (the type itself before any wildcard),
+ * then by the order of the ranges, then by their own.
  */
 export function acceptable(accept: string | null, offers: readonly string[]): string[] {
   if (accept === null || accept.trim() === '') return [...offers];
@@ -94,7 +94,8 @@ export function present(value: EncodedValue, request: Request): Presented {
     try {
       return { codec: others[0]!, bytes: converted(value), isConverted: true };
     } catch (error) {
-      obstacle = `, not as ${type}: ${obstacleOf(error)}`;
+      if (!isObstacle(error)) throw error;
+      obstacle = `, not as ${type}: ${error.message}`;
     }
   }
   const list = obstacle === '' ? offers.join(' or ') : offers[0];
@@ -113,14 +114,14 @@ export function jsonText(value: EncodedValue): string | undefined {
   try {
     return UTF8.decode(value.codec === 'json' ? encodedValue('json', value.bytes).bytes : converted(value));
   } catch (error) {
-    obstacleOf(error);
-    return undefined;
+    if (isObstacle(error)) return undefined;
+    throw error;
   }
 }
 
-function obstacleOf(error: unknown): string {
-  if (error instanceof NotCarried || error instanceof Problem) return error.message;
-  throw error;
+/** Whether the value is what stands in the way, not the program. */
+function isObstacle(error: unknown): error is Error {
+  return error instanceof NotCarried || error instanceof Problem;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,6 +1,6 @@
 // JSON as MessagePack, and MessagePack as JSON: exactly, or not at all. Integers stay integers and floats floats, none is rounded, no member
 // is lost. What the other form has no word for is refused, never replaced.
-import { OPEN_ARRAY, OPEN_OBJECT, partsOf, QUOTE, trimmed } from './json-source.ts';
+import { OPEN_ARRAY, OPEN_OBJECT, partsOf, trimmed } from './json-source.ts';
 import { encodeMsgpack, MsgpackReader } from './msgpack.ts';
 
 /** The value holds something that its other form has not. */
@@ -57,7 +57,7 @@ function msgpackOf(source: Uint8Array): Uint8Array {
   if (first === OPEN_ARRAY) return joined(0x90, Array.from(partsOf(source), msgpackOf));
   if (first === OPEN_OBJECT) return joined(0x80, msgpackMembers(source));
   const text = asBuffer(source).toString();
-  if (first !== QUOTE && /^[-\d]/.test(text)) return numberBytes(text);
+  if (/^[-\d]/.test(text)) return numberBytes(text);
   const value: unknown = JSON.parse(text);
   return typeof value === 'string' ? stringBytes(value) : encodeMsgpack(value);
 }

@@ -1,7 +1,7 @@
 // Where the parts of a JSON text lie, in bytes. It takes only what JSON.parse has let pass, and judges nothing. It neither recurses nor
 // builds a tree, as libraries that tell offsets do: 16 MiB of small values would become a gigabyte of nodes.
 
-export const QUOTE = 0x22;
+const QUOTE = 0x22;
 export const OPEN_ARRAY = 0x5b;
 export const OPEN_OBJECT = 0x7b;
 const CLOSE_ARRAY = 0x5d;
