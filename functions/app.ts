@@ -8,7 +8,7 @@ import { conditionHeaders } from './conditions.ts';
 import type { Log } from './log.ts';
 import { CACHING, wholeNumberHeader } from './headers.ts';
 import { causesOf, severityOf } from './log.ts';
-import { pathSegment, queryOf, rawPath } from './paths.ts';
+import { pathSegment, queryOf, rawPath, refuseFragment } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 
 /** What a handler gets: the request, its bounds, and the check of the caller's role. */
@@ -44,7 +44,7 @@ export interface FrameOptions {
 /** One call's surroundings, where the platform has better ones than the app's own. */
 export interface Surroundings {
   readonly log?: Log;
-  /** The platform's id of this invocation. */
+  /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
 }
 
@@ -65,11 +65,12 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     const refusal = refusing(path, () => notAllowed(all.filter((route) => route.path === path)));
     hono.all(path, ({ req, env }) => answer(refusal, req.raw, env));
   }
-  hono.notFound(({ req, env }) => answer(NOT_FOUND, req.raw, env));
+  const elsewhere = notFound(all);
+  hono.notFound(({ req, env }) => answer(elsewhere, req.raw, env));
 
   async function answer(route: Route, request: Request, { log = options.log, requestId }: Surroundings) {
     const startedMs = performance.now();
-    const id = requestId ?? requestIdOf(request);
+    const id = ownRequestId(request) ?? requestId ?? randomUUID();
     let ending: Promise<Problem | undefined> | undefined;
     const outcome = await settle(route, request, id, (promise) => {
       ending = promise;
@@ -88,6 +89,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
 
   async function settle(route: Route, request: Request, id: string, endsWith: Call['endsWith']) {
     try {
+      refuseFragment(request.url);
       if (route.role !== undefined) authorize(request, route.role);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
@@ -111,15 +113,17 @@ export function reply(
   contentType: string,
   body: Uint8Array | string,
   headers: Readonly<Record<string, string>> = {},
+  status = 200,
 ): Response {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   return new Response(bytes as Uint8Array<ArrayBuffer>, {
+    status,
     headers: { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...CACHING, ...headers },
   });
 }
 
-export function replyJson(value: unknown): Response {
-  return reply('application/json', JSON.stringify(value));
+export function replyJson(value: unknown, status = 200): Response {
+  return reply('application/json', JSON.stringify(value), {}, status);
 }
 
 /** Says that this instance serves, and nothing about what it stores. */
@@ -133,14 +137,11 @@ const HEALTH: Route = {
   },
 };
 
-const NOT_FOUND = refusing(
-  '*',
-  () =>
-    new Problem(
-      'route_not_found',
-      'no such route; a key is one segment (write / as %2F), and the keys `.` and `..` are reached through batch',
-    ),
-);
+function notFound(routes: readonly Route[]): Route {
+  const paths = new Set(routes.map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}')));
+  const detail = `no such route; there are ${[...paths].join(', ')}`;
+  return refusing('*', () => new Problem('route_not_found', detail));
+}
 
 function refusing(path: string, problem: () => Problem): Route {
   return { method: 'GET', path, role: undefined, handle: () => Promise.reject(problem()) };
@@ -157,9 +158,8 @@ function boundsOf(request: Request, { timeoutMs, timeoutMaxMs }: FrameOptions): 
   return { timeoutMs: own, signal: AbortSignal.any([request.signal, AbortSignal.timeout(own)]) };
 }
 
-function requestIdOf(request: Request): string {
-  const given = request.headers.get('X-Request-Id') ?? '';
-  return /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();
+function ownRequestId(request: Request): string | undefined {
+  return /^[\w.-]{8,64}$/.exec(request.headers.get('X-Request-Id') ?? '')?.[0];
 }
 
 interface Ending {

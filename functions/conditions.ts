@@ -1,10 +1,12 @@
-// If-Match and If-None-Match as RFC 9110 (13.1, 13.2) has them. An entity tag is a record's version, quoted: it names the record's
-// state, whichever media type it is shown in (`Vary: Accept` keeps caches right), so it is good for conditional writes from anywhere.
+// If-Match and If-None-Match as RFC 9110 (13.1, 13.2) has them. The entity tag of a record is its version, quoted; that of its converted form
+// has the form's name behind it, for a strong tag stands for certain bytes. A write asks for the record's state, which any of them names.
+import type { Codec } from './content.ts';
 import { Problem } from './problem.ts';
 
 interface Tag {
   readonly weak: boolean;
-  readonly version: string;
+  /** What stands between the quotes. */
+  readonly text: string;
 }
 
 type TagList = '*' | readonly Tag[];
@@ -22,13 +24,18 @@ export function conditionsOf(request: Request): Conditions {
 export function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
   if (ifMatch === undefined) return true;
   if (version === undefined) return false;
-  return ifMatch === '*' || ifMatch.some((tag) => !tag.weak && tag.version === version);
+  return ifMatch === '*' || ifMatch.some((tag) => !tag.weak && versionOf(tag) === version);
 }
 
-/** Whether If-None-Match lets the request pass at this version. Weak tags match like strong ones. */
+/** Whether If-None-Match lets a write pass at this version. Weak tags match like strong ones. */
 export function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string | undefined): boolean {
   if (ifNoneMatch === undefined || version === undefined) return true;
-  return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => tag.version === version);
+  return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => versionOf(tag) === version);
+}
+
+/** Whether the reader has by If-None-Match what this entity tag stands for: another form of the record is not that. */
+export function isKnown({ ifNoneMatch }: Conditions, tag: string): boolean {
+  return ifNoneMatch === '*' || (ifNoneMatch ?? []).some(({ text }) => `"${text}"` === tag);
 }
 
 /** What a store can be told at once: exactly this version, or no record. */
@@ -39,13 +46,19 @@ export function guardOf({ ifMatch, ifNoneMatch }: Conditions): Guard | undefined
   if (ifMatch === undefined && ifNoneMatch === undefined) return {};
   if (ifMatch === undefined && ifNoneMatch === '*') return { ifAbsent: true };
   if (ifNoneMatch === undefined && ifMatch !== '*' && ifMatch?.length === 1 && !ifMatch[0]!.weak) {
-    return { ifVersion: ifMatch[0]!.version };
+    return { ifVersion: versionOf(ifMatch[0]!) };
   }
   return undefined;
 }
 
-export function entityTag(version: string): string {
-  return `"${version}"`;
+/** `convertedTo`: the name of the form, where it is not the stored one. */
+export function entityTag(version: string, convertedTo?: Codec): string {
+  return convertedTo === undefined ? `"${version}"` : `"${version}.${convertedTo}"`;
+}
+
+/** The version that any form's tag names. Versions hold no dot. */
+function versionOf({ text }: Tag): string {
+  return text.replace(/\.(?:json|msgpack)$/, '');
 }
 
 const TAG = /^\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/;
@@ -61,7 +74,7 @@ function tagsOf(request: Request, name: 'If-Match' | 'If-None-Match'): TagList |
     const tag = TAG.exec(rest);
     const taken = tag ?? EMPTY_ITEM.exec(rest);
     if (taken === null) throw new Problem('malformed', `${name} is neither * nor a list of quoted entity tags`);
-    if (tag !== null) tags.push({ weak: tag[1] !== undefined, version: tag[2]! });
+    if (tag !== null) tags.push({ weak: tag[1] !== undefined, text: tag[2]! });
     rest = rest.slice(taken[0].length);
   }
   return tags;

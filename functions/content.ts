@@ -1,7 +1,10 @@
 // Values and media types: what a value may arrive as, what it can be given back as, and how one becomes the other. Bytes are stored
 // as they came, once they are known to parse; so the stored media type gives back the very same bytes.
-import type { EncodedValue } from '../shared/store/index.ts';
-import { assertMsgpack, decodeMsgpack, encodeMsgpack } from './msgpack.ts';
+import { type EncodedValue, VALUE_DEPTH_MAX } from '../shared/store/index.ts';
+import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './convert.ts';
+import { tooDeep } from './depth.ts';
+import { depthOf } from './json-source.ts';
+import { assertMsgpack } from './msgpack.ts';
 import { Problem } from './problem.ts';
 
 export type Codec = EncodedValue['codec'];
@@ -34,104 +37,94 @@ export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   return { codec, bytes };
 }
 
-/** JSON as RFC 8259 has it: UTF-8, no byte order mark. The Problem `malformed` never quotes the text, which may be secret. */
+/** JSON as RFC 8259 has it, UTF-8 without a byte order mark, of at most 100 levels. */
 export function parseJson(bytes: Uint8Array): unknown {
+  const value = parseJsonOfAnyDepth(bytes);
+  if (depthOf(bytes) > VALUE_DEPTH_MAX) throw tooDeep();
+  return value;
+}
+
+/** The Problem `malformed` never quotes the text, which may be secret. */
+export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(textOf(bytes)) as unknown;
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
     const at = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
     throw new Problem('malformed', `not JSON${at === undefined ? '' : ` at character ${at}`}: send one value in UTF-8`);
   }
 }
 
-/** The media type to answer in: the accepted one of highest weight, at equal weights the earliest offer; undefined if none is accepted. */
-export function negotiate(accept: string | null, offers: readonly string[]): string | undefined {
-  if (accept === null || accept.trim() === '') return offers[0];
+/**
+ * The offers that are accepted, the best first: by weight, then by how closely their range names them (the type itself before any wildcard),
+ * then by the order of the ranges, then by their own.
+ */
+export function acceptable(accept: string | null, offers: readonly string[]): string[] {
+  if (accept === null || accept.trim() === '') return [...offers];
   const ranges = accept.split(',').map(mediaRange);
-  let best: { offer: string; weight: number } | undefined;
-  for (const offer of offers) {
-    const weight = weightOf(offer, ranges);
-    if (weight > (best?.weight ?? 0)) best = { offer, weight };
-  }
-  return best?.offer;
+  return offers
+    .map((offer) => ({ offer, ...matchOf(offer, ranges) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || a.wildcards - b.wildcards || a.index - b.index)
+    .map(({ offer }) => offer);
 }
 
-/** `negotiate`, with the Problem `not_acceptable` where nothing fits. */
+/** The best of the offers; the Problem `not_acceptable` where none is accepted. */
 export function negotiated(request: Request, offers: readonly string[]): string {
-  const chosen = negotiate(request.headers.get('Accept'), offers);
+  const [chosen] = acceptable(request.headers.get('Accept'), offers);
   if (chosen === undefined) throw new Problem('not_acceptable', `it can be given as ${offers.join(' or ')}`);
   return chosen;
 }
 
-/**
- * A stored value for this request: as stored if that is accepted as gladly as anything else, or turned from JSON to MessagePack or
- * back. Bytes have no other form. Binary inside MessagePack becomes base64 text in JSON, timestamps become ISO text; numbers beyond
- * JSON (NaN, infinities) and maps with keys that are no strings cannot be turned: `not_acceptable`.
- */
-export function present(value: EncodedValue, request: Request): { contentType: string; bytes: Uint8Array } {
-  const others: readonly Codec[] = value.codec === 'json' ? ['msgpack'] : value.codec === 'msgpack' ? ['json'] : [];
-  const contentType = negotiated(
-    request,
-    [value.codec, ...others].map((codec) => MEDIA_TYPE_OF[codec]),
-  );
-  if (contentType === MEDIA_TYPE_OF[value.codec]) return { contentType, bytes: value.bytes };
-  if (value.codec === 'json') return { contentType, bytes: encodeMsgpack(parseJson(value.bytes)) };
-  const text = jsonText(value);
-  if (text === undefined) {
-    throw new Problem('not_acceptable', 'JSON cannot carry this value; accept application/msgpack');
-  }
-  return { contentType, bytes: Buffer.from(text) };
+/** A value in the form in which it is given. */
+export interface Presented extends EncodedValue {
+  /** Whether it is not the stored form. */
+  readonly isConverted: boolean;
 }
 
-/** A stored value as JSON text on one line, or undefined where JSON cannot carry it. */
+/**
+ * A stored value for this request: as stored, or turned from JSON to MessagePack or back, whichever is accepted more gladly and carries it
+ * exactly; bytes have no other form. The Problem `not_acceptable` where that leaves nothing.
+ */
+export function present(value: EncodedValue, request: Request): Presented {
+  const others: readonly Codec[] = value.codec === 'json' ? ['msgpack'] : value.codec === 'msgpack' ? ['json'] : [];
+  const offers = [value.codec, ...others].map((codec) => MEDIA_TYPE_OF[codec]);
+  let obstacle = '';
+  for (const type of acceptable(request.headers.get('Accept'), offers)) {
+    if (type === offers[0]) return { ...value, isConverted: false };
+    try {
+      return { codec: others[0]!, bytes: converted(value), isConverted: true };
+    } catch (error) {
+      if (!isObstacle(error)) throw error;
+      obstacle = `, not as ${type}: ${error.message}`;
+    }
+  }
+  const list = obstacle === '' ? offers.join(' or ') : offers[0];
+  throw new Problem('not_acceptable', `it can be given as ${list}${obstacle}`);
+}
+
+/** MessagePack as JSON text, or JSON as MessagePack. Values that nobody checked may lie in a store: a library's, a former release's. */
+function converted(value: EncodedValue): Uint8Array {
+  const { codec, bytes } = encodedValue(value.codec, value.bytes);
+  return codec === 'json' ? msgpackFromJson(bytes) : Buffer.from(jsonFromMsgpack(bytes));
+}
+
+/** A stored value as JSON text, as it stands or converted; undefined where JSON cannot carry it, or would not be read everywhere. */
 export function jsonText(value: EncodedValue): string | undefined {
-  // Outside its strings JSON's line breaks are mere white space, and inside them there are none.
-  if (value.codec === 'json') return textOf(value.bytes).replaceAll(/[\r\n]+/g, ' ');
   if (value.codec === 'bytes') return undefined;
   try {
-    return JSON.stringify(jsonable(decodeMsgpack(value.bytes)));
+    return UTF8.decode(value.codec === 'json' ? encodedValue('json', value.bytes).bytes : converted(value));
   } catch (error) {
-    if (error instanceof NotJson || error instanceof Problem) return undefined;
+    if (isObstacle(error)) return undefined;
     throw error;
   }
 }
 
-class NotJson extends Error {}
-
-function jsonable(value: unknown): unknown {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return value;
-    throw new NotJson();
-  }
-  if (typeof value === 'bigint') return exactNumber(value);
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (value instanceof Date) return jsonDate(value);
-  if (Array.isArray(value)) return value.map(jsonable);
-  if (!(value instanceof Map)) throw new NotJson();
-  const object = Object.create(null) as Record<string, unknown>;
-  for (const [key, item] of value as Map<unknown, unknown>) {
-    if (typeof key !== 'string') throw new NotJson();
-    object[key] = jsonable(item);
-  }
-  return object;
-}
-
-function jsonDate(value: Date): string {
-  if (Number.isNaN(value.getTime())) throw new NotJson();
-  return value.toISOString();
-}
-
-/** All digits of an integer that a double cannot hold; JSON sets no bound. (Not yet in TypeScript's library.) */
-function exactNumber(value: bigint): unknown {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(value.toString());
+/** Whether the value is what stands in the way, not the program. */
+function isObstacle(error: unknown): error is Error {
+  return error instanceof NotCarried || error instanceof Problem;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function textOf(bytes: Uint8Array): string {
-  return UTF8.decode(bytes);
-}
 
 interface MediaRange {
   readonly type: string;
@@ -145,12 +138,18 @@ function mediaRange(text: string): MediaRange {
   return { type, weight };
 }
 
-/** The weight of the most specific range that covers the offer. */
-function weightOf(offer: string, ranges: readonly MediaRange[]): number {
-  const wildcards = [offer, `${offer.split('/')[0]}/*`, '*/*'];
-  for (const type of wildcards) {
-    const range = ranges.find((candidate) => candidate.type === type);
-    if (range !== undefined) return range.weight;
+interface Match {
+  readonly weight: number;
+  readonly wildcards: number;
+  readonly index: number;
+}
+
+/** The most specific range that covers the offer: how it weighs, how many wildcards it has, where it stands. */
+function matchOf(offer: string, ranges: readonly MediaRange[]): Match {
+  const types = [offer, `${offer.split('/')[0]}/*`, '*/*'];
+  for (const [wildcards, type] of types.entries()) {
+    const index = ranges.findIndex((candidate) => candidate.type === type);
+    if (index !== -1) return { weight: ranges[index]!.weight, wildcards, index };
   }
-  return 0;
+  return { weight: 0, wildcards: 0, index: 0 };
 }

@@ -1,14 +1,16 @@
 // MessagePack as it comes from outside: checked whole before it is stored, as msgpackr reads leniently (0xc1, records and other
 // extensions of its own, broken UTF-8). What passes here reads the same in every decoder. Timestamps are the one extension carried.
+import { isUtf8 } from 'node:buffer';
 import { Packr } from 'msgpackr';
+import { VALUE_DEPTH_MAX } from '../shared/store/index.ts';
+import { tooDeep } from './depth.ts';
 import { Problem } from './problem.ts';
 
-/** Deep enough for any document, shallow enough for every recursive decoder. */
-const DEPTH_MAX = 128;
 const TIMESTAMP = 0xff;
 const TIMESTAMP_SIZES: ReadonlySet<number> = new Set([4, 8, 12]);
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark is a character like any other. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Maps stay Maps, so that no key is renamed or reordered; 64-bit integers become bigints, so that none is rounded. */
 const packr = new Packr({ useRecords: false, mapsAsObjects: false });
@@ -24,87 +26,135 @@ export function encodeMsgpack(value: unknown): Uint8Array {
   return packr.pack(value);
 }
 
-/** Throws the Problem `malformed` unless the bytes are exactly one well-formed value. */
+/** Throws the Problem `malformed` unless the bytes are exactly one well-formed value of at most 100 levels. */
 export function assertMsgpack(bytes: Uint8Array): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = checkValue(bytes, view, 0, 0);
-  if (end !== bytes.length) throw malformed('bytes follow the value', end);
+  const reader = new MsgpackReader(bytes);
+  /** How many values are still to come, in each array and map around the next one. */
+  const open: number[] = [];
+  do {
+    const kind = reader.next();
+    if (kind === 'array' || kind === 'map') {
+      if (open.length === VALUE_DEPTH_MAX) throw tooDeep();
+      open.push(reader.count + 1);
+    }
+    while (open.length > 0 && (open[open.length - 1]! -= 1) === 0) open.pop();
+  } while (open.length > 0);
+  if (reader.at !== bytes.length) throw malformed('bytes follow the value', reader.at);
 }
 
-/** Checks the value that begins at this offset, and gives the offset behind it. */
-function checkValue(bytes: Uint8Array, view: DataView, at: number, depth: number): number {
-  if (at >= bytes.length) throw malformed('the value ends too early', at);
-  if (depth > DEPTH_MAX) throw malformed(`nested deeper than ${DEPTH_MAX}`, at);
-  const token = bytes[at]!;
-  const body = at + 1;
-  if (token <= 0x7f || token >= 0xe0) return body;
-  if (token <= 0x8f) return checkItems(bytes, view, body, (token & 0x0f) * 2, depth);
-  if (token <= 0x9f) return checkItems(bytes, view, body, token & 0x0f, depth);
-  if (token <= 0xbf) return checkString(bytes, body, token & 0x1f);
-  if (token >= 0xca && token <= 0xd3) return skip(bytes, body, SCALAR_BYTES[token - 0xca]!);
-  if (token >= 0xd4 && token <= 0xd8) return checkExtension(bytes, body, 1 << (token - 0xd4));
-  return checkSized(bytes, view, token, body, depth);
-}
+/** What a token is. Arrays and maps are followed by the values in them; every other token is a value. */
+export type TokenKind = 'scalar' | 'float' | 'string' | 'binary' | 'timestamp' | 'array' | 'map';
 
-/** float 32 and 64, then uint 8 to 64, then int 8 to 64. */
-const SCALAR_BYTES = [4, 8, 1, 2, 4, 8, 1, 2, 4, 8] as const;
+/** Reads token by token; throws the Problem `malformed` where the next one is none. */
+export class MsgpackReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #start = 0;
+  /** Where the bytes of the last string begin. */
+  #bodyStart = 0;
+  /** Behind the last token read. */
+  at = 0;
+  /** Values that follow in the last token read: items of an array, names and values of a map, 0 for all other kinds. */
+  count = 0;
 
-/** The tokens that carry a size of their own, and those without a body. */
-function checkSized(bytes: Uint8Array, view: DataView, token: number, body: number, depth: number): number {
-  const sized = (sizeBytes: number): [size: number, next: number] => {
-    const next = skip(bytes, body, sizeBytes);
-    return [
-      sizeBytes === 1 ? view.getUint8(body) : sizeBytes === 2 ? view.getUint16(body) : view.getUint32(body),
-      next,
-    ];
-  };
-  const widthFrom = (first: number): number => 1 << (token - first);
-  if (token === 0xc0 || token === 0xc2 || token === 0xc3) return body;
-  if (token === 0xc1) throw malformed('the byte c1 is never used', body - 1);
-  if (token <= 0xc6) {
-    const [size, next] = sized(widthFrom(0xc4));
-    return skip(bytes, next, size);
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
-  if (token <= 0xc9) {
-    const [size, next] = sized(widthFrom(0xc7));
-    return checkExtension(bytes, next, size);
+
+  next(): TokenKind {
+    this.#start = this.at;
+    this.count = 0;
+    if (this.at >= this.#bytes.length) throw malformed('the value ends too early', this.at);
+    const byte = this.#bytes[this.at]!;
+    this.at += 1;
+    return byte >= 0xc0 && byte <= 0xdf ? this.#sized(byte) : this.#short(byte);
   }
-  if (token <= 0xdb) {
-    const [size, next] = sized(widthFrom(0xd9));
-    return checkString(bytes, next, size);
+
+  /** The last token read, if it is a scalar, a float or a string: 64-bit integers as bigints. */
+  decoded(): unknown {
+    const byte = this.#bytes[this.#start]!;
+    if (byte <= 0x7f) return byte;
+    if (byte >= 0xe0) return byte - 0x100;
+    if (byte === 0xc0) return null;
+    if (byte === 0xc2 || byte === 0xc3) return byte === 0xc3;
+    if (byte >= 0xca && byte <= 0xd3) return NUMBERS[byte - 0xca]!(this.#view, this.#start + 1);
+    return UTF8.decode(this.#bytes.subarray(this.#bodyStart, this.at));
   }
-  const [count, next] = sized(token % 2 === 0 ? 2 : 4);
-  return checkItems(bytes, view, next, token <= 0xdd ? count : count * 2, depth);
+
+  /** The bytes of the whole next value, however deep it is. */
+  nextValue(): Uint8Array {
+    const start = this.at;
+    for (let left = 1; left > 0; left -= 1) {
+      this.next();
+      left += this.count;
+    }
+    return this.#bytes.subarray(start, this.at);
+  }
+
+  /** Tokens that hold a small number, or size, themselves. */
+  #short(byte: number): TokenKind {
+    if (byte <= 0x7f || byte >= 0xe0) return 'scalar';
+    if (byte > 0x9f) return this.#string(byte & 0x1f);
+    this.count = byte <= 0x8f ? (byte & 0x0f) * 2 : byte & 0x0f;
+    return byte <= 0x8f ? 'map' : 'array';
+  }
+
+  /** The others, with a size of their own, or none at all. */
+  #sized(byte: number): TokenKind {
+    if (byte === 0xc1) throw malformed('the byte c1 is never used', this.#start);
+    if (byte <= 0xc3) return 'scalar';
+    if (byte <= 0xc6) return this.#skip(this.#size(1 << (byte - 0xc4)), 'binary');
+    if (byte <= 0xc9) return this.#extension(this.#size(1 << (byte - 0xc7)));
+    if (byte <= 0xcb) return this.#skip(byte === 0xca ? 4 : 8, 'float');
+    if (byte <= 0xd3) return this.#skip(1 << ((byte - 0xcc) % 4), 'scalar');
+    if (byte <= 0xd8) return this.#extension(1 << (byte - 0xd4));
+    if (byte <= 0xdb) return this.#string(this.#size(1 << (byte - 0xd9)));
+    const size = this.#size(byte % 2 === 0 ? 2 : 4);
+    this.count = byte <= 0xdd ? size : size * 2;
+    return byte <= 0xdd ? 'array' : 'map';
+  }
+
+  #size(width: number): number {
+    const at = this.at;
+    this.#skip(width, 'scalar');
+    return width === 1 ? this.#view.getUint8(at) : width === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
+  }
+
+  #skip(size: number, kind: TokenKind): TokenKind {
+    if (this.at + size > this.#bytes.length) throw malformed('the value ends too early', this.at);
+    this.at += size;
+    return kind;
+  }
+
+  #string(size: number): TokenKind {
+    this.#bodyStart = this.at;
+    this.#skip(size, 'string');
+    if (isUtf8(this.#bytes.subarray(this.#bodyStart, this.at))) return 'string';
+    throw malformed('a string is not UTF-8', this.#bodyStart);
+  }
+
+  #extension(size: number): TokenKind {
+    const start = this.at;
+    this.#skip(1 + size, 'timestamp');
+    if (this.#bytes[start] === TIMESTAMP && TIMESTAMP_SIZES.has(size)) return 'timestamp';
+    throw malformed('extension types other than the timestamp (-1) are not carried', start);
+  }
 }
 
-function checkItems(bytes: Uint8Array, view: DataView, at: number, count: number, depth: number): number {
-  let next = at;
-  for (let i = 0; i < count; i += 1) next = checkValue(bytes, view, next, depth + 1);
-  return next;
-}
-
-function checkString(bytes: Uint8Array, at: number, size: number): number {
-  const end = skip(bytes, at, size);
-  try {
-    UTF8.decode(bytes.subarray(at, end));
-  } catch {
-    throw malformed('a string is not UTF-8', at);
-  }
-  return end;
-}
-
-function checkExtension(bytes: Uint8Array, at: number, size: number): number {
-  const end = skip(bytes, at, 1 + size);
-  if (bytes[at] !== TIMESTAMP || !TIMESTAMP_SIZES.has(size)) {
-    throw malformed('extension types other than the timestamp (-1) are not carried', at);
-  }
-  return end;
-}
-
-function skip(bytes: Uint8Array, at: number, size: number): number {
-  if (at + size > bytes.length) throw malformed('the value ends too early', at);
-  return at + size;
-}
+/** Reads the numbers of the tokens ca to d3. */
+const NUMBERS: readonly ((view: DataView, at: number) => number | bigint)[] = [
+  (view, at) => view.getFloat32(at),
+  (view, at) => view.getFloat64(at),
+  (view, at) => view.getUint8(at),
+  (view, at) => view.getUint16(at),
+  (view, at) => view.getUint32(at),
+  (view, at) => view.getBigUint64(at),
+  (view, at) => view.getInt8(at),
+  (view, at) => view.getInt16(at),
+  (view, at) => view.getInt32(at),
+  (view, at) => view.getBigInt64(at),
+];
 
 function malformed(what: string, at: number): Problem {
   return new Problem('malformed', `not MessagePack: ${what}, at byte ${at}`);

@@ -10,6 +10,16 @@ export function rawPath(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, start + end);
 }
 
+/** What follows the question mark, as sent. */
+export function rawQuery(url: string): string {
+  return /\?([^#]*)/.exec(url)?.[1] ?? '';
+}
+
+/** A request's target has no fragment (RFC 9112, 3.2): what follows a bare `#` would be lost. */
+export function refuseFragment(url: string): void {
+  if (url.includes('#')) throw new Problem('malformed', 'the request target holds a bare #: write it as %23');
+}
+
 /** The segment of the path at this index (`/v1/tables/a`: 0 is `v1`), decoded. */
 export function pathSegment(request: Request, index: number): string {
   return decode(rawPath(request.url).split('/')[index + 1] ?? '', 'path');
@@ -21,8 +31,9 @@ export function queryOf<Name extends string>(
   allowed: readonly Name[],
 ): Partial<Record<Name, string>> {
   const found: Partial<Record<Name, string>> = {};
-  const query = /\?([^#]*)/.exec(request.url)?.[1] ?? '';
-  for (const pair of query.split('&').filter((part) => part !== '')) {
+  for (const pair of rawQuery(request.url)
+    .split('&')
+    .filter((part) => part !== '')) {
     const equals = pair.indexOf('=');
     // Forms and URLSearchParams write a space as a plus sign.
     const [rawName, rawValue] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];

@@ -7,8 +7,8 @@ import { createApp, reply } from './app.ts';
 import { batchRoute } from './batch.ts';
 import { readBody } from './body.ts';
 import type { Conditions, Guard } from './conditions.ts';
-import { conditionsOf, entityTag, guardOf, passesIfMatch, passesIfNoneMatch } from './conditions.ts';
-import { codecOf, encodedValue, present } from './content.ts';
+import { conditionsOf, entityTag, guardOf, isKnown, passesIfMatch, passesIfNoneMatch } from './conditions.ts';
+import { codecOf, encodedValue, MEDIA_TYPE_OF, present } from './content.ts';
 import { CACHING, maxAgeMsOf, ttlMsOf } from './headers.ts';
 import { pathSegment, queryOf } from './paths.ts';
 import { Problem } from './problem.ts';
@@ -50,12 +50,13 @@ async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Res
   const maxAgeMs = maxAgeMsOf(request);
   const entry = await tables.use(tableNameOf(request), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
   if (entry === undefined) throw new Problem('record_not_found', 'there is no record under this key');
+  // Before the conditions (RFC 9110, 13.2.1): the form decides which entity tag they are about.
+  const { codec, bytes, isConverted } = present(entry.value, request);
+  const tag = entityTag(entry.version, isConverted ? codec : undefined);
+  const headers = headersOf(entry, tag);
   if (!passesIfMatch(conditions, entry.version)) throw failed();
-  if (!passesIfNoneMatch(conditions, entry.version)) {
-    return new Response(null, { status: 304, headers: headersOf(entry) });
-  }
-  const { contentType, bytes } = present(entry.value, request);
-  return reply(contentType, bytes, headersOf(entry));
+  if (isKnown(conditions, tag)) return new Response(null, { status: 304, headers });
+  return reply(MEDIA_TYPE_OF[codec], bytes, headers);
 }
 
 async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
@@ -127,10 +128,10 @@ function keyOf(request: Request): string {
   return pathSegment(request, 4);
 }
 
-function headersOf({ version, expiresAtMs }: Entry<EncodedValue>): Record<string, string> {
+function headersOf({ expiresAtMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
   return {
     ...CACHING,
-    ETag: entityTag(version),
+    ETag: tag,
     ...(expiresAtMs === undefined ? {} : { 'Stowage-Expires-At': isoTime(expiresAtMs) }),
   };
 }

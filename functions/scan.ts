@@ -5,7 +5,7 @@ import type { Call, Route } from './app.ts';
 import { reply } from './app.ts';
 import { jsonText, MEDIA_TYPE_OF, negotiated } from './content.ts';
 import { CACHING } from './headers.ts';
-import { queryOf } from './paths.ts';
+import { queryOf, rawPath, rawQuery } from './paths.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Tables } from './tables.ts';
 import { isoTime, tableNameOf } from './tables.ts';
@@ -37,10 +37,22 @@ async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
   // The first record is fetched before anything is answered, so that what is wrong from the start gets its own status.
   const reading = await tables.use(tableNameOf(request), bounds, (table) => Reading.start(table.scan(options)));
-  if (!streamed) return reply(contentType, await pageText(reading));
+  if (!streamed) {
+    const text = await pageText(reading);
+    return reply(contentType, text, linkOf(request, reading.cursor));
+  }
   const { stream, ended } = streamOf(reading);
   call.endsWith(ended);
   return new Response(stream, { headers: { 'Content-Type': NDJSON, ...CACHING } });
+}
+
+/** The next page, for a caller that goes on as it began (RFC 8288). */
+function linkOf(request: Request, cursor: string | undefined): Record<string, string> {
+  if (cursor === undefined) return {};
+  const kept = rawQuery(request.url)
+    .split('&')
+    .filter((pair) => pair !== '' && !/^cursor(?:=|$)/.test(pair));
+  return { Link: `<${rawPath(request.url)}?${[...kept, `cursor=${cursor}`].join('&')}>; rel="next"` };
 }
 
 function limitOf(text: string | undefined, streamed: boolean): number | undefined {
@@ -85,7 +97,7 @@ class Reading {
   }
 }
 
-/** `{"key", "version", "expiresAt"?, "contentType", "value" | "data"}`: `data` is base64, for what JSON cannot carry. */
+/** `{"key", "version", "expiresAt"?, "contentType", "value" | "data"}`: `data` are the stored bytes as base64, for what JSON cannot carry. */
 export function recordText({ key, version, expiresAtMs, value }: Entry<EncodedValue>): string {
   const head = JSON.stringify({
     key,
@@ -146,7 +158,8 @@ async function chunkText(reading: Reading): Promise<{ text: string; last: boolea
     while (text.length < CHUNK_BYTES) {
       const record = await reading.next();
       if (record === undefined) return { text: `${text}${lineOf({ end: true, cursor: reading.cursor })}`, last: true };
-      text += `${record}\n`;
+      // Outside its strings JSON's line breaks are mere white space, and inside them there are none.
+      text += `${record.replaceAll(/[\r\n]+/g, ' ')}\n`;
     }
     return { text, last: false };
   } catch (error) {

@@ -108,9 +108,13 @@ async function putTable(tables: Tables, { request, bounds }: Call): Promise<Resp
   const bytes = await readBody(request, TABLE_BODY_BYTES_MAX, bounds.signal);
   if (bytes.length > 0) codecOf(request.headers.get('Content-Type'), ['json']);
   const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
-  const { name, order } = await tables.create(tableNameOf(request), options, bounds);
-  return replyJson({ name, order });
+  const { name, order, isNew } = await tables.create(tableNameOf(request), options, bounds);
+  const isIgnored = !isNew && options.containers !== undefined;
+  return replyJson({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) }, isNew ? 201 : 200);
 }
+
+const CONTAINERS_IGNORED =
+  'containers has no effect: it says how many a new table begins with, and this table existed already';
 
 async function deleteTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);

@@ -161,7 +161,7 @@ export interface ScanOptions extends CallOptions {
   readonly to?: string;
   /** At most this many records. Default all. */
   readonly limit?: number;
-  /** Continues the scan that gave it; its bounds are in it, and may not be given again. */
+  /** Continues the scan that gave it; its bounds are in it, and need not be given again. Others are `invalid`. */
   readonly cursor?: string;
 }
 
@@ -185,6 +185,8 @@ export interface Scan<V> extends AsyncIterable<Entry<V>> {
 export interface Table<V> {
   readonly name: string;
   readonly order: Order;
+  /** Whether the call that opened this handle created the table; otherwise `containers` had no effect. */
+  readonly isNew: boolean;
   /** Cost: 1 request (0 within `maxAgeMs`), 2 when the container is not cached. */
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
   /** An outcome for each key, in order; duplicates allowed. A damaged page fails its own keys alone. Cost: requests by containers, not by keys. */

@@ -1,7 +1,7 @@
 // Tables are their roots (rules 16 and 17): there is no catalogue that could contradict them. Creating inserts an empty root; dropping
 // replaces it by a tombstone, removes the nodes, and only then says that they are removed. A root is never removed.
 import type { Order, TableInfo } from './api.ts';
-import { EMPTY_BYTES, ROOT_CONTAINER } from './bytes.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from './bytes.ts';
 import type { Snapshot } from './container.ts';
 import { countWrite } from './counters.ts';
 import { draftCut, insertOf, replaceOf } from './draft.ts';
@@ -23,18 +23,29 @@ export interface CreateOptions {
   readonly create: boolean;
 }
 
+export interface OpenedRoot {
+  readonly root: Snapshot;
+  /** Whether this call created it. */
+  readonly isNew: boolean;
+}
+
 /** The live root, created if need be. Throws `not_found`, or `conflict` for another order. The loser of a race takes the winner's root. */
-export async function openRoot(engine: Engine, options: CreateOptions): Promise<Snapshot> {
+export async function openRoot(engine: Engine, options: CreateOptions): Promise<OpenedRoot> {
   const { table } = engine;
+  const drawn = new Set<Id64>();
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const root = await engine.reader.readWhole(rootId(table));
-    if (root?.header.state === 'live') return checkedOrder(root, options.order, table);
+    if (root?.header.state === 'live') {
+      // An incarnation is drawn once: it also tells what became of an insert whose outcome was unknown.
+      return { root: checkedOrder(root, options.order, table), isNew: drawn.has(root.header.incarnation) };
+    }
     if (!options.create) throw new StoreError('not_found', 'the table does not exist: create it first', { table });
     if (root?.header.state === 'removing') {
       await removeNodes(engine, root);
       continue;
     }
     const header = freshRoot(engine, options.order ?? 'hash', root?.header);
+    drawn.add(header.incarnation);
     const attempt = drawId(engine.runtime);
     const appended = { ...header, commitIds: appendCommitId(header.commitIds, attempt) };
     const write = root === undefined ? insertOf(rootId(table), appended, attempt) : replaceOf(root, appended, attempt);

@@ -159,15 +159,20 @@ function boundsOf(
   if (hasBounds && order === 'hash')
     refuse('prefix, from and to need a table of order "key"; this one has order "hash"');
   if (prefix !== undefined && (from !== undefined || to !== undefined)) refuse('give prefix, or from and to, not both');
-  if (cursor !== undefined) {
-    if (hasBounds) refuse('a cursor carries its bounds: do not give prefix, from or to with it');
-    const state = decodeCursor(cursor, table);
-    if (state.order !== order) refuse('this cursor belongs to a table of another order');
-    return { from: state.position, end: state.end, incarnation: state.incarnation };
-  }
   const low = encodeBound(prefix ?? from, table);
   const end = prefix === undefined ? (to === undefined ? undefined : encodeBound(to, table)) : endOfPrefix(low);
-  return { from: low, end, incarnation: undefined };
+  if (cursor === undefined) return { from: low, end, incarnation: undefined };
+  const state = decodeCursor(cursor, table);
+  if (state.order !== order) refuse('this cursor belongs to a table of another order');
+  // A cursor tells where its scan goes on and ends, not where it began.
+  const isWithin = compareBytes(low, state.position) <= 0 && isSameBound(end, state.end);
+  if (hasBounds && !isWithin)
+    refuse('a cursor carries its bounds: give the same prefix, or from and to, as at first, or none');
+  return { from: state.position, end: state.end, incarnation: state.incarnation };
+}
+
+function isSameBound(a: UpperBound, b: UpperBound): boolean {
+  return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
 }
 
 /** An empty bound is the beginning of the table. */

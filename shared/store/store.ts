@@ -83,12 +83,13 @@ class ContainerStore implements Store {
     }
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
-    const root = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
+    const opened = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
     // Kept only for tables that exist: whoever asks for any name must not fill the memory.
     const engine = this.#engines.get(name) ?? this.#newEngine(name, this.#driver);
     this.#engines.set(name, engine);
-    const context = { engine, order: root.header.order, codec, deadlines: this.#deadlines, admission: this.#admission };
-    return new StoredTable<V>(context);
+    const { isNew, root } = opened;
+    const shared = { deadlines: this.#deadlines, admission: this.#admission };
+    return new StoredTable<V>({ engine, order: root.header.order, isNew, codec, ...shared });
   }
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {

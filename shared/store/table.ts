@@ -39,6 +39,7 @@ const LATEST_MS = 8.64e15;
 export interface TableContext {
   readonly engine: Engine;
   readonly order: Order;
+  readonly isNew: boolean;
   readonly codec: CodecName;
   readonly deadlines: Deadlines;
   readonly admission: Admission;
@@ -47,6 +48,7 @@ export interface TableContext {
 export class StoredTable<V> implements Table<V> {
   readonly name: string;
   readonly order: Order;
+  readonly isNew: boolean;
   readonly #context: TableContext;
   readonly #place: Placer;
   readonly #writer: Writer;
@@ -55,6 +57,7 @@ export class StoredTable<V> implements Table<V> {
     this.#context = context;
     this.name = context.engine.table;
     this.order = context.order;
+    this.isNew = context.isNew;
     this.#place = placerOf(context.order, 0);
     this.#writer = new Writer(context);
   }

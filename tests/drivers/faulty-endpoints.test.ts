@@ -226,7 +226,6 @@ describe('Azure, by status and code', () => {
       endpoint: `http://127.0.0.1:${port}`,
       tableName: 'table',
       credential,
-      allowInsecureConnection: true,
     });
     open.add(calls);
     const row = { partition: '00', row: 'a' };

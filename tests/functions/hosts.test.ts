@@ -100,6 +100,13 @@ describe.each([
     expect(answer).not.toContain('<html');
   });
 
+  it('refuses a bare # in the target, of which the rest would be lost', async () => {
+    const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
+    const answer = await rawRequest(host, 'DELETE /v1/tables/nowhere#else HTTP/1.1', headers);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed"/);
+    expect(await rawRequest(host, 'GET /v1/tables?x=1#y HTTP/1.1', headers)).toContain('write it as %23');
+  });
+
   it('does not fold a dotted path into a table', async () => {
     const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
     const table = '/v1/tables/nowhere';

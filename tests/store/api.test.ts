@@ -1,7 +1,14 @@
 // The library as its users meet it, on the memory driver: verbs, outcomes, codecs, bounds and bad input.
 import { afterEach, expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { openStore, type Store, StoreError, type Table, type TableOptions } from '../../shared/store/index.ts';
+import {
+  openStore,
+  type ScanOptions,
+  type Store,
+  StoreError,
+  type Table,
+  type TableOptions,
+} from '../../shared/store/index.ts';
 
 const stores: Store[] = [];
 
@@ -256,6 +263,45 @@ test('a cursor resumes after the last record given, also in another store, until
     cursor = scan.cursor;
   } while (cursor !== undefined);
   expect(found).toEqual(keys);
+});
+
+test('a cursor takes the bounds of its scan, and no others', async () => {
+  const table = await newTable<number>({ order: 'key' });
+  const keys = ['a', 'b1', 'b2', 'b3', 'c'];
+  await table.putMany(keys.map((key, value) => ({ key, value })));
+  const cursorOf = async (options: ScanOptions): Promise<string> => {
+    const scan = table.scan({ ...options, limit: 2 });
+    await keysOf(scan);
+    return scan.cursor!;
+  };
+  const [byPrefix, byRange, unbounded] = [
+    await cursorOf({ prefix: 'b' }),
+    await cursorOf({ from: 'b1', to: 'b9' }),
+    await cursorOf({}),
+  ];
+  expect(await keysOf(table.scan({ cursor: byPrefix, prefix: 'b' }))).toEqual(['b3']);
+  expect(await keysOf(table.scan({ cursor: byRange, from: 'b1', to: 'b9' }))).toEqual(['b3']);
+  expect(await keysOf(table.scan({ cursor: unbounded, prefix: '' }))).toEqual(['b2', 'b3', 'c']);
+  for (const options of [
+    { cursor: byPrefix, prefix: 'a' },
+    { cursor: byPrefix, prefix: 'b1' },
+    { cursor: byPrefix, from: 'b' },
+    { cursor: byRange, from: 'b1' },
+    { cursor: byRange, to: 'b8' },
+    { cursor: byRange, from: 'b3', to: 'b9' },
+    { cursor: unbounded, prefix: 'b' },
+  ]) {
+    expect(() => table.scan(options)).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  }
+});
+
+test('a handle says whether the call that gave it created the table, of two at once only one', async () => {
+  const store = newStore();
+  const both = await Promise.all([store.table('t'), store.table('t')]);
+  expect(both.filter(({ isNew }) => isNew)).toHaveLength(1);
+  expect((await store.table('t')).isNew).toBe(false);
+  await store.drop('t');
+  expect((await store.table('t')).isNew).toBe(true);
 });
 
 test('a table that exists with another order is a conflict; one that must not be created is not found', async () => {

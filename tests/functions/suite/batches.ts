@@ -1,9 +1,9 @@
 // Batches.
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.ts';
-import { BYTES, JSON_TYPE, MSGPACK, bytesOf, expectProblem, packr } from './client.ts';
+import { BYTES, JSON_TYPE, MSGPACK, bytesOf, expectProblem, nested, packr } from './client.ts';
 
-export function describeBatches({ name, admin, freshTable, batch }: Client): void {
+export function describeBatches({ name, admin, put, freshTable, batch }: Client): void {
   describe(`${name}: batch`, () => {
     it('gives each operation its outcome, in order', async () => {
       const table = await freshTable();
@@ -67,6 +67,108 @@ export function describeBatches({ name, admin, freshTable, batch }: Client): voi
       ]);
       expect(Buffer.from(outcomes[2]!['data'] as Uint8Array).toString()).toBe('{ }');
       expect(Buffer.from(await bytesOf(await admin(`${table}/records/a`)))).toEqual(Buffer.from([0x81, 1, 0xc4, 1, 7]));
+    });
+
+    it.each([
+      ['an integer beyond the doubles', '12345678901234567890'],
+      ['a number beyond the doubles', '1e400'],
+      ['half a surrogate pair', '"\\ud800"'],
+      ['white space, order and doubled names', '{ "b" :1.0,\n"1": [ ],"b":"}]\\"," }'],
+    ])('a JSON value is stored and given as it was sent: %s', async (_what, value) => {
+      const table = await freshTable();
+      const body = `{ "operations" : [ {"op":"put","value": ${value} ,"key":"a"}, {"op":"get","key":"a"} ] }`;
+      const headers = { 'Content-Type': JSON_TYPE };
+      const response = await admin(`${table}/batch`, { method: 'POST', headers, body });
+      expect(await response.text()).toContain(`"contentType":"application/json","value":${value}}`);
+      expect(await (await admin(`${table}/records/a`)).text()).toBe(value);
+    });
+
+    it.each([
+      ['a float without a fraction', 'cb3ff0000000000000'],
+      ['a timestamp with nanoseconds', 'd7ff0000000400000001'],
+      ['a map with a doubled key', '82a16101a16102'],
+      ['an integer in more bytes than it needs', 'cf0000000000000001'],
+    ])('a MessagePack value is stored and given as it was sent: %s', async (_what, hex) => {
+      const table = await freshTable();
+      const value = Buffer.from(hex, 'hex');
+      const put = Buffer.concat([
+        Buffer.from('\x83\xa2op\xa3put\xa5value', 'latin1'),
+        value,
+        packr.pack('key'),
+        packr.pack('a'),
+      ]);
+      const batch = Buffer.concat([
+        Buffer.from('\x81\xaaoperations\x92', 'latin1'),
+        put,
+        packr.pack({ op: 'get', key: 'a' }),
+      ]);
+      const response = await admin(`${table}/batch`, {
+        method: 'POST',
+        headers: { 'Content-Type': MSGPACK },
+        body: batch,
+      });
+      const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
+      expect(Buffer.from(outcomes[1]!['data'] as Uint8Array).toString('hex')).toBe(hex);
+      expect((await bytesOf(await admin(`${table}/records/a`))).toString('hex')).toBe(hex);
+    });
+
+    it('a value nested too deep fails alone', async () => {
+      const table = await freshTable();
+      const values = [nested(JSON_TYPE, 101), nested(JSON_TYPE, 100), nested(JSON_TYPE, 5_000)];
+      const puts = values.map((value, at) => `{"op":"put","key":"k${at}","value":${value.toString()}}`);
+      const body = `{"operations":[${puts.join(',')}]}`;
+      const headers = { 'Content-Type': JSON_TYPE };
+      const response = await admin(`${table}/batch`, { method: 'POST', headers, body });
+      const { outcomes } = (await response.json()) as { outcomes: Record<string, unknown>[] };
+      const tooDeep = { status: 'failed', problem: { code: 'malformed', status: 400 } };
+      expect(outcomes).toMatchObject([tooDeep, { status: 'written', key: 'k1' }, tooDeep]);
+    });
+
+    it('a MessagePack value that JSON cannot carry is given as its bytes', async () => {
+      const table = await freshTable();
+      await put(`${table}/records/a`, MSGPACK, Buffer.from('c40101', 'hex'));
+      const outcomes = await batch(table, [{ op: 'get', key: 'a' }]);
+      expect(outcomes).toMatchObject([{ status: 'found', contentType: MSGPACK, data: 'xAEB' }]);
+    });
+
+    it.each([
+      ['a JSON member that stands twice', JSON_TYPE, '{"operations":[{"op":"get","key":"a","key":"b"}]}'],
+      ['a MessagePack member that stands twice', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa2op\xa3get'],
+      ['a MessagePack member named in bytes', MSGPACK, '\x81\xc4\x0aoperations\x91\x82\xa2op\xa3get\xa3key\xa1a'],
+      [
+        'a MessagePack member of an operation named in bytes',
+        MSGPACK,
+        '\x81\xaaoperations\x91\x82\xc4\x02op\xa3get\xa3key\xa1a',
+      ],
+      ['bytes behind the batch', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa3key\xa1a\x00'],
+    ])('%s is malformed', async (_what, contentType, body) => {
+      const headers = { 'Content-Type': contentType };
+      const sent = { method: 'POST', headers, body: Buffer.from(body, 'latin1') };
+      await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'malformed');
+    });
+
+    it('a MessagePack key in bytes is invalid', async () => {
+      const body = packr.pack({ operations: [{ op: 'get', key: Buffer.from('a') }] }) as Uint8Array<ArrayBuffer>;
+      const sent = { method: 'POST', headers: { 'Content-Type': MSGPACK }, body };
+      await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'invalid');
+    });
+
+    it('a key with half a surrogate pair fails alone, in an answer that can be read', async () => {
+      const table = await freshTable();
+      const body = '{"operations":[{"op":"put","key":"\\ud800","value":1},{"op":"put","key":"a","value":1}]}';
+      const headers = { 'Content-Type': JSON_TYPE, Accept: MSGPACK };
+      const answer = await bytesOf(await admin(`${table}/batch`, { method: 'POST', headers, body }));
+      const { outcomes } = packr.unpack(answer) as { outcomes: Record<string, unknown>[] };
+      expect(outcomes).toMatchObject([
+        { status: 'failed', key: '\ufffd', problem: { code: 'invalid' } },
+        { status: 'written', key: 'a' },
+      ]);
+    });
+
+    it('more operations than a batch takes are invalid, however many', async () => {
+      const body = `{"operations":[${'1,'.repeat(1_000_000)}1]}`;
+      const sent = { method: 'POST', headers: { 'Content-Type': JSON_TYPE }, body };
+      await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'invalid');
     });
 
     it.each([

@@ -65,7 +65,7 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
     async freshTable(order = 'hash') {
       const path = `/v1/tables/t${randomUUID().replaceAll('-', '')}`;
       const made = await put(path, JSON_TYPE, JSON.stringify({ order }));
-      expect(made.status).toBe(200);
+      expect(made.status).toBe(201);
       return path;
     },
     async batch(table, operations) {
@@ -87,6 +87,13 @@ export async function expectProblem(response: Response, status: number, code: st
   expect({ status: response.status, code: body.code }).toEqual({ status, code });
   expect(body).toMatchObject({ status, type: `urn:stowage:${code}`, instance: response.headers.get('X-Request-Id') });
   return body;
+}
+
+/** Nested arrays, in JSON or MessagePack. */
+export function nested(contentType: typeof JSON_TYPE | typeof MSGPACK, levels: number): Buffer {
+  return contentType === JSON_TYPE
+    ? Buffer.from('['.repeat(levels) + ']'.repeat(levels))
+    : Buffer.concat([Buffer.alloc(levels - 1, 0x91), Buffer.from([0x90])]);
 }
 
 export async function bytesOf(response: Response): Promise<Buffer> {

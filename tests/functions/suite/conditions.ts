@@ -1,7 +1,7 @@
 // Conditional requests, ttl, staleness and deadlines.
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.ts';
-import { JSON_TYPE, expectProblem } from './client.ts';
+import { JSON_TYPE, MSGPACK, expectProblem } from './client.ts';
 
 async function recordAt({ put, freshTable }: Client): Promise<{ record: string; etag: string }> {
   const record = `${await freshTable()}/records/k`;
@@ -78,6 +78,25 @@ export function describeConditions(client: Client): void {
       await expectProblem(await put(record, JSON_TYPE, '1', { 'If-Match': '*' }), 412, 'precondition_failed');
       await expectProblem(await put(record, JSON_TYPE, '1', { 'If-Match': '"x"' }), 412, 'precondition_failed');
       await expectProblem(await admin(record), 404, 'record_not_found');
+    });
+
+    it('each form of a record has its own tag, and a write takes any of them', async () => {
+      const { record, etag } = await recordAt(client);
+      const read = (headers: Record<string, string>) => admin(record, { headers });
+      const converted = await read({ Accept: MSGPACK });
+      const tag = converted.headers.get('ETag')!;
+      expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/);
+      expect(tag).not.toBe(etag);
+      expect(converted.headers.get('Vary')).toContain('Accept');
+      expect((await read({ Accept: MSGPACK, 'If-None-Match': tag })).status).toBe(304);
+      expect((await read({ Accept: MSGPACK, 'If-None-Match': etag })).status).toBe(200);
+      expect((await read({ 'If-None-Match': tag })).status).toBe(200);
+      expect((await read({ 'If-Match': tag })).status).toBe(200);
+      await expectProblem(await put(record, JSON_TYPE, '2', { 'If-None-Match': tag }), 412, 'precondition_failed');
+      expect((await put(record, JSON_TYPE, '2', { 'If-Match': tag })).status).toBe(204);
+      await expectProblem(await put(record, JSON_TYPE, '3', { 'If-Match': tag }), 412, 'precondition_failed');
+      const lists = await put(record, JSON_TYPE, '3', { 'If-Match': `${tag}, ${etag}` });
+      await expectProblem(lists, 412, 'precondition_failed');
     });
 
     it('DELETE takes the same conditions, and without them is idempotent', async () => {

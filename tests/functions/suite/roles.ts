@@ -5,8 +5,10 @@ import { JSON_TYPE, expectProblem } from './client.ts';
 
 export function describeRoles({ name, keys, send, as, admin, put, freshTable }: Client): void {
   describe(`${name}: routes and roles`, () => {
-    it('an unknown route is a problem', async () => {
-      await expectProblem(await admin('/v2/tables'), 404, 'route_not_found');
+    it('an unknown route is a problem that names the routes there are', async () => {
+      const { detail } = await expectProblem(await admin('/v2/tables'), 404, 'route_not_found');
+      expect(detail).toContain('/v1/tables/{table}/batch');
+      expect(detail).not.toContain('%2F');
       await expectProblem(await admin('/v1/tables/'), 404, 'route_not_found');
     });
 
@@ -88,7 +90,12 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       const response = await admin('/v1/tables', { headers: { 'X-Request-Id': 'request-0001' } });
       expect(response.headers.get('Cache-Control')).toBe('private, no-cache');
       expect(response.headers.get('Vary')).toBe('Accept, Authorization');
-      expect(response.headers.get('X-Request-Id')).toMatch(/^[\w.-]{8,64}$/);
+      expect(response.headers.get('X-Request-Id')).toBe('request-0001');
+    });
+
+    it.each([undefined, 'short', 'with space'])('a request that brings the id %s is given one', async (id) => {
+      const response = await admin('/v1/tables', { headers: id === undefined ? {} : { 'X-Request-Id': id } });
+      expect(response.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
     });
   });
 }

@@ -1,7 +1,7 @@
 // Pages and streams.
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.ts';
-import { BYTES, JSON_TYPE, expectProblem } from './client.ts';
+import { BYTES, JSON_TYPE, MSGPACK, expectProblem } from './client.ts';
 
 /** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
 async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {
@@ -46,11 +46,48 @@ export function describeScans(client: Client): void {
       expect(await values('from=k0003&to=k0006')).toEqual([3, 4, 5]);
     });
 
+    it('a page links to the next one with all that was asked for', async () => {
+      const table = await filled(client, 'key', 25);
+      const seen: number[] = [];
+      let path: string | undefined = `${table}/records?prefix=k00&limit=10`;
+      while (path !== undefined) {
+        const response: Response = await admin(path);
+        const { records } = (await response.json()) as { records: { value: number }[] };
+        seen.push(...records.map(({ value }) => value));
+        const link: string | null = response.headers.get('Link');
+        path = link === null ? undefined : /^<(\/v1\/[^>]+)>; rel="next"$/.exec(link)![1]!;
+      }
+      expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => i));
+    });
+
+    it('a cursor takes the bounds of its scan, and no others', async () => {
+      const table = await filled(client, 'key', 25);
+      const page = (await (await admin(`${table}/records?prefix=k&limit=10`)).json()) as { cursor: string };
+      const cursor = `cursor=${encodeURIComponent(page.cursor)}`;
+      expect((await admin(`${table}/records?prefix=k&${cursor}`)).status).toBe(200);
+      for (const others of ['prefix=k0', 'prefix=l', 'from=k', 'to=l0', 'from=k0020&to=l']) {
+        await expectProblem(await admin(`${table}/records?${others}&${cursor}`), 400, 'invalid');
+      }
+    });
+
+    it('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
+      const table = await freshTable('key');
+      const long = '{ "n": [12345678901234567890, 1e400, 1.0], "s": "\\ud800" }';
+      await put(`${table}/records/a`, JSON_TYPE, long);
+      await put(`${table}/records/b`, MSGPACK, Buffer.from('cb3ff0000000000000', 'hex'));
+      await put(`${table}/records/c`, MSGPACK, Buffer.from('81c4016b01', 'hex'));
+      const text = await (await admin(`${table}/records`)).text();
+      expect(text).toContain(`"contentType":"application/json","value":${long}}`);
+      expect(text).toContain('"contentType":"application/msgpack","value":1.0}');
+      const { records } = JSON.parse(text) as { records: Record<string, unknown>[] };
+      expect(records[2]).toMatchObject({ key: 'c', contentType: MSGPACK, data: 'gcQBawE=' });
+    });
+
     it('streams NDJSON, one record a line, and says how it ended', async () => {
       const table = await filled(client, 'key', 25);
       await put(`${table}/records/pretty`, JSON_TYPE, '{\n  "a": 1\r\n}');
       await put(`${table}/records/raw`, BYTES, Buffer.from([1, 2, 3]));
-      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson' } });
+      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson, */*' } });
       expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
       const lines = (await response.text())
         .trimEnd()

@@ -27,8 +27,20 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
 
     it('creating it again adopts it; with another order it is a conflict', async () => {
       const table = await freshTable('key');
-      expect((await admin(table, { method: 'PUT' })).status).toBe(200);
+      const again = await admin(table, { method: 'PUT' });
+      expect(again.status).toBe(200);
+      expect(await again.json()).not.toHaveProperty('warnings');
       await expectProblem(await put(table, JSON_TYPE, '{"order":"hash"}'), 409, 'conflict');
+    });
+
+    it('containers take effect when the table is created, and later a warning says that they have none', async () => {
+      const table = `${await freshTable()}c`;
+      const created = await put(table, JSON_TYPE, '{"containers":2}');
+      expect(created.status).toBe(201);
+      expect(await created.json()).toEqual({ name: table.split('/').at(-1), order: 'hash' });
+      const again = await put(table, JSON_TYPE, '{"containers":8}');
+      expect(again.status).toBe(200);
+      expect(await again.json()).toMatchObject({ warnings: [expect.stringContaining('containers has no effect')] });
     });
 
     it('a dropped and recreated table shows none of its old records', async () => {
@@ -36,7 +48,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       await put(`${table}/records/k`, JSON_TYPE, '1');
       expect((await admin(table, { method: 'DELETE' })).status).toBe(204);
       await expectProblem(await admin(`${table}/records/k`), 404, 'table_not_found');
-      expect((await admin(table, { method: 'PUT' })).status).toBe(200);
+      expect((await admin(table, { method: 'PUT' })).status).toBe(201);
       await expectProblem(await admin(`${table}/records/k`), 404, 'record_not_found');
       expect((await put(`${table}/records/k`, JSON_TYPE, '2')).status).toBe(204);
     });

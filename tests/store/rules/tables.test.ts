@@ -24,6 +24,7 @@ test('rule 16: of two that create a table at once, the loser takes the table of 
   );
   await world.run(tableA.put('k', 'a'));
   expect((await world.run(tableB.get('k')))?.value).toBe('a');
+  expect([tableA, tableB].filter(({ isNew }) => isNew)).toHaveLength(1);
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
@@ -41,8 +42,9 @@ test('rule 16: a root whose insert was not answered is read, and is the one that
   const world = new World();
   const a = world.process();
   a.once(isWriteOf('insert', ROOT), { replyLost: true });
-  await open(world, a);
+  const table = await open(world, a);
   expect(a.writes).toHaveLength(1);
+  expect(table.isNew).toBe(true);
 });
 
 test('rule 16: a pre-split table is an ordinary split of an empty root', async () => {
