@@ -87,7 +87,7 @@ it('runs its cells, then removes the datasets they made, and shows no percentile
   expect(page.sent.slice(6)).toEqual(made);
   expect(page.part('status').textContent).toBe('Done: datastore, load. What it made is removed.');
   const [row] = page.part('table').children as Part[];
-  expect(row!.children.map((cell) => String((cell as Part).textContent)).slice(3, 7)).toEqual(['19', '–', '–', '–']);
+  expect(row!.children.map((cell) => (cell as Part).textContent).slice(3, 7)).toEqual(['19', '–', '–', '–']);
 });
 
 it('gives up its request when it is cancelled, and removes what was made until then', async () => {
