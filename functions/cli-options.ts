@@ -66,7 +66,9 @@ export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
       throw new UsageError(`it takes ${operands.join(' ') || 'options alone'}, not "${parsed.positionals.join(' ')}"`);
     return { values: parsed.values as Values<Options>, operands: parsed.positionals };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    // What Node.js adds about arguments after `--` leads astray: no command here takes any.
+    const said = error instanceof Error ? error.message : String(error);
+    throw new UsageError(said.replace(/ To specify a positional argument[^]*$/, ''), { cause: error });
   }
 }
 

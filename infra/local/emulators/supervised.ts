@@ -91,9 +91,9 @@ export async function answersOk(url: string): Promise<boolean> {
   }
 }
 
-/** A port of 127.0.0.1 that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+/** A port of 127.0.0.1 that nobody listens on now: the one that is wanted, or any. Rejects if somebody does. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
