@@ -138,9 +138,13 @@ test('after a write of unknown outcome the front reads back what there is', asyn
   const [applied, lost] = [fresh(), fresh()];
   for (const keys of [applied, lost]) await remembering.createEntity({ ...keys, ...binaries('a', 1) });
   front.faults.add({ ...FAILURE, operation: 'merge', when: 'after' });
-  await expect(remembering.updateEntity({ ...applied, ...binaries('b', 9) }, 'Merge')).rejects.toThrow();
+  await expect(remembering.updateEntity({ ...applied, ...binaries('b', 9) }, 'Merge')).rejects.toMatchObject({
+    statusCode: 500,
+  });
   front.faults.add({ ...FAILURE, operation: 'merge', when: 'before' });
-  await expect(remembering.updateEntity({ ...lost, ...binaries('b', 9) }, 'Merge')).rejects.toThrow();
+  await expect(remembering.updateEntity({ ...lost, ...binaries('b', 9) }, 'Merge')).rejects.toMatchObject({
+    statusCode: 500,
+  });
   const more = binaries('c', 8);
   await expect(remembering.updateEntity({ ...applied, ...more }, 'Merge')).rejects.toMatchObject(TOO_LARGE);
   await remembering.updateEntity({ ...lost, ...more }, 'Merge');
@@ -150,7 +154,9 @@ test('a write that is refused counts for nothing, alone or in a transaction', as
   const keys = fresh();
   await remembering.createEntity({ ...keys, ...binaries('a', 1) });
   const large = { ...keys, ...binaries('b', 9) };
-  await expect(remembering.updateEntity(large, 'Merge', { etag: 'W/"other"' })).rejects.toThrow();
+  await expect(remembering.updateEntity(large, 'Merge', { etag: 'W/"other"' })).rejects.toMatchObject({
+    statusCode: 412,
+  });
   const actions: TransactionAction[] = [
     ['update', large, 'Merge'],
     ['create', { ...keys, rowKey: 'there' }],
@@ -170,6 +176,7 @@ test('a deleted entity counts for nothing, nor does one of a dropped table', asy
   await table.deleteTable();
   await table.createTable();
   await table.upsertEntity({ ...keys, ...binaries('c', 10) }, 'Merge');
+  expect(await table.getEntity(keys.partitionKey, keys.rowKey)).not.toHaveProperty('b9');
 });
 
 test('an entity has at most 252 properties, what was there before included', async () => {

@@ -48,9 +48,10 @@ describe.each(COMMANDS)('%s', (_, script) => {
   });
 });
 
-describe('npm start', () => {
-  const options = (...args: string[]) => startOptionsOf(commandLineOf(START, args));
+const startOptions = (...args: string[]) => startOptionsOf(commandLineOf(START, args));
+const devOptions = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
 
+describe('npm start', () => {
   it('runs the default plan on both clouds', () => {
     const defaults = {
       plan: DEFAULT_PLAN,
@@ -58,15 +59,15 @@ describe('npm start', () => {
       datastore: 'embedded',
       outDir: 'report',
     };
-    expect(options()).toEqual(defaults);
-    expect(options('--full').plan).toEqual(FULL_PLAN);
+    expect(startOptions()).toEqual(defaults);
+    expect(startOptions('--full').plan).toEqual(FULL_PLAN);
   });
 
   it('takes what is to be compared, and calls that plan custom', () => {
     const args = '--records 2000 --bytes 1000 --callers 32,1,8,8 --seconds 0.5 --cloud gcp --out report/small'.split(
       ' ',
     );
-    expect(options(...args)).toMatchObject({
+    expect(startOptions(...args)).toMatchObject({
       plan: { name: 'custom', records: 2_000, recordBytes: 1_000, rungs: [1, 8, 32], durationMs: 500 },
       providers: ['datastore'],
       outDir: 'report/small',
@@ -87,16 +88,14 @@ describe('npm start', () => {
     ['--out=', '--out takes'],
     ['report', 'it takes options alone, not "report"'],
   ])('%s is refused with what it may be', (arg, message) => {
-    expect(() => options(arg)).toThrow(message);
+    expect(() => startOptions(arg)).toThrow(message);
   });
 });
 
 describe('npm run dev', () => {
-  const options = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
-
   it('takes ports, keys and a place for the data', () => {
     const args = ['--port', '8080', '--admin-key', 'an-admin-key-of-mine', '--data', 'kept'];
-    expect(options(...args)).toEqual({
+    expect(devOptions(...args)).toEqual({
       datastore: 'embedded',
       firstPort: 8_080,
       keys: { admin: 'an-admin-key-of-mine' },
@@ -110,7 +109,7 @@ describe('npm run dev', () => {
     [['--admin-key=two-keys-of-mine,with-a-comma'], '--admin-key takes'],
     [['--data=d', '--datastore=google'], '--data does not go with --datastore google'],
   ])('%j is refused', (args, message) => {
-    expect(() => options(...args)).toThrow(message);
+    expect(() => devOptions(...args)).toThrow(message);
   });
 });
 
