@@ -1,9 +1,13 @@
 // Every command says what it does and takes, and refuses what it does not know before it starts anything.
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { choice, command, commandLineOf, helpOf, wholeNumber } from '../../functions/cli-options.ts';
+import { startHost } from '../../infra/local/hosts/host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../infra/local/start/options.ts';
 import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan.ts';
 
@@ -111,6 +115,15 @@ describe('npm run dev', () => {
   ])('%j is refused', (args, message) => {
     expect(() => devOptions(...args)).toThrow(message);
   });
+});
+
+it('a host is not started on a port that is taken, and the error says so', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  // It would answer the probe for the host's health otherwise.
+  await expect(startHost('a host', ['--eval', ''], {}, port)).rejects.toThrow(`port ${port} of 127.0.0.1`);
 });
 
 describe('a command line', () => {

@@ -1,4 +1,4 @@
-// The server: google.datastore.v1 over gRPC on a port of this machine, in this process and in memory.
+// The server: google.datastore.v1 over gRPC on a port of this machine, in this process and in memory; a file keeps the data between runs if asked for.
 import type { sendUnaryData, ServerUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { Call, Rpc } from './calls.ts';
