@@ -10,17 +10,18 @@ export interface ProgressView {
 
 const LINES_PER_PLAN = 10;
 
-export function showProgress(): ProgressView {
-  return process.stderr.isTTY ? bar() : lines();
+export function showProgress(stream: NodeJS.WriteStream = process.stderr): ProgressView {
+  return stream.isTTY ? bar(stream) : lines();
 }
 
-function bar(): ProgressView {
+function bar(stream: NodeJS.WriteStream): ProgressView {
   const single = new SingleBar(
     {
       format: '{bar} {value}/{total} cells | {eta_formatted} left | {cell}',
       hideCursor: true,
       barsize: 30,
       etaBuffer: 20,
+      stream,
     },
     Presets.shades_classic,
   );
@@ -29,6 +30,8 @@ function bar(): ProgressView {
     show: ({ done, total, cell }) => {
       if (!started) single.start(total, 0, { cell: '' });
       started = true;
+      // More loads may have to be repeated than the plan foresees.
+      single.setTotal(total);
       single.update(done, { cell: nameOf(cell) });
     },
     end: () => single.stop(),

@@ -1,12 +1,15 @@
-// The README tells the truth: its library's examples run, print what they say and are right in TypeScript, and it knows every error there is.
-import { execFile } from 'node:child_process';
+// The README tells the truth: its examples run as it says, answer what they should and are right in TypeScript, and it knows every error there is.
+import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startSupervised, untilReady } from '../infra/local/emulators/supervised.ts';
 import { PROBLEMS } from '../functions/problem.ts';
 
@@ -16,6 +19,81 @@ const run = promisify(execFile);
 async function readme(): Promise<string> {
   return readFile(new URL('README.md', ROOT), 'utf8');
 }
+
+async function folderFor(name: string): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), `stowage-${name}-`));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('the library example runs with the command that stands above it, and prints what its comment says', async () => {
+  const text = await readme();
+  const [, file, command, example] = /As `(\S+)` in this folder, `([^`]+)`.*\s+```ts\n(import[^]*?)```/.exec(text)!;
+  const folder = await folderFor('readme');
+  // The project's own folder, as far as the example and npx see it.
+  for (const name of ['shared', 'node_modules', 'package.json'])
+    await symlink(fileURLToPath(new URL(name, ROOT)), path.join(folder, name));
+  await writeFile(path.join(folder, file!), example!);
+  const { stdout } = await run('sh', ['-c', command!], { cwd: folder, timeout: 25_000 });
+  expect(stdout).toBe(
+    "[ 'written', 'conflict' ]\nuser:1 { name: 'Ada', visits: 3 }\nuser:2 { name: 'Grace', visits: 0 }\n",
+  );
+});
+
+const KEYS = {
+  read: 'read-key-of-the-test',
+  write: 'write-key-of-the-test',
+  admin: 'admin-key-of-the-test',
+  functions: 'functions-key-of-the-test',
+};
+const SLOW_MS = 180_000;
+const DEV = fileURLToPath(new URL('infra/local/dev.mjs', ROOT));
+
+/** `npm run dev`, its end, and what it prints to paste, a text for each cloud. */
+async function startDev(dataDir: string): Promise<{ child: ChildProcess; clouds: string[]; output: string }> {
+  const keys = Object.entries(KEYS).map(([role, key]) => `--${role}-key=${key}`);
+  const child = spawn(process.execPath, [DEV, `--data=${dataDir}`, ...keys], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill());
+  let output = '';
+  for await (const line of createInterface({ input: child.stdout })) {
+    output += `${line}\n`;
+    if (line.includes('Ctrl-C ends it')) break;
+  }
+  const clouds = output.split(/^# /m).slice(1);
+  return { child, output, clouds: clouds.map((cloud) => cloud.match(/^export .*$/gm)!.join('\n')) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGINT');
+  await once(child, 'exit');
+}
+
+/** The statuses that the commands are answered with, after the lines that `npm run dev` prints were pasted. */
+async function statusesOf(pasted: string, commands: string): Promise<string[]> {
+  const quiet = commands.replaceAll(/^curl /gm, "curl -s -o /dev/null -w '%{http_code}\\n' ");
+  const { stdout } = await run('sh', ['-euc', `${pasted}\n${quiet}`], { timeout: 60_000 });
+  return stdout.trim().split('\n');
+}
+
+test(
+  'the HTTP examples work with the lines that npm run dev prints, on both clouds, and find their data after a restart',
+  async () => {
+    const examples = /```sh\n(curl[^]*?)```/.exec(await readme())![1]!;
+    const dataDir = await folderFor('data');
+    const first = await startDev(dataDir);
+    for (const key of Object.values(KEYS)) expect(first.output).toContain(key);
+    expect(first.clouds).toHaveLength(2);
+    for (const pasted of first.clouds)
+      expect(await statusesOf(pasted, examples)).toEqual(['201', '204', '200', '412', '200', '200']);
+    await end(first.child);
+    const second = await startDev(dataDir);
+    const read = examples.split('\n')[2]!;
+    expect(read).not.toContain('-X');
+    for (const pasted of second.clouds) expect(await statusesOf(pasted, read)).toEqual(['200']);
+    await end(second.child);
+  },
+  SLOW_MS,
+);
 
 /** A snippet of the library's section, by what it names, in a file of its own beside what it imports, as in the project's folder. */
 async function withSnippet<T>(name: string, more: string, use: (file: string) => Promise<T>): Promise<T> {
@@ -34,15 +112,6 @@ async function withSnippet<T>(name: string, more: string, use: (file: string) =>
     await rm(folder, { recursive: true });
   }
 }
-
-test('the library example runs, and prints what its comment says', async () => {
-  await withSnippet('memoryDriver', '', async (file) => {
-    const { stdout } = await run(process.execPath, [file], { timeout: 20_000 });
-    expect(stdout).toBe(
-      "[ 'written', 'conflict' ]\nuser:1 { name: 'Ada', visits: 3 }\nuser:2 { name: 'Grace', visits: 0 }\n",
-    );
-  });
-});
 
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 

@@ -1,6 +1,5 @@
 // The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, in one run, with the ratio that each kind of work is to
 // reach. Exits 0 whether or not they are reached: it measures, it is no test.
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Contest, type ContestResult, runContest } from '../../shared/compare/contest.ts';
@@ -9,19 +8,31 @@ import { Contestants } from '../../shared/compare/contest-sides.ts';
 import { contestsText, type Statement, statementsText } from '../../shared/compare/contest-text.ts';
 import { PROVIDER_NAMES } from '../../shared/compare/names.ts';
 import { machine } from '../../functions/cli-machine.ts';
+import { command, runCommand, UsageError } from '../../functions/cli-options.ts';
 import { bundleStatement } from './bench/bundled.ts';
 import { type BenchProvider, startAzure, startDatastore } from './bench/providers.ts';
 import { runScale } from './bench/scale.ts';
 import { statementsOf } from './bench/statements.ts';
 import { weighStored } from './bench/stored.ts';
 
-const HELP = `Measures this store against the plain SDKs, on emulators on this machine.
+const RTT_MAX_MS = 1_000;
 
-  npm run bench                    all contests, some 6 minutes
-  npm run bench -- --quick         fewer and shorter turns, below 2 minutes
-  npm run bench -- --rtt 10        every contest over a proxy with 10 ms round trips
-  npm run bench -- --scale         10,000 to 1,000,000 records, in memory and on Azurite
-  npm run bench -- --json          one JSON object on standard output, and nothing else`;
+const BENCH = command({
+  name: 'npm run bench --',
+  about: `Measures this store against the plain SDKs, on emulators on this machine: all contests in some 6 minutes. Exits 0 whether or not the
+goals are reached.`,
+  options: {
+    quick: { help: 'fewer and shorter turns, below 2 minutes' },
+    rtt: {
+      value: 'MS',
+      default: '0',
+      help: 'every contest over a proxy with round trips of so many milliseconds, up to 1000',
+    },
+    scale: { help: 'no contests: 10,000 to 1,000,000 records, in memory and on Azurite' },
+    json: { help: 'one JSON object on standard output, and nothing else' },
+  },
+  examples: ['npm run bench -- --quick', 'npm run bench -- --rtt 10 --json'],
+});
 
 const ROUNDS = 5;
 const TURN_MS = 700;
@@ -37,7 +48,6 @@ interface Options {
   readonly rounds: number;
   readonly rttMs: number;
   readonly isQuick: boolean;
-  readonly isScale: boolean;
   readonly json: boolean;
 }
 
@@ -45,26 +55,13 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
 
-const options = optionsOf(process.argv.slice(2));
-if (options !== undefined) await (options.isScale ? scale(options) : run(options));
-
-function optionsOf(args: readonly string[]): Options | undefined {
-  const flag = { type: 'boolean', default: false } as const;
-  const flags = { quick: flag, scale: flag, json: flag, help: flag, rtt: { type: 'string', default: '0' } } as const;
-  try {
-    const { values } = parseArgs({ args: [...args], options: flags });
-    const rttMs = Number(values.rtt);
-    if (!(rttMs >= 0 && rttMs <= 1_000)) throw new RangeError(`--rtt is from 0 to 1000 ms, not ${values.rtt}`);
-    const [turnMs, rounds] = values.quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
-    const { json, quick, scale } = values;
-    if (!values.help) return { rttMs, json, isQuick: quick, isScale: scale, turnMs, rounds };
-    console.log(HELP);
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
+await runCommand(BENCH, process.argv.slice(2), async ({ values: { quick, scale: isScale, json, rtt } }) => {
+  const rttMs = rtt.trim() === '' ? NaN : Number(rtt);
+  if (!(rttMs >= 0 && rttMs <= RTT_MAX_MS)) throw new UsageError(`--rtt is from 0 to ${RTT_MAX_MS} ms, not ${rtt}`);
+  const [turnMs, rounds] = quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
+  const options: Options = { rttMs, json, isQuick: quick, turnMs, rounds };
+  await (isScale ? scale(options) : run(options));
+});
 
 async function run(options: Options): Promise<void> {
   const results: ContestResult[] = [];

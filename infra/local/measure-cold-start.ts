@@ -6,8 +6,10 @@ import path from 'node:path';
 import { folderOf, packageAndUnpack } from '../plugin/package/package.ts';
 import type { Cloud } from '../plugin/package/bundle.ts';
 import { median } from '../../shared/compare/contest.ts';
+import { command, runCommand } from '../../functions/cli-options.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from './emulators/azurite.ts';
 import { startEmbeddedDatastore } from './emulators/embedded.ts';
+import type { Emulator } from './emulators/emulator.ts';
 import { startAzureHost } from './hosts/azure.ts';
 import { startGcpHost } from './hosts/gcp.ts';
 import type { FunctionHost } from './hosts/host.ts';
@@ -25,36 +27,60 @@ app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*pat
 `,
 };
 
+interface Emulators {
+  readonly azurite: Emulator;
+  readonly datastore: Emulator;
+}
+
 interface Times {
   readonly healthMs: number;
   readonly recordMs: number;
 }
 
-const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
-const azurite = await startAzurite({ inProcess: false });
-const datastore = await startEmbeddedDatastore({ inProcess: false });
-try {
-  const packages = await packageAndUnpack(dir);
-  for (const cloud of ['gcp', 'azure'] as const) {
-    const own = folderOf(packages, cloud, 'records');
-    const empty = path.join(dir, `${cloud}-empty`);
-    await cp(own, empty, { recursive: true });
-    await writeFile(path.join(empty, 'lib/main.js'), EMPTY[cloud]);
-    const [bare, whole] = await medians(cloud, empty, own);
-    const over = `${whole.healthMs - bare.healthMs} and ${whole.recordMs - bare.recordMs} ms`;
-    console.log(
-      `${cloud}: health ${whole.healthMs} ms, first record ${whole.recordMs} ms; empty function ${bare.healthMs} and ${bare.recordMs} ms; over it ${over}`,
-    );
+const COLD_START = command({
+  name: 'npm run cold-start --',
+  about: `Measures how long a cold function takes on this machine, from the start of its host to the first health and to the first record in a
+table that it makes, beside an empty function: medians of ${ROUNDS} rounds, some 2 minutes.`,
+  options: {},
+  examples: ['npm run cold-start'],
+});
+
+await runCommand(COLD_START, process.argv.slice(2), measure);
+
+async function measure(): Promise<void> {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
+  const azurite = await startAzurite({ inProcess: false });
+  const datastore = await startEmbeddedDatastore({ inProcess: false });
+  const emulators = { azurite, datastore };
+  try {
+    const packages = await packageAndUnpack(dir);
+    for (const cloud of ['gcp', 'azure'] as const) {
+      const own = folderOf(packages, cloud, 'records');
+      const empty = path.join(dir, `${cloud}-empty`);
+      await cp(own, empty, { recursive: true });
+      await writeFile(path.join(empty, 'lib/main.js'), EMPTY[cloud]);
+      const [bare, whole] = await medians(cloud, empty, own, emulators);
+      const over = `${whole.healthMs - bare.healthMs} and ${whole.recordMs - bare.recordMs} ms`;
+      console.log(
+        `${cloud}: health ${whole.healthMs} ms, first record ${whole.recordMs} ms; empty function ${bare.healthMs} and ${bare.recordMs} ms; over it ${over}`,
+      );
+    }
+  } finally {
+    await Promise.all([azurite.close(), datastore.close()]);
+    await rm(dir, { recursive: true, force: true });
   }
-} finally {
-  await Promise.all([azurite.close(), datastore.close()]);
-  await rm(dir, { recursive: true, force: true });
 }
 
 /** Of the two functions in turn, so that whatever else the machine does falls on both. */
-async function medians(cloud: Cloud, empty: string, own: string): Promise<[bare: Times, whole: Times]> {
+async function medians(
+  cloud: Cloud,
+  empty: string,
+  own: string,
+  emulators: Emulators,
+): Promise<[bare: Times, whole: Times]> {
   const rounds: [Times, Times][] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push([await once(cloud, empty), await once(cloud, own)]);
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push([await once(cloud, empty, emulators), await once(cloud, own, emulators)]);
   return [medianOf(rounds.map(([bare]) => bare)), medianOf(rounds.map(([, whole]) => whole))];
 }
 
@@ -65,9 +91,9 @@ function medianOf(rounds: readonly Times[]): Times {
   };
 }
 
-async function once(cloud: Cloud, bundleDir: string): Promise<Times> {
+async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Promise<Times> {
   const startedMs = performance.now();
-  const { host, headers } = await start(cloud, bundleDir);
+  const { host, headers } = await start(cloud, bundleDir, emulators);
   const healthMs = performance.now() - startedMs;
   try {
     const table = `${host.url}/v1/tables/cold`;
@@ -87,6 +113,7 @@ async function once(cloud: Cloud, bundleDir: string): Promise<Times> {
 async function start(
   cloud: Cloud,
   bundleDir: string,
+  { azurite, datastore }: Emulators,
 ): Promise<{ readonly host: FunctionHost; readonly headers: Record<string, string> }> {
   if (cloud === 'gcp') {
     const env = {

@@ -3,7 +3,7 @@ import type { CellRequestInput, Layout, Provider, Workload } from './cell.ts';
 import { LAYOUTS, WORKLOADS } from './cell.ts';
 
 export interface Plan {
-  readonly name: 'default' | 'full';
+  readonly name: 'default' | 'full' | 'custom';
   /** Callers in flight, ascending. */
   readonly rungs: readonly number[];
   readonly durationMs: number;

@@ -5,7 +5,7 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import type { TransactionAction } from '@azure/data-tables';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTableFront } from '../../infra/local/azurite-front/front.ts';
-import { entityBytes } from '../../infra/local/azurite-front/size.ts';
+import { entityBytes, propertySizes } from '../../infra/local/azurite-front/size.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/local/emulators/azurite.ts';
 
 let nowMs = 0;
@@ -16,12 +16,23 @@ const front = await startTableFront({
   accountKey: AZURITE_ACCOUNT_KEY,
   nowMs: () => nowMs,
 });
-const client = new TableClient(
-  `${front.address}/${AZURITE_ACCOUNT_NAME}`,
-  'front',
-  new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
-  { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } },
-);
+/** A second front before the first, which then shows and disturbs what the second asks of Azurite. */
+const outer = await startTableFront({
+  target: front.address,
+  accountName: AZURITE_ACCOUNT_NAME,
+  accountKey: AZURITE_ACCOUNT_KEY,
+});
+const client = clientAt(front.address, 'front');
+const remembering = clientAt(outer.address, 'front');
+
+function clientAt(address: string, table: string): TableClient {
+  return new TableClient(
+    `${address}/${AZURITE_ACCOUNT_NAME}`,
+    table,
+    new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
+    { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } },
+  );
+}
 
 beforeAll(() => client.createTable());
 afterEach(() => {
@@ -29,6 +40,7 @@ afterEach(() => {
   nowMs += 60_000;
 });
 afterAll(async () => {
+  await outer.close();
   await front.close();
   await azurite.close();
 });
@@ -111,6 +123,62 @@ test('a merge in a transaction is checked too, and the whole transaction refused
   await expect(client.getEntity(one.partitionKey, one.rowKey)).rejects.toMatchObject({ statusCode: 404 });
 });
 
+const TOO_LARGE = { statusCode: 400, details: { odataError: { code: 'EntityTooLarge' } } };
+const FAILURE = { kind: 'fail', status: 500, code: 'InternalError', times: 1 } as const;
+
+test('a merge is checked without reading back what the front has seen written', async () => {
+  const keys = fresh();
+  await remembering.createEntity({ ...keys, ...binaries('a', 5) });
+  front.faults.add({ kind: 'fail', status: 500, code: 'InternalError', operation: 'read', when: 'before' });
+  await remembering.updateEntity({ ...keys, ...binaries('b', 5) }, 'Merge');
+  await expect(remembering.updateEntity({ ...keys, ...binaries('c', 8) }, 'Merge')).rejects.toMatchObject(TOO_LARGE);
+});
+
+test('after a write of unknown outcome the front reads back what there is', async () => {
+  const [applied, lost] = [fresh(), fresh()];
+  for (const keys of [applied, lost]) await remembering.createEntity({ ...keys, ...binaries('a', 1) });
+  front.faults.add({ ...FAILURE, operation: 'merge', when: 'after' });
+  await expect(remembering.updateEntity({ ...applied, ...binaries('b', 9) }, 'Merge')).rejects.toMatchObject({
+    statusCode: 500,
+  });
+  front.faults.add({ ...FAILURE, operation: 'merge', when: 'before' });
+  await expect(remembering.updateEntity({ ...lost, ...binaries('b', 9) }, 'Merge')).rejects.toMatchObject({
+    statusCode: 500,
+  });
+  const more = binaries('c', 8);
+  await expect(remembering.updateEntity({ ...applied, ...more }, 'Merge')).rejects.toMatchObject(TOO_LARGE);
+  await remembering.updateEntity({ ...lost, ...more }, 'Merge');
+});
+
+test('a write that is refused counts for nothing, alone or in a transaction', async () => {
+  const keys = fresh();
+  await remembering.createEntity({ ...keys, ...binaries('a', 1) });
+  const large = { ...keys, ...binaries('b', 9) };
+  await expect(remembering.updateEntity(large, 'Merge', { etag: 'W/"other"' })).rejects.toMatchObject({
+    statusCode: 412,
+  });
+  const actions: TransactionAction[] = [
+    ['update', large, 'Merge'],
+    ['create', { ...keys, rowKey: 'there' }],
+  ];
+  await remembering.createEntity({ ...keys, rowKey: 'there' });
+  await expect(remembering.submitTransaction(actions)).rejects.toMatchObject({ statusCode: 409 });
+  await remembering.updateEntity({ ...keys, ...binaries('c', 8) }, 'Merge');
+});
+
+test('a deleted entity counts for nothing, nor does one of a dropped table', async () => {
+  const keys = fresh();
+  const table = clientAt(outer.address, 'dropped');
+  await table.createTable();
+  await table.createEntity({ ...keys, ...binaries('a', 10) });
+  await table.deleteEntity(keys.partitionKey, keys.rowKey);
+  await table.upsertEntity({ ...keys, ...binaries('b', 10) }, 'Merge');
+  await table.deleteTable();
+  await table.createTable();
+  await table.upsertEntity({ ...keys, ...binaries('c', 10) }, 'Merge');
+  expect(await table.getEntity(keys.partitionKey, keys.rowKey)).not.toHaveProperty('b9');
+});
+
 test('an entity has at most 252 properties, what was there before included', async () => {
   const keys = fresh();
   await client.createEntity({ ...keys, ...numbers('a', 252) });
@@ -131,7 +199,7 @@ test('the size follows the published formula', () => {
     gone: null,
   };
   const expected = 4 + 2 * 3 + (8 + 8 + 8) + (8 + 10 + 7) + (8 + 2 + 4) + (8 + 6 + 8);
-  expect(entityBytes('p', 'rr', body)).toBe(expected);
+  expect(entityBytes('p', 'rr', propertySizes(body))).toBe(expected);
 });
 
 test('a partition gives 2,000 entities a second, then 503; another is not affected', async () => {

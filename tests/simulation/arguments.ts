@@ -1,5 +1,5 @@
 // The command line of the simulation, understood before anything runs: a word that means nothing is an error, and never a default.
-import { parseArgs } from 'node:util';
+import { type CommandLine, command, positiveNumber, UsageError, wholeNumber } from '../../functions/cli-options.ts';
 
 export type Command =
   /** Many seeds, for `forMs` at most. */
@@ -15,80 +15,48 @@ export type Command =
   | { readonly kind: 'seed'; readonly seed: number; readonly isShrunk: boolean }
   | { readonly kind: 'scenario'; readonly file: string };
 
-/** The command line cannot be understood; the message says what it may be. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-const USAGE = `npm run simulate -- --seeds N [--from S | --from fresh] [--workers W] [--figures]
-npm run simulate -- --seed S [--shrink]     one seed, with everything that happened
-npm run simulate -- --scenario FILE         a scenario that shrinking left
-npm run soak -- --minutes N                 fresh seeds for so long`;
+export const SIMULATE = command({
+  name: 'npm run simulate --',
+  about: `Plays seeds out: many clients on one store whose provider, network and clock are simulated, each from one number. A seed that fails is
+printed with what it needs to fail. npm run soak takes the same options, and plays fresh seeds for 10 minutes.`,
+  options: {
+    seeds: { value: 'N', help: 'how many seeds; default 1000, or as many as fit into --minutes' },
+    from: { value: 'N', help: 'the first seed, or "fresh" for one that chance draws; default 1, with --minutes fresh' },
+    minutes: { value: 'N', help: 'ends after so many minutes' },
+    workers: { value: 'N', help: 'processes; default one for each processor' },
+    figures: { help: 'writes what occurred into tests/RELIABILITY.md' },
+    seed: { value: 'N', help: 'one seed alone, with everything that happened' },
+    shrink: { help: 'with --seed: leaves out what its failure does not need' },
+    scenario: { value: 'FILE', help: 'a scenario that shrinking left' },
+  },
+  examples: [
+    'npm run simulate -- --seeds 10000',
+    'npm run simulate -- --seed 17 --shrink',
+    'npm run soak -- --minutes 3',
+  ],
+});
 
 const SEEDS_DEFAULT = 1_000;
 /** Seeds to come when time alone ends a run. */
 const SEEDS_WITHOUT_END = 2 ** 31;
 
-/**
- * Of a flag that is given twice the last counts, so that `npm run soak -- --minutes 3` overrules the script's own. `drawSeed` finds a fresh first
- * seed. Throws a UsageError.
- */
-export function commandOf(args: readonly string[], drawSeed: () => number): Command {
-  const values = parsed(args);
+/** `drawSeed` finds a fresh first seed. Throws a UsageError. */
+export function commandOf({ values }: CommandLine<typeof SIMULATE.options>, drawSeed: () => number): Command {
   const { seeds, from, workers, minutes, seed, scenario, shrink, figures } = values;
   const isMany = [seeds, from, workers, minutes].some((value) => value !== undefined) || figures;
   if ([isMany, seed !== undefined, scenario !== undefined].filter(Boolean).length > 1)
-    throw refusal('many seeds, one --seed, or one --scenario: these do not go together');
-  if (shrink && seed === undefined) throw refusal('--shrink needs the --seed to be shrunk');
+    throw new UsageError('many seeds, one --seed, or one --scenario: these do not go together');
+  if (shrink && seed === undefined) throw new UsageError('--shrink needs the --seed to be shrunk');
   if (scenario !== undefined) return { kind: 'scenario', file: scenario };
-  if (seed !== undefined) return { kind: 'seed', seed: whole('--seed', seed, 0), isShrunk: shrink };
+  if (seed !== undefined) return { kind: 'seed', seed: wholeNumber('--seed', seed, 0), isShrunk: shrink };
   const isFresh = from === 'fresh' || (from === undefined && minutes !== undefined);
   const isTimed = seeds === undefined && minutes !== undefined;
   return {
     kind: 'seeds',
-    from: isFresh ? drawSeed() : whole('--from', from ?? '1', 0),
-    count: isTimed ? SEEDS_WITHOUT_END : whole('--seeds', seeds ?? String(SEEDS_DEFAULT), 1),
-    forMs: minutes === undefined ? undefined : positive('--minutes', minutes) * 60_000,
-    workers: workers === undefined ? undefined : whole('--workers', workers, 1),
+    from: isFresh ? drawSeed() : wholeNumber('--from', from ?? '1', 0),
+    count: isTimed ? SEEDS_WITHOUT_END : wholeNumber('--seeds', seeds ?? String(SEEDS_DEFAULT), 1),
+    forMs: minutes === undefined ? undefined : positiveNumber('--minutes', minutes) * 60_000,
+    workers: workers === undefined ? undefined : wholeNumber('--workers', workers, 1),
     writesFigures: figures,
   };
-}
-
-function parsed(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
-  const options = { seeds: text, from: text, workers: text, minutes: text, seed: text, scenario: text };
-  try {
-    return parseArgs({ args: [...args], options: { ...options, shrink: flag, figures: flag } }).values;
-  } catch (error) {
-    throw refusal(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** The number that `text` spells, a whole one from `least` on. Throws a UsageError. */
-export function whole(name: string, text: string, least: number): number {
-  const value = text.trim() === '' ? NaN : Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw refusal(`${name} takes a whole number from ${least} on, not ${JSON.stringify(text)}`);
-}
-
-function positive(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw refusal(`${name} takes a number above 0, not ${JSON.stringify(text)}`);
-}
-
-function refusal(what: string): UsageError {
-  return new UsageError(`${what}\n\n${USAGE}`);
-}
-
-/** Runs a command of this folder; what its caller wrote wrong is told without a stack. */
-export async function runCommand(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(error.message);
-    process.exitCode = 2;
-  }
 }

@@ -1,10 +1,9 @@
-// npm run mutants [-- --only NAME] [--workers W] [--figures]: each mutant must be caught, or the simulation looks past the rule it breaks. A
-// mutant that no longer applies to the sources fails the run too.
+// npm run mutants: each mutant must be caught, or the simulation looks past the rule it breaks. A mutant that no longer applies to the
+// sources fails the run too.
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
-import { runCommand, UsageError, whole } from './arguments.ts';
+import { command, runCommand, UsageError, wholeNumber } from '../../functions/cli-options.ts';
 import { table, writeFigures } from './figures.ts';
 import { isCaughtByTest } from './mutant-test.ts';
 import { checkApplies, type Mutant, mutantNames, readMutant } from './mutate.ts';
@@ -19,8 +18,20 @@ interface Hunt {
   readonly caught: string | undefined;
 }
 
-await runCommand(async () => {
-  const { only, workers, figures } = parsed(process.argv.slice(2));
+const MUTANTS = command({
+  name: 'npm run mutants --',
+  about: `Makes one fault after the other in copies of the sources and looks whether seeds of the simulation, or the test that is named for it,
+catch it. Fails if one survives. All of them take many minutes.`,
+  options: {
+    only: { value: 'TEXT', help: 'those whose name holds this; default all' },
+    workers: { value: 'N', default: String(availableParallelism()), help: 'mutants at a time' },
+    figures: { help: 'writes what caught them into tests/RELIABILITY.md' },
+  },
+  examples: ['npm run mutants -- --only announced'],
+});
+
+await runCommand(MUTANTS, process.argv.slice(2), async ({ values: { only = '', figures, ...values } }) => {
+  const workers = wholeNumber('--workers', values.workers, 1);
   const mutants = mutantNames()
     .filter((name) => name.includes(only))
     .map(readMutant);
@@ -33,22 +44,6 @@ await runCommand(async () => {
   if (survivors.length > 0) process.exitCode = 1;
   if (figures) await writeFigures('mutants', figuresOf(hunts));
 });
-
-function parsed(args: readonly string[]): { only: string; workers: number; figures: boolean } {
-  try {
-    const {
-      only = '',
-      workers,
-      figures = false,
-    } = parseArgs({
-      args: [...args],
-      options: { only: { type: 'string' }, workers: { type: 'string' }, figures: { type: 'boolean' } },
-    }).values;
-    return { only, figures, workers: workers === undefined ? availableParallelism() : whole('--workers', workers, 1) };
-  } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error;
-  }
-}
 
 async function hunt(mutant: Mutant): Promise<Hunt> {
   const [caught, complaint] = mutant.test === undefined ? await bySeeds(mutant) : await byTest(mutant, mutant.test);

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Command, commandOf, runCommand } from './arguments.ts';
+import { runCommand } from '../../functions/cli-options.ts';
+import { type Command, commandOf, SIMULATE } from './arguments.ts';
 import { missing, told } from './coverage.ts';
 import { table, writeFigures } from './figures.ts';
 import { type Report, runSeeds } from './parallel.ts';
@@ -12,8 +13,8 @@ import { shrink } from './shrink.ts';
 
 const SHRINK_MS = 60_000;
 
-await runCommand(async () => {
-  const command = commandOf(process.argv.slice(2), () => 1 + Math.floor(Math.random() * 2 ** 31));
+await runCommand(SIMULATE, process.argv.slice(2), async (given) => {
+  const command = commandOf(given, () => 1 + Math.floor(Math.random() * 2 ** 31));
   switch (command.kind) {
     case 'seeds':
       return runMany(command);

@@ -12,11 +12,13 @@ import type { TableFaults } from './faults.ts';
 import { createTableFaults, createThrottle, ENTITIES_PER_SECOND } from './faults.ts';
 import type { IncomingRequest, Operation } from './operations.ts';
 import { isBatch, operationsOf } from './operations.ts';
-import type { Body } from './size.ts';
-import { ENTITY_BYTES_MAX, entityBytes, merged, ownProperties, PROPERTIES_MAX } from './size.ts';
+import type { Change, KnownSizes } from './known-sizes.ts';
+import { createKnownSizes } from './known-sizes.ts';
+import type { Body, PropertySizes } from './size.ts';
+import { ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './size.ts';
 
 export interface FrontOptions {
-  /** Azurite's table service: `http://host:port`, without the account. */
+  /** Azurite's table service: `http://host:port`, without the account. What others write there directly is not seen. */
   readonly target: string;
   /** For reading what a merge meets. */
   readonly accountName: string;
@@ -46,14 +48,21 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const agent = new http.Agent({ keepAlive: true });
   const inTurn = createTurns();
 
-  /** Sizes and the write they are for must not be separated by another write of the partition. */
+  let known = createKnownSizes();
+
   const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
     const writes = operations.filter(({ kind }) => kind !== 'read');
-    if (writes.length === 0) return await forward(request, options, agent);
-    return await inTurn(placeOf(writes[0]!), async () => {
-      const refusal = await checkSizes(writes, options, agent);
-      return refusal === undefined ? await forward(request, options, agent) : answerOf(refusal, isBatch(request));
-    });
+    const [first] = writes;
+    // Sizes and the write they are for must not be separated by another write of the partition.
+    if (first !== undefined)
+      return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, options, agent));
+    if (operations.length > 0 || request.method === 'GET') return await forward(request, options, agent);
+    try {
+      return await forward(request, options, agent);
+    } finally {
+      // It may have dropped a table.
+      known = createKnownSizes();
+    }
   };
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
@@ -152,26 +161,54 @@ async function forward(
   return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
 }
 
-/** The first operation that the service would refuse. */
-async function checkSizes(
+/** Passes a write on unless the service would refuse it. Should a table be dropped meanwhile, what is learned here goes with `known`. */
+async function checkedWrite(
+  request: IncomingRequest,
   writes: readonly Operation[],
+  known: KnownSizes,
   options: FrontOptions,
   agent: http.Agent,
-): Promise<Refusal | undefined> {
-  for (const [place, operation] of writes.entries()) {
-    if (operation.kind === 'delete') continue;
-    const { partitionKey, rowKey, body } = operation;
-    const present = operation.kind === 'merge' ? await presentEntity(operation, options, agent) : {};
-    const result = merged(present, body);
-    const properties = ownProperties(result).length;
-    if (properties > PROPERTIES_MAX)
+): Promise<Answer> {
+  const present = async (operation: Operation): Promise<PropertySizes> => {
+    const sizes = known.get(operation) ?? propertySizes(await presentEntity(operation, options, agent));
+    known.set(operation, sizes);
+    return sizes;
+  };
+  const changes: Change[] = [];
+  for (const operation of writes) changes.push({ operation, after: await sizesAfter(operation, present) });
+  const refusal = refusalOf(changes);
+  if (refusal !== undefined) return answerOf(refusal, isBatch(request));
+  let given: Answer | undefined;
+  try {
+    given = await forward(request, options, agent);
+    return given;
+  } finally {
+    known.learn(changes, given);
+  }
+}
+
+/** Undefined for a deletion. */
+async function sizesAfter(
+  operation: Operation,
+  present: (operation: Operation) => Promise<PropertySizes>,
+): Promise<PropertySizes | undefined> {
+  const { kind, body } = operation;
+  if (kind === 'delete') return undefined;
+  return kind === 'merge' ? mergedSizes(await present(operation), body) : propertySizes(body);
+}
+
+/** Of the first change that the service would refuse. */
+function refusalOf(changes: readonly Change[]): Refusal | undefined {
+  for (const [place, { operation, after }] of changes.entries()) {
+    if (after === undefined) continue;
+    if (after.size > PROPERTIES_MAX)
       return {
         status: 400,
         code: 'TooManyProperties',
-        message: `the entity has ${properties} properties, ${PROPERTIES_MAX} are allowed`,
+        message: `the entity has ${after.size} properties, ${PROPERTIES_MAX} are allowed`,
         place,
       };
-    const sizeBytes = entityBytes(partitionKey, rowKey, result);
+    const sizeBytes = entityBytes(operation.partitionKey, operation.rowKey, after);
     if (sizeBytes > ENTITY_BYTES_MAX)
       return {
         status: 400,

@@ -11,27 +11,32 @@ export const PROPERTIES_MAX = 252;
 const TYPE = '@odata.type';
 const SYSTEM = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 
-/** Names of an entity's own properties; those that are null do not exist. */
-export function ownProperties(body: Body): string[] {
-  return Object.keys(body).filter(
-    (name) => !name.includes('@') && !name.startsWith('odata.') && !SYSTEM.has(name) && body[name] !== null,
-  );
+/** Names of an entity's own properties, those that are null included, which do not exist. */
+function namedProperties(body: Body): string[] {
+  return Object.keys(body).filter((name) => !name.includes('@') && !name.startsWith('odata.') && !SYSTEM.has(name));
 }
 
-export function entityBytes(partitionKey: string, rowKey: string, body: Body): number {
-  const own = ownProperties(body);
-  const properties = own.reduce(
-    (sum, name) => sum + 8 + 2 * name.length + valueBytes(body[name], body[name + TYPE]),
-    0,
-  );
-  return 4 + 2 * (partitionKey.length + rowKey.length) + properties;
+/** Bytes that each of an entity's own properties counts for, by its name. */
+export type PropertySizes = ReadonlyMap<string, number>;
+
+export function propertySizes(body: Body): PropertySizes {
+  return mergedSizes(new Map(), body);
 }
 
 /** What a merge leaves: the properties it names replaced, the others as they were. */
-export function merged(present: Body, patch: Body): Body {
-  const replaced = new Set(ownProperties(patch));
-  const kept = Object.fromEntries(Object.entries(present).filter(([name]) => !replaced.has(name.replace(TYPE, ''))));
-  return { ...kept, ...patch };
+export function mergedSizes(present: PropertySizes, patch: Body): PropertySizes {
+  const sizes = new Map(present);
+  for (const name of namedProperties(patch)) {
+    if (patch[name] === null) sizes.delete(name);
+    else sizes.set(name, 8 + 2 * name.length + valueBytes(patch[name], patch[name + TYPE]));
+  }
+  return sizes;
+}
+
+export function entityBytes(partitionKey: string, rowKey: string, properties: PropertySizes): number {
+  let propertyBytes = 0;
+  for (const sizeBytes of properties.values()) propertyBytes += sizeBytes;
+  return 4 + 2 * (partitionKey.length + rowKey.length) + propertyBytes;
 }
 
 const FIXED_BYTES: Readonly<Record<string, number>> = {

@@ -1,4 +1,4 @@
-// The server: google.datastore.v1 over gRPC on a port of this machine, in this process and in memory.
+// The server: google.datastore.v1 over gRPC on a port of this machine, in this process and in memory; a file keeps the data between runs if asked for.
 import type { sendUnaryData, ServerUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { Call, Rpc } from './calls.ts';
@@ -9,6 +9,7 @@ import { createIds } from './ids.ts';
 import { REQUEST_BYTES_MAX } from './limits.ts';
 import type { Services } from './services.ts';
 import { invalid, status, StatusError } from './status.ts';
+import { loadSnapshot, saveSnapshot } from './snapshot.ts';
 import { createStorage } from './storage.ts';
 import { createTransactions } from './transactions.ts';
 
@@ -19,6 +20,8 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's clock. */
   readonly nowMs?: () => number;
+  /** Where entities stay when it is closed, for the next start. Default: nowhere. */
+  readonly dataFile?: string;
 }
 
 export interface DatastoreEmulator {
@@ -28,17 +31,18 @@ export interface DatastoreEmulator {
   readonly faults: Faults;
   /** Forgets all entities, ids, transactions and faults. */
   reset(): void;
-  /** Ends it; calls that are under way are cut off. Idempotent. */
+  /** Ends it; calls that are under way are cut off, and then the data file is written. Idempotent. */
   close(): Promise<void>;
 }
 
 /** Larger messages are refused before they are read. The limit of a request is checked afterwards, to say which it is. */
 const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
-/** Starts a server and waits until it listens. Rejects if the port is taken. */
+/** Starts a server and waits until it listens. Rejects if the port is taken, or the data file is none. */
 export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
-  const { host = '127.0.0.1', port = 0, nowMs = Date.now } = options;
+  const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
   const storage = createStorage(nowMs);
+  if (dataFile !== undefined) await loadSnapshot(storage, dataFile);
   const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
   const faults = createFaults(nowMs);
   const server = new Server({
@@ -47,6 +51,7 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
   });
   server.addService(definition(), Object.fromEntries(RPCS.map((rpc) => [rpc, handler(rpc, services, faults)])));
   const bound = await listen(server, `${host}:${port}`);
+  let closing: Promise<void> | undefined;
   return {
     address: `${host}:${bound}`,
     faults,
@@ -56,8 +61,9 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
       services.ids.clear();
       storage.clear();
     },
-    async close() {
+    close() {
       server.forceShutdown();
+      return (closing ??= dataFile === undefined ? Promise.resolve() : saveSnapshot(storage, dataFile));
     },
   };
 }

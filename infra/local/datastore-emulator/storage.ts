@@ -41,7 +41,20 @@ export interface Storage {
   /** Remembers all writes from here on, until one of the two is called. One at a time. */
   openUndo(): { rollback(): void; close(): void };
   clear(): void;
+  /** All entities as they are now. */
+  dump(): Dump;
+  /** Takes the place of everything. */
+  restore(dump: Dump): void;
 }
+
+/** What is kept of a storage from one run to the next. */
+export interface Dump {
+  readonly lastVersion: number;
+  readonly entities: readonly (TableRef &
+    Pick<Stored, 'order' | 'version' | 'created'> & { readonly entity: Buffer })[];
+}
+
+type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
 
 const MICROSECONDS_PER_MS = 1_000;
 
@@ -54,7 +67,7 @@ export function createStorage(nowMs: () => number): Storage {
   let undo: { readonly table: Table; readonly order: string; readonly before: Stored | undefined }[] | undefined;
   let lastVersion = 0;
 
-  const tableOf = (key: KeyRef) => partitions.get(key.partition)?.get(key.kind);
+  const tableOf = (key: TableRef) => partitions.get(key.partition)?.get(key.kind);
 
   const nextVersion = (): number => {
     lastVersion = Math.max(lastVersion + 1, Math.floor(nowMs() * MICROSECONDS_PER_MS));
@@ -140,7 +153,29 @@ export function createStorage(nowMs: () => number): Storage {
       partitions.clear();
       superseded.clear();
     },
+    dump: () => ({
+      lastVersion,
+      entities: [...partitions].flatMap(([partition, tables]) => dumpOf(partition, tables)),
+    }),
+    restore(dump) {
+      partitions.clear();
+      superseded.clear();
+      lastVersion = Math.max(lastVersion, dump.lastVersion);
+      for (const { partition, kind, ...state } of dump.entities) {
+        const table = tableOf({ partition, kind }) ?? addTable(partitions, { partition, kind });
+        addOrder(table, state.order);
+        table.states.set(state.order, { ...state, older: undefined });
+      }
+    },
   };
+}
+
+function dumpOf(partition: string, tables: ReadonlyMap<string, Table>): Dump['entities'] {
+  return [...tables.values()].flatMap(({ kind, states }) =>
+    [...states.values()].flatMap(({ order, version, created, entity }) =>
+      entity === undefined ? [] : [{ partition, kind, order, version, created, entity }],
+    ),
+  );
 }
 
 /** The state that was valid at a version. */
@@ -169,7 +204,7 @@ function firstNotBelow(orders: readonly string[], bound: string): number {
   return low;
 }
 
-function addTable(partitions: Map<string, Map<string, Table>>, { partition, kind }: KeyRef): Table {
+function addTable(partitions: Map<string, Map<string, Table>>, { partition, kind }: TableRef): Table {
   const table: Table = { kind, states: new Map(), orders: [] };
   const tables = partitions.get(partition);
   if (tables === undefined) partitions.set(partition, new Map([[kind, table]]));

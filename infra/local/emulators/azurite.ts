@@ -1,4 +1,4 @@
-// Starts Azurite's table service, in memory, in this process or in one of its own. Only the table part is loaded, by paths inside
+// Starts Azurite's table service, in memory or on a file, in this process or in one of its own. Only the table part is loaded, by paths inside
 // the package: its main entry would start three services and write to the working directory.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,8 @@ export const AZURITE_ACCOUNT_KEY =
 export interface AzuriteOptions {
   /** True shares this process and its thread (tests); false gives it a process of its own (measurements). */
   readonly inProcess: boolean;
+  /** Only in this process: keeps the data here, written every 5 s and when it is closed. Default: the data is gone then. */
+  readonly dataFile?: string;
 }
 
 interface TableServer {
@@ -29,12 +31,14 @@ const ENTRY = fileURLToPath(new URL('azurite-process.ts', import.meta.url));
 const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m;
 
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
-export async function startAzurite({ inProcess }: AzuriteOptions): Promise<Emulator> {
-  return inProcess ? startHere() : startApart();
+export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
+  return inProcess ? startHere(dataFile) : startApart();
 }
 
-/** The service in this process: its address, without the account's path, and its end. */
-export async function startTableServer(): Promise<{ readonly address: string; close(): Promise<void> }> {
+/** The service in this process, with its data in memory or in `dataFile`: its address, without the account's path, and its end. */
+export async function startTableServer(
+  dataFile?: string,
+): Promise<{ readonly address: string; close(): Promise<void> }> {
   const require = createRequire(import.meta.url);
   const { default: Server } = require('azurite/dist/src/table/TableServer') as {
     default: new (configuration: object) => TableServer;
@@ -42,14 +46,14 @@ export async function startTableServer(): Promise<{ readonly address: string; cl
   const { default: Configuration } = require('azurite/dist/src/table/TableConfiguration') as {
     default: new (...options: unknown[]) => object;
   };
-  // Port 0 lets the system choose. The API version check would refuse SDKs newer than Azurite; the last argument keeps data in memory.
+  // Port 0 lets the system choose. The API version check would refuse SDKs newer than Azurite; the last argument keeps data in memory alone.
   const logs = { debug: false, access: false };
   const server = new Server(
     new Configuration(
       '127.0.0.1',
       0,
       undefined,
-      undefined,
+      dataFile,
       logs.debug,
       logs.access,
       undefined,
@@ -61,7 +65,7 @@ export async function startTableServer(): Promise<{ readonly address: string; cl
       '',
       undefined,
       true,
-      true,
+      dataFile === undefined,
     ),
   );
   await server.start();
@@ -69,8 +73,8 @@ export async function startTableServer(): Promise<{ readonly address: string; cl
   return { address: server.getHttpServerAddress(), close: () => (closing ??= server.close()) };
 }
 
-async function startHere(): Promise<Emulator> {
-  const server = await startTableServer();
+async function startHere(dataFile: string | undefined): Promise<Emulator> {
+  const server = await startTableServer(dataFile);
   return {
     name: `${NAME} in process`,
     endpoint: `${server.address}/${AZURITE_ACCOUNT_NAME}`,

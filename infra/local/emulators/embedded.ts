@@ -9,6 +9,8 @@ export interface EmbeddedOptions {
   readonly inProcess: boolean;
   /** Default: a free one. */
   readonly port?: number;
+  /** Only in this process: keeps the data here when it is closed. Default: the data is gone then. */
+  readonly dataFile?: string;
 }
 
 const NAME = 'embedded Datastore emulator';
@@ -17,9 +19,9 @@ const ENTRY = fileURLToPath(new URL('../datastore-emulator/main.ts', import.meta
 const ADDRESS = /^export DATASTORE_EMULATOR_HOST=(127\.0\.0\.1:\d+)$/m;
 
 /** Rejects if it does not listen within 30 s. */
-export async function startEmbeddedDatastore({ inProcess, port = 0 }: EmbeddedOptions): Promise<Emulator> {
+export async function startEmbeddedDatastore({ inProcess, port = 0, dataFile }: EmbeddedOptions): Promise<Emulator> {
   if (inProcess) {
-    const emulator = await startDatastoreEmulator({ port });
+    const emulator = await startDatastoreEmulator({ port, ...(dataFile === undefined ? {} : { dataFile }) });
     return { name: `${NAME} in process`, endpoint: `http://${emulator.address}`, close: () => emulator.close() };
   }
   const child = startSupervised(process.execPath, [ENTRY, `--port=${port}`]);

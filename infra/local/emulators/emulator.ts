@@ -1,6 +1,6 @@
 // What every emulator looks like to its callers.
 
-/** An emulator that is ready, on 127.0.0.1, holding its data in memory. */
+/** An emulator that is ready, on 127.0.0.1. */
 export interface Emulator {
   /** For people: name and kind. */
   readonly name: string;

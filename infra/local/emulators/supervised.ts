@@ -91,10 +91,12 @@ export async function answersOk(url: string): Promise<boolean> {
   }
 }
 
-/** A port of 127.0.0.1 that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+/** A port of 127.0.0.1 that nobody listens on now: the one that is wanted, or any. Rejects if somebody does. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new Error(`port ${wanted} of 127.0.0.1 cannot be listened on: choose another`, { cause: error });
+  });
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');

@@ -19,14 +19,14 @@ const READY_TIMEOUT_MS = 30_000;
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 
-/** Starts `node args` with the port in PORT, and waits at most 30 s for its health. Throws with its output if that does not come. */
+/** Starts `node args` with the port in PORT, and waits at most 30 s for its health. Throws with its output if that does not come, or if the port is taken. */
 export async function startHost(
   name: string,
   args: readonly string[],
   env: HostEnv,
   wantedPort?: number,
 ): Promise<FunctionHost> {
-  const port = wantedPort ?? (await freePort());
+  const port = await freePort(wantedPort);
   const inherited = Object.fromEntries(
     INHERITED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]])),
   );

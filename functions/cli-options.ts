@@ -1,0 +1,138 @@
+// How every command of this project reads its command line: options that are declared once, with what --help says of them. What it does
+// not know or cannot understand is refused before anything starts.
+import { parseArgs } from 'node:util';
+
+export interface Option {
+  /** Stands for the value in the help, like N; left out for a flag. */
+  readonly value?: string;
+  /** What an option that takes a value is without it. */
+  readonly default?: string;
+  readonly help: string;
+}
+
+export interface Command<Options extends Readonly<Record<string, Option>>> {
+  /** As one types it, like `npm run bench --`. */
+  readonly name: string;
+  /** What stands for itself after the name, like `<file>`. */
+  readonly operands?: readonly string[];
+  /** What it does, in lines. */
+  readonly about: string;
+  readonly options: Options;
+  /** Whole command lines. */
+  readonly examples: readonly string[];
+}
+
+type Values<Options> = {
+  readonly [Name in keyof Options]: Options[Name] extends { value: string; default: string }
+    ? string
+    : Options[Name] extends { value: string }
+      ? string | undefined
+      : boolean;
+};
+
+export interface CommandLine<Options> {
+  readonly values: Values<Options>;
+  /** As many as the command has operands. */
+  readonly operands: readonly string[];
+}
+
+/** The command line is wrong; the message says how it should be. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Exit code of a command that was called wrongly; 1 is for what fails on the way. */
+const EXIT_USAGE = 2;
+
+/** Keeps the options' names and defaults in the type. */
+export function command<const Options extends Readonly<Record<string, Option>>>(
+  declared: Command<Options>,
+): Command<Options> {
+  return declared;
+}
+
+/** Of an option that is given twice the last counts. Throws a UsageError. */
+export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
+  { operands = [], options }: Command<Options>,
+  args: readonly string[],
+): CommandLine<Options> {
+  const declared = Object.entries(options).map(([option, { value, default: unset }]) => {
+    const type = value === undefined ? ('boolean' as const) : ('string' as const);
+    return [option, { type, default: value === undefined ? false : unset }] as const;
+  });
+  try {
+    const parsed = parseArgs({ args: [...args], options: Object.fromEntries(declared), allowPositionals: true });
+    if (parsed.positionals.length !== operands.length)
+      throw new UsageError(`it takes ${operands.join(' ') || 'options alone'}, not "${parsed.positionals.join(' ')}"`);
+    return { values: parsed.values as Values<Options>, operands: parsed.positionals };
+  } catch (error) {
+    // What Node.js adds about arguments after `--` leads astray: no command here takes any.
+    const said = error instanceof Error ? error.message : String(error);
+    throw new UsageError(said.replace(/ To specify a positional argument[^]*$/, ''), { cause: error });
+  }
+}
+
+export function helpOf({ name, operands = [], about, options, examples }: Command<Record<string, Option>>): string {
+  const rows = [...Object.entries(options), ['help', { help: 'this text' }] as const].map(
+    ([option, { value, default: unset, help }]: readonly [string, Option]) =>
+      [
+        `--${option}${value === undefined ? '' : ` ${value}`}`,
+        help + (unset === undefined ? '' : `; default ${unset}`),
+      ] as const,
+  );
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  const lines = rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`);
+  const usage = [name, ...operands, '[options]'].join(' ');
+  return [usage, '', about, '', ...lines, '', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n');
+}
+
+/**
+ * Runs a command and sets the exit code: what `work` returns, 0 if nothing; 2 if the command line is wrong, which is told without a stack, and
+ * nothing was started then. `--help` anywhere prints the help alone. What else `work` throws is thrown.
+ */
+export async function runCommand<Options extends Readonly<Record<string, Option>>>(
+  declared: Command<Options>,
+  args: readonly string[],
+  work: (given: CommandLine<Options>) => Promise<number | void>,
+): Promise<void> {
+  if (args.includes('--help')) {
+    console.log(helpOf(declared));
+    return;
+  }
+  try {
+    const code = await work(commandLineOf(declared, args));
+    if (code !== undefined) process.exitCode = code;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${helpOf(declared)}`);
+    process.exitCode = EXIT_USAGE;
+  }
+}
+
+/** The whole number that `text` spells. Throws a UsageError. */
+export function wholeNumber(
+  option: string,
+  text: string,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): number {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) return value;
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} on` : `${least} to ${most}`;
+  throw new UsageError(`${option} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
+}
+
+/** The number that `text` spells, above 0. Throws a UsageError. */
+export function positiveNumber(option: string, text: string, most: number = Infinity): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (value > 0 && value <= most && Number.isFinite(value)) return value;
+  const range = most === Infinity ? 'above 0' : `above 0, at most ${most}`;
+  throw new UsageError(`${option} takes a number ${range}, not ${JSON.stringify(text)}`);
+}
+
+/** One of `choices`. Throws a UsageError. */
+export function choice<Choice extends string>(option: string, text: string, choices: readonly Choice[]): Choice {
+  const found = choices.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw new UsageError(`${option} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`);
+}
