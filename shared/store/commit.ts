@@ -252,7 +252,8 @@ export class CommitQueue {
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const outcome = await this.#outcomeOrSettlement(sender.send(write, lately.isTroubled(this.#id)), attempt);
+    const sending = sender.send(write, lately.isTroubled(this.#id), attempt.changes.length);
+    const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
     if (outcome.kind === 'written') {
