@@ -71,6 +71,7 @@ export class TableScan<V> implements Scan<V> {
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
       for (const { record, at } of recordsFrom(this.#engine, leaf, this.#place, position, end)) {
+        if (this.#engine.turns.isLong) await this.#engine.turns.pause();
         this.#state = { order: this.#order, incarnation, position: successor(at), end };
         left -= 1;
         yield this.#makeEntry(decodeKey(record.key), record, incarnation);
