@@ -74,14 +74,12 @@ export function azureTablesDriver(options: AzureTablesOptions): Driver {
 /** The driver over given calls; with `doubtful` it probes them before it trusts them with a condition. */
 export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
   const mistrust = doubtful ? probeOnce(calls) : async () => undefined;
-  let closed = false;
 
   return {
     limits: LIMITS,
 
     async read(requests, { timeoutMs }) {
       checkReads(requests, LIMITS);
-      if (closed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
       return Promise.all(requests.map((request) => readOne(calls, request, timeoutMs)));
     },
 
@@ -90,7 +88,7 @@ export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
       const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, LIMITS));
       if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
       const conditional = writes.some(({ kind }) => kind !== 'insert');
-      const stop = closed ? unknown('other') : conditional ? await obstacle(mistrust, timeoutMs) : undefined;
+      const stop = conditional ? await obstacle(mistrust, timeoutMs) : undefined;
       if (stop !== undefined) return writes.map(() => stop);
       const [only] = writes;
       if (writes.length === 1 && only !== undefined) return [await writeOne(calls, only, timeoutMs)];
@@ -99,19 +97,17 @@ export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
 
     async remove(removals, { timeoutMs }) {
       checkRemovals(removals, LIMITS);
-      const stop = closed ? unknown('other') : await obstacle(mistrust, timeoutMs);
+      const stop = await obstacle(mistrust, timeoutMs);
       if (stop !== undefined) return removals.map(() => stop);
       return Promise.all(removals.map((removal) => removeOne(calls, removal, timeoutMs)));
     },
 
     async list(prefix, cursor, count, { timeoutMs }) {
       checkList(prefix, count, LIMITS);
-      if (closed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
       return listPage(calls, { prefix, cursor, count, timeoutMs });
     },
 
     async close() {
-      closed = true;
       calls.close();
     },
   };

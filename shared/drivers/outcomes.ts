@@ -1,6 +1,7 @@
 // The outcomes drivers answer with, and the bound on waiting for them.
 import { chunksOf, partBytes } from '../store/driver.ts';
 import type { DriverLimits, Part, Refused, Unknown } from '../store/driver.ts';
+import { StoreError } from '../store/errors.ts';
 
 export function refused(reason: Refused['reason'], cause?: unknown): Refused {
   return cause === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, cause };
@@ -29,6 +30,34 @@ export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Prom
   } finally {
     clearTimeout(timer);
     work.catch(() => {});
+  }
+}
+
+/** The requests of a driver. Each ends with its reply, at its deadline, or when the driver is closed. */
+export class Requests {
+  readonly #underWay = new Set<AbortController>();
+  #isClosed = false;
+
+  /** The request's result, or a DeadlineError after `timeoutMs`. Its signal aborts when nobody waits for it any more: `send` must heed it. */
+  async run<T>(timeoutMs: number, send: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
+    const abort = new AbortController();
+    this.#underWay.add(abort);
+    try {
+      return await withDeadline(send(abort.signal), timeoutMs);
+    } catch (error) {
+      // Frees what the request holds. Not after a reply: it would do nothing, and takes longer than the driver's own work.
+      abort.abort();
+      throw error;
+    } finally {
+      this.#underWay.delete(abort);
+    }
+  }
+
+  /** Ends the requests under way, whose fate nobody learns then, and refuses further ones. */
+  close(): void {
+    this.#isClosed = true;
+    for (const abort of this.#underWay) abort.abort();
   }
 }
 

@@ -236,7 +236,7 @@ export interface TableStats {
   readonly rightWalks: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /** Reads, and commits, that the store may have in flight, now: they follow the provider's replies. */
+  /** Reads, and commits, that the store may have in flight, now, from 2 to 64: what brought most lately, and half of it after a throttled reply. */
   readonly readsInFlightMax: number;
   readonly commitsInFlightMax: number;
 }

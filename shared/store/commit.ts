@@ -19,8 +19,9 @@ import { orderChanged } from './tree.ts';
 
 /** While a write is open this long, reads begin to ask what became of it. */
 const SETTLING_READ_AFTER_MS = 1_000;
-/** Changes in one commit, at most: bounds its memory. */
-const GROUP_COUNT_MAX = 20_000;
+/** Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process from all else (some 20 ms). */
+const GROUP_COUNT_MAX = 5_000;
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
 const TROUBLES_BEFORE_SPLIT = 8;
 const BACKOFF_FIRST_MS = 5;
@@ -94,10 +95,11 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one commit with its settling. */
   async #round(): Promise<void> {
+    if (this.#changes.length > 1 && this.#engine.turns.isLong) await this.#engine.turns.pause();
     const snapshot = this.#latestKnown() ?? (await this.#look(this.#engine.reader.readPages(this.#id, [])));
     this.#open.settle(snapshot);
     if (!this.#hasWork()) return;
-    if (snapshot === undefined) return this.#engine.routeAfterMiss(this.#id, this.#takeAll());
+    if (snapshot === undefined) return this.#engine.routeAfterMiss(this.#id, this.#changes.splice(0));
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
     const unread = unreadPages(snapshot, group);
@@ -140,6 +142,7 @@ export class CommitQueue {
     const kept: Change[] = [];
     const astray: Change[] = [];
     const right = new Map<EntityId, Change[]>();
+    let bytes = 0;
     const sendRight = (id: EntityId, change: Change): void => {
       const sent = right.get(id);
       if (sent === undefined) right.set(id, [change]);
@@ -149,8 +152,10 @@ export class CommitQueue {
       const step = this.#engine.tree.step(snapshot, change.position, change.level);
       if (step !== 'restart' && change.order !== undefined && change.order !== snapshot.header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#engine.table) });
-      else if (step === 'here') (here.length < GROUP_COUNT_MAX ? here : kept).push(change);
-      else if (step === 'restart') astray.push(change);
+      else if (step === 'here') {
+        (here.length < GROUP_COUNT_MAX && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
+        bytes += change.bytes;
+      } else if (step === 'restart') astray.push(change);
       else sendRight(step.id, change);
     }
     here.sort(byPosition);
@@ -169,10 +174,12 @@ export class CommitQueue {
 
   /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
   async #evaluate(snapshot: Snapshot, group: readonly Change[], nowMs: number, mergesAll = false) {
-    const { rules, deadlines } = this.#engine;
+    const { rules, deadlines, turns } = this.#engine;
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#engine.compressor;
     const unsealed = evaluate(snapshot, group, { ...rules, nowMs, mergesAll });
+    if (group.length > 1) await turns.pause();
     const evaluation = await seal(unsealed, snapshot.header, { rules, deadlines, compressor });
+    if (group.length > 1) await turns.pause();
     this.#mustHurry = group.some((change) => change.isSettled);
     return this.#mustHurry ? undefined : evaluation;
   }
@@ -252,7 +259,8 @@ export class CommitQueue {
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const outcome = await this.#outcomeOrSettlement(sender.send(write, lately.isTroubled(this.#id)), attempt);
+    const sending = sender.send(write, lately.isTroubled(this.#id), attempt.changes.length);
+    const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
     if (outcome.kind === 'written') {
@@ -316,12 +324,6 @@ export class CommitQueue {
     }
     dropHints(attempt.changes);
     this.#open.settle(await this.#look(this.#engine.reader.readPages(this.#id, [])));
-  }
-
-  #takeAll(): Change[] {
-    const changes = this.#changes;
-    this.#changes = [];
-    return changes;
   }
 
   #failGroup(group: readonly Change[], error: unknown): void {

@@ -36,8 +36,14 @@ export class Deadlines {
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
   }
 
+  /** Whether it has passed or its signal aborted, also where work that never waited has kept the timer from saying so. */
+  isOver({ dueMs, signal }: Deadline): boolean {
+    return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
+  }
+
   /** Calls `end` once when the deadline passes or the signal aborts, unless the returned function was called before. */
-  watch({ dueMs, signal }: Deadline, end: (cause: unknown) => void): () => void {
+  watch(deadline: Deadline, end: (cause: unknown) => void): () => void {
+    const { dueMs, signal } = deadline;
     const watched: Watched = {
       dueMs,
       end: (cause) => {
@@ -50,8 +56,8 @@ export class Deadlines {
       this.#watched.delete(watched);
       signal?.removeEventListener('abort', onAbort);
     };
-    if (signal?.aborted === true) {
-      end(signal.reason);
+    if (this.isOver(deadline)) {
+      end(signal?.reason);
       return unwatch;
     }
     signal?.addEventListener('abort', onAbort);
@@ -68,7 +74,7 @@ export class Deadlines {
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const unwatch = this.watch(deadline, (cause) => reject(atEnd(cause)));
-      if (deadline.signal?.aborted === true) return;
+      if (this.isOver(deadline)) return;
       work().then(resolve, reject).finally(unwatch);
     });
   }

@@ -21,6 +21,7 @@ import { Sender } from './sender.ts';
 import type { Runtime } from './runtime.ts';
 import type { PageRules } from './page-ref.ts';
 import { tableNotFound, Tree } from './tree.ts';
+import { Turns } from './turns.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
@@ -55,6 +56,7 @@ export class Engine {
   readonly clock: Clock;
   readonly runtime: Runtime;
   readonly deadlines: Deadlines;
+  readonly turns: Turns;
   readonly readPace: Pace;
   readonly writePace: Pace;
   readonly limitCommits: LimitFunction;
@@ -78,6 +80,7 @@ export class Engine {
     this.lately = options.lately;
     this.runtime = options.runtime;
     this.deadlines = options.deadlines;
+    this.turns = new Turns(options.runtime);
     this.readPace = readPace;
     this.writePace = writePace;
     this.limitCommits = options.limitCommits;
@@ -93,6 +96,7 @@ export class Engine {
       reader: this.reader,
       cache,
       counters: this.counters,
+      turns: this.turns,
       repair: this.repair.bind(this),
     });
   }

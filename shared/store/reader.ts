@@ -35,6 +35,7 @@ interface Pending {
   readonly id: EntityId;
   readonly parts: Set<PartName>;
   isWhole: boolean;
+  askers: number;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
 
@@ -93,9 +94,10 @@ export class Reader {
     let pending = this.#pending.get(id);
     const couldDepart = pending !== undefined && this.#mayDepart(pending);
     if (pending === undefined) {
-      pending = { id, parts: new Set(), isWhole: false, reply: Promise.withResolvers() };
+      pending = { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
       this.#pending.set(id, pending);
     }
+    pending.askers += 1;
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
     if (!couldDepart && this.#mayDepart(pending)) this.#departSoon();
@@ -126,13 +128,14 @@ export class Reader {
     counters.requests += 1;
     counters.readRequests += 1;
     const requests = train.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
+    const operations = train.reduce((sum, { askers }) => sum + askers, 0);
     try {
       const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
       for (const [index, pending] of train.entries()) this.#deliver(pending, entities[index], seen);
-      return { bytes: entities.reduce((sum, entity) => sum + bytesOf(entity), 0), isThrottled: false };
+      return { operations, isThrottled: false };
     } catch (error) {
       for (const pending of train) pending.reply.reject(error);
-      return { bytes: 0, isThrottled: error instanceof StoreError && error.code === 'throttled' };
+      return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
     } finally {
       for (const id of checked) this.#checking.delete(id);
       if (checked.some((id) => this.#pending.has(id))) this.#departSoon();
@@ -186,10 +189,4 @@ export function isShownBy(observed: Observation | undefined, snapshot: Snapshot)
   if (observed?.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit) return false;
   if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
   return true;
-}
-
-function bytesOf(entity: Entity | undefined): number {
-  let bytes = 0;
-  if (entity !== undefined) for (const part of entity.parts.values()) bytes += part.length;
-  return bytes;
 }

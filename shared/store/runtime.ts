@@ -1,7 +1,7 @@
 // Time, chance and threads, passed in: the engine knows no other clock, timer, random source or processor. A simulation supplies its own.
 import { randomFillSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import { CompressionThread } from './compression-thread.ts';
 import { type Compressor, ON_THE_SPOT } from './compressor.ts';
 
@@ -15,6 +15,8 @@ export interface Runtime {
   sleep(ms: number): Promise<void>;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. Does not keep the process alive. */
   watch(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves in the next turn of the event loop, when timers, replies and signals that were due have been heard. */
+  nextTurn(): Promise<void>;
   /** Fresh bytes, drawn at the time of the call. */
   random(bytes: number): Uint8Array;
   /** Compresses pages, until its owner closes it. */
@@ -32,6 +34,7 @@ export const systemRuntime: Runtime = {
       // The abort is the wake-up call.
     }
   },
+  nextTurn: () => immediate(),
   random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
   newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };

@@ -75,6 +75,7 @@ export class TableScan<V> implements Scan<V> {
           this.#goPast(found.high, position, incarnation);
           throw found.error;
         }
+        if (this.#engine.turns.isLong) await this.#engine.turns.pause();
         const { record, at } = found;
         // Past the record before it is decoded: who catches that error goes on behind it.
         this.#state = { order: this.#order, incarnation, position: successor(at), end };

@@ -9,6 +9,7 @@ interface Waiting {
   readonly write: Write;
   readonly bytes: number;
   readonly isAlone: boolean;
+  readonly changeCount: number;
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
 
@@ -25,9 +26,13 @@ export class Sender {
     this.#counters = counters;
   }
 
-  /** The write's outcome. `isAlone`: in a request of its own, because in another's company a refusal tells nothing (rule 1). */
-  send(write: Write, isAlone: boolean): Promise<WriteOutcome> {
-    const waiting = { write, bytes: partBytes(write.parts), isAlone, outcome: Promise.withResolvers<WriteOutcome>() };
+  /**
+   * The write's outcome. `isAlone`: in a request of its own, because in another's company a refusal tells nothing (rule 1). `changeCount`:
+   * changes that wait for it.
+   */
+  send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
+    const outcome = Promise.withResolvers<WriteOutcome>();
+    const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, outcome };
     this.#waiting.set(write.id, waiting);
     void this.#pace.run(() => this.#depart());
     return waiting.outcome.promise;
@@ -46,7 +51,7 @@ export class Sender {
     } catch (error) {
       for (const { outcome } of train) outcome.reject(error);
     }
-    return { bytes: bytesOf(train), isThrottled };
+    return { operations: train.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
   }
 
   /** The oldest that waits, with those of its lane that may come along. */
@@ -67,8 +72,4 @@ export class Sender {
     }
     return train;
   }
-}
-
-function bytesOf(train: readonly Waiting[]): number {
-  return train.reduce((sum, { bytes }) => sum + bytes, 0);
 }

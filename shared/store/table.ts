@@ -81,7 +81,9 @@ export class StoredTable<V> implements Table<V> {
     const outcomes: GetOutcome<V>[] = [];
     const begunTick = this.#context.engine.clock.now().tick;
     const wanted: Wanted[] = [];
+    const { turns } = this.#context.engine;
     for (const [index, key] of keys.entries()) {
+      if (index > 0 && turns.isLong) await turns.pause();
       try {
         const bytes = encodeKey(key, this.name);
         wanted.push({ index, key, bytes, position: this.#place(bytes), level: 0 });
@@ -110,8 +112,10 @@ export class StoredTable<V> implements Table<V> {
 
   async #readGroup(id: string, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine } = this.#context;
+    if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
-    for (const { index, key, bytes, position } of group) {
+    for (const [place, { index, key, bytes, position }] of group.entries()) {
+      if (place > 0 && engine.turns.isLong) await engine.turns.pause();
       const isHere = leaf !== undefined && engine.tree.step(leaf, position, 0) === 'here';
       const owner = isHere
         ? leaf

@@ -12,6 +12,7 @@ import { rowOfBranch } from './layers.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from './page.ts';
 import { beforeBound, placerOf, type Position, type UpperBound, within } from './position.ts';
 import type { Reader } from './reader.ts';
+import type { Turns } from './turns.ts';
 
 /** Beyond this many restarts a structure is damaged, or changing faster than it can be read. */
 const RESTARTS_MAX = 20;
@@ -21,6 +22,7 @@ export interface TreeContext {
   readonly reader: Reader;
   readonly cache: ContainerCache;
   readonly counters: Counters;
+  readonly turns: Turns;
   /** Tells the parent level that `child`, read as linked at `low`, exists. Returns at once. */
   repair(parentLevel: number, incarnation: Id64, low: Position, child: Id64): void;
 }
@@ -95,9 +97,11 @@ export class Tree {
     items: readonly T[],
     fail: (item: T, error: unknown) => void,
   ): Promise<Map<EntityId, T[]>> {
+    const { turns } = this.#context;
     const groups = new Map<EntityId, T[]>();
     const sorted = items.toSorted(byPosition);
     for (let first = 0; first < sorted.length;) {
+      if (first > 0 && turns.isLong) await turns.pause();
       const { position, level } = sorted[first]!;
       const known = this.#routeInMemory(position, level);
       let end = first + 1;

@@ -6,6 +6,7 @@ import { EMPTY_BYTES } from './bytes.ts';
 import { byPosition, Change, type Verdict, type VerdictSink, type Wish } from './change.ts';
 import { abortedError, type Deadline, type Deadlines } from './deadline.ts';
 import type { Engine } from './engine.ts';
+import type { StoreError } from './errors.ts';
 import { encodeKey, placerOf, type Placer, type Position } from './position.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
@@ -41,19 +42,31 @@ export class Writer {
     const deadline = this.#context.deadlines.begin(options);
     const verdicts: Verdict[] = [];
     for (const each of wavesOf(items)) {
-      const wave = each.length > SLICE_COUNT ? this.#sorted(each, items) : each;
+      const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items) : each;
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT));
-        await this.#writeSlice(slice, this.#changesOf(slice, items, prepare), deadline);
+        await this.#writeSlice(slice, items, prepare, deadline);
       }
     }
     return verdicts;
   }
 
   /** In order of position: so the slices of a large batch lie side by side, and each container is written for one or two of them. */
-  #sorted(wave: readonly number[], items: readonly Keyed[]): number[] {
-    const placed = wave.map((index) => ({ index, position: this.#positionOf(items[index]!.key) }));
-    return placed.sort(byPosition).map(({ index }) => index);
+  async #sorted(wave: readonly number[], items: readonly Keyed[]): Promise<number[]> {
+    const { turns } = this.#context.engine;
+    const runs: Placed[][] = [];
+    for (let first = 0; first < wave.length; first += SLICE_COUNT) {
+      const run: Placed[] = [];
+      await turns.forEach(wave.slice(first, first + SLICE_COUNT), (index) => {
+        run.push({ index, position: this.#positionOf(items[index]!.key) });
+      });
+      runs.push(run.sort(byPosition));
+    }
+    // Runs that are in order are merged, not sorted: a fraction of the work.
+    return runs
+      .flat()
+      .sort(byPosition)
+      .map(({ index }) => index);
   }
 
   /** Where it lies; the beginning for a key that has no position: its verdict says so when its turn comes. */
@@ -65,38 +78,49 @@ export class Writer {
     }
   }
 
-  #changesOf<T extends Keyed>(slice: Slice, items: readonly T[], prepare: Prepare<T>): Change[] {
+  /** Undefined if it could not be made: then it has its verdict. */
+  #changeOf<T extends Keyed>(slice: Slice, index: number, item: T, prepare: Prepare<T>, begunTick: number) {
     const { engine, order } = this.#context;
-    const begunTick = engine.clock.now().tick;
-    const changes: Change[] = [];
-    for (const index of slice.indexes) {
-      const item = items[index]!;
-      try {
-        const key = encodeKey(item.key, engine.table);
-        const { wish, bytes } = prepare(item);
-        const position = this.#place(key);
-        const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
-        const rest = { order, level: 0, begunTick, isHint: false, sink: slice };
-        changes.push(new Change({ key, position, wish, bytes: cost, index, ...rest }));
-      } catch (error) {
-        if (error instanceof TypeError) throw error;
-        slice.settled(index, { kind: 'failed', error });
-      }
+    try {
+      const key = encodeKey(item.key, engine.table);
+      const { wish, bytes } = prepare(item);
+      const position = this.#place(key);
+      const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
+      const rest = { order, level: 0, begunTick, isHint: false, sink: slice };
+      return new Change({ key, position, wish, bytes: cost, index, ...rest });
+    } catch (error) {
+      if (error instanceof TypeError) throw error;
+      slice.settled(index, { kind: 'failed', error });
+      return undefined;
     }
-    return changes;
   }
 
-  async #writeSlice(slice: Slice, changes: readonly Change[], deadline: Deadline): Promise<void> {
+  async #writeSlice<T extends Keyed>(
+    slice: Slice,
+    items: readonly T[],
+    prepare: Prepare<T>,
+    deadline: Deadline,
+  ): Promise<void> {
+    const { engine, deadlines } = this.#context;
+    const begunTick = engine.clock.now().tick;
+    const changes: Change[] = [];
+    for (const [place, index] of slice.indexes.entries()) {
+      if (place > 0 && engine.turns.isLong) await engine.turns.pause();
+      // Nothing of the slice has been sent.
+      if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
+      const change = this.#changeOf(slice, index, items[index]!, prepare, begunTick);
+      if (change !== undefined) changes.push(change);
+    }
+    if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
+  }
+
+  async #writeChanges(slice: Slice, changes: readonly Change[], deadline: Deadline): Promise<void> {
     const { engine, admission, deadlines } = this.#context;
-    if (changes.length === 0) return;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
-      for (const change of changes) {
-        change.settle({
-          kind: 'failed',
-          error: change.openAttempts > 0 ? engine.unknown(change, cause) : abortedError(cause),
-        });
-      }
+      const aborted = abortedError(cause);
+      for (const change of changes)
+        change.settle({ kind: 'failed', error: change.openAttempts > 0 ? engine.unknown(change, cause) : aborted });
     });
     engine.counters.queueDepth += changes.length;
     let ticket: Ticket | undefined;
@@ -122,6 +146,11 @@ export interface Keyed {
   readonly key: string;
 }
 
+interface Placed {
+  readonly index: number;
+  readonly position: Position;
+}
+
 /** Items of a batch that are written together, and what became of each. */
 class Slice implements VerdictSink {
   readonly indexes: readonly number[];
@@ -138,6 +167,11 @@ class Slice implements VerdictSink {
   /** Resolves when every item has its verdict. */
   get done(): Promise<void> {
     return this.#done.promise;
+  }
+
+  /** Those that have no verdict yet failed. */
+  failRest(error: StoreError): void {
+    for (const index of this.indexes) this.#verdicts[index] ??= { kind: 'failed', error };
   }
 
   settled(index: number, verdict: Verdict): void {

@@ -81,6 +81,11 @@ export class Life implements Owner, Runtime {
     });
   }
 
+  /** Work takes no time here: no turn is ever long. */
+  nextTurn(): Promise<void> {
+    return Promise.resolve();
+  }
+
   random(bytes: number): Uint8Array {
     const drawn = new Uint8Array(bytes);
     for (let at = 0; at < bytes; at += 1) drawn[at] = this.#chance.below(256);

@@ -32,19 +32,19 @@ function sending() {
 
 test('a lone write departs at once, alone', async () => {
   const { sender, requests } = sending();
-  expect(await sender.send(insert('a1'), false)).toMatchObject({ kind: 'written' });
+  expect(await sender.send(insert('a1'), false, 1)).toMatchObject({ kind: 'written' });
   expect(requests).toEqual([['a1']]);
 });
 
 test('writes of one lane that wait together share a request, as many as it takes', async () => {
   const { sender, requests } = sending();
-  await Promise.all(['a1', 'a2', 'a3', 'a4'].map((id) => sender.send(insert(id), false)));
+  await Promise.all(['a1', 'a2', 'a3', 'a4'].map((id) => sender.send(insert(id), false, 1)));
   expect(requests).toEqual([['a1', 'a2', 'a3'], ['a4']]);
 });
 
 test('lanes never mix', async () => {
   const { sender, requests } = sending();
-  await Promise.all(['a1', 'b1', 'a2', 'b2'].map((id) => sender.send(insert(id), false)));
+  await Promise.all(['a1', 'b1', 'a2', 'b2'].map((id) => sender.send(insert(id), false, 1)));
   expect(requests).toEqual([
     ['a1', 'a2'],
     ['b1', 'b2'],
@@ -54,10 +54,10 @@ test('lanes never mix', async () => {
 test('a request carries no more bytes than the provider takes, save for a single write', async () => {
   const { sender, requests } = sending();
   await Promise.all([
-    sender.send(insert('a1', 600), false),
-    sender.send(insert('a2', 600), false),
-    sender.send(insert('a3', 300), false),
-    sender.send(insert('a4', 2_000), false),
+    sender.send(insert('a1', 600), false, 1),
+    sender.send(insert('a2', 600), false, 1),
+    sender.send(insert('a3', 300), false, 1),
+    sender.send(insert('a4', 2_000), false, 1),
   ]);
   expect(requests).toEqual([['a1', 'a3'], ['a2'], ['a4']]);
 });
@@ -65,17 +65,17 @@ test('a request carries no more bytes than the provider takes, save for a single
 test('what is to travel alone does, and keeps nobody waiting', async () => {
   const { sender, requests } = sending();
   await Promise.all([
-    sender.send(insert('a1'), false),
-    sender.send(insert('a2'), true),
-    sender.send(insert('a3'), false),
-    sender.send(insert('a4'), true),
+    sender.send(insert('a1'), false, 1),
+    sender.send(insert('a2'), true, 1),
+    sender.send(insert('a3'), false, 1),
+    sender.send(insert('a4'), true, 1),
   ]);
   expect(requests).toEqual([['a1', 'a3'], ['a2'], ['a4']]);
 });
 
 test('each write of a train hears its own outcome', async () => {
   const { sender } = sending();
-  await sender.send(insert('a2'), false);
-  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => sender.send(insert(id), false)));
+  await sender.send(insert('a2'), false, 1);
+  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => sender.send(insert(id), false, 1)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written']);
 });

@@ -19,6 +19,8 @@ export class VirtualRuntime implements Runtime {
   readonly #timers = new Set<Timer>();
   #nowMs = 0;
   #wallOffsetMs = START_WALL_MS;
+  /** Turns of the event loop that work has asked for. */
+  turns = 0;
 
   constructor(seed = 1) {
     this.#draw = randomSource(seed);
@@ -46,6 +48,12 @@ export class VirtualRuntime implements Runtime {
       resolve();
     });
     return promise;
+  }
+
+  /** No time passes, and nothing but the work itself runs: what else was due has run before. */
+  nextTurn(): Promise<void> {
+    this.turns += 1;
+    return Promise.resolve();
   }
 
   random(bytes: number): Uint8Array {

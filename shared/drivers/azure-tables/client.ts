@@ -5,7 +5,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { TableClient } from '@azure/data-tables';
 import type { AzureSASCredential, NamedKeyCredential, TableEntity, TransactionAction } from '@azure/data-tables';
-import { withDeadline } from '../outcomes.ts';
+import { Requests, withDeadline } from '../outcomes.ts';
 import { isTableNotFound } from './errors.ts';
 import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.ts';
 
@@ -81,7 +81,8 @@ export function tableCalls({
       ? new TableClient(endpoint, tableName, options)
       : // The SDK tells the kinds apart itself, but no overload takes their union.
         new TableClient(endpoint, tableName, credential as NamedKeyCredential, options);
-  const send = sender(client);
+  const requests = new Requests();
+  const send = sender(client, requests);
   const row = rowSender(client, endpoint, allowInsecureConnection);
 
   return {
@@ -116,7 +117,10 @@ export function tableCalls({
           continuation: page.continuationToken,
         };
       }),
-    close: () => agent.destroy(),
+    close: () => {
+      requests.close();
+      agent.destroy();
+    },
   };
 }
 
@@ -127,36 +131,27 @@ function actionOf({ partition, row, properties, change }: RowWrite): Transaction
 }
 
 /** Sends a request, and once more after creating the table if there was none; a request that found no table had no effect. */
-function sender(client: TableClient) {
+function sender(client: TableClient, requests: Requests) {
   let creating: Promise<void> | undefined;
   const create = (timeoutMs: number) => {
-    creating ??= bounded(timeoutMs, (abortSignal) => client.createTable({ abortSignal })).finally(() => {
-      creating = undefined;
-    });
+    creating ??= requests
+      .run(timeoutMs, (abortSignal) => client.createTable({ abortSignal }))
+      .finally(() => {
+        creating = undefined;
+      });
     return creating;
   };
   return async <T>(timeoutMs: number, request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
     const until = performance.now() + timeoutMs;
     const leftMs = () => Math.max(1, until - performance.now());
     try {
-      return await bounded(timeoutMs, request);
+      return await requests.run(timeoutMs, request);
     } catch (error) {
       if (!isTableNotFound(error)) throw error;
     }
     await withDeadline(create(leftMs()), leftMs());
-    return bounded(leftMs(), request);
+    return requests.run(leftMs(), request);
   };
-}
-
-async function bounded<T>(timeoutMs: number, request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
-  const abort = new AbortController();
-  try {
-    return await withDeadline(request(abort.signal), timeoutMs);
-  } catch (error) {
-    // Frees the socket of a request that nobody waits for. Not after a reply: it would do nothing, and takes longer than the driver's own work.
-    abort.abort();
-    throw error;
-  }
 }
 
 function newAgent(endpoint: string): http.Agent {

@@ -4,7 +4,8 @@
 import type { google } from '@google-cloud/datastore/build/src/protos.js';
 import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
 import { GoogleAuth, googleAuthLibrary, grpc } from 'google-gax';
-import { withDeadline } from '../outcomes.ts';
+import { Requests } from '../outcomes.ts';
+import { isDeadline } from './errors.ts';
 
 export type Key = google.datastore.v1.IKey;
 export type StoredEntity = google.datastore.v1.IEntity;
@@ -34,31 +35,80 @@ export interface DatastoreCalls {
 }
 
 export function datastoreCalls(options: ClientOptions): DatastoreCalls {
-  const client = new DatastoreClient(transportOf(options));
+  const channel = new Channel(options);
   const database = { projectId: options.projectId, databaseId: options.databaseId ?? '' };
   return {
     async lookup(keys, mask, timeoutMs) {
       const propertyMask = mask === undefined ? null : { paths: [...mask] };
       const request = { ...database, keys: [...keys], propertyMask };
-      const [response] = await withDeadline(client.lookup(request, once(timeoutMs)), timeoutMs);
+      const [response] = await channel.run(timeoutMs, (client, once) => client.lookup(request, once));
       return response;
     },
     async commit(mutations, timeoutMs) {
       const request = { ...database, mode: 'NON_TRANSACTIONAL' as const, mutations: [...mutations] };
-      const [response] = await withDeadline(client.commit(request, once(timeoutMs)), timeoutMs);
+      const [response] = await channel.run(timeoutMs, (client, once) => client.commit(request, once));
       return response;
     },
     async runQuery(namespace, query, timeoutMs) {
       const request = { ...database, partitionId: { ...database, namespaceId: namespace }, query };
-      const [response] = await withDeadline(client.runQuery(request, once(timeoutMs)), timeoutMs);
+      const [response] = await channel.run(timeoutMs, (client, once) => client.runQuery(request, once));
       return response.batch ?? {};
     },
-    close: () => client.close(),
+    close: () => channel.close(),
   };
 }
 
-function once(timeoutMs: number) {
-  return { timeout: timeoutMs, retry: null };
+/** How each request is sent: once, and given up when the signal aborts. */
+interface Once {
+  readonly timeout: number;
+  readonly retry: null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The client on its connection, and a fresh one for a connection that fell silent: nothing tells of its end, and gRPC would keep it for as
+ * long as the kernel does. Not keepalive pings: how many of them the service tolerates is not documented (30 s between two was said to be
+ * safe, 10 s not: github.com/googleapis/java-bigtable/pull/528), and a request's own deadline shows the same, sooner.
+ */
+class Channel {
+  readonly #options: ClientOptions;
+  readonly #requests = new Requests();
+  #client: DatastoreClient;
+  #repliedMs = -Infinity;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#client = new DatastoreClient(transportOf(options));
+  }
+
+  /** Rejects with gRPC's error, or a DeadlineError. */
+  async run<T>(timeoutMs: number, call: (client: DatastoreClient, once: Once) => Promise<T>): Promise<T> {
+    const client = this.#client;
+    const sentMs = performance.now();
+    try {
+      const result = await this.#requests.run(timeoutMs, (signal) =>
+        call(client, { timeout: timeoutMs, retry: null, signal }),
+      );
+      this.#repliedMs = performance.now();
+      return result;
+    } catch (error) {
+      if (!isDeadline(error)) this.#repliedMs = performance.now();
+      else if (client === this.#client && this.#repliedMs < sentMs) this.#renew();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#requests.close();
+    await this.#client.close();
+  }
+
+  #renew(): void {
+    const silent = this.#client;
+    this.#client = new DatastoreClient(transportOf(this.#options));
+    // Requests under way on it go on to their deadlines. A client that could not be made fails its calls, not its end.
+    silent.close().catch(() => {});
+  }
 }
 
 function transportOf({ projectId, auth, endpoint }: ClientOptions) {
@@ -69,6 +119,8 @@ function transportOf({ projectId, auth, endpoint }: ClientOptions) {
     // A resend below this driver could answer with the verdict on its own earlier success.
     'grpc.enable_retries': 0,
     'grpc.service_config_disable_resolution': 1,
+    // Channels to one address share a connection otherwise: a fresh channel would be on the silent one.
+    'grpc.use_local_subchannel_pool': 1,
   };
   if (endpoint === undefined) {
     if (auth === undefined)

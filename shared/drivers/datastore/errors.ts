@@ -2,9 +2,10 @@
 // the server's verdict on the request; whatever could also arise on the way is `unknown`.
 import type { Refused, Unknown, Write } from '../../store/driver.ts';
 import { StoreError } from '../../store/errors.ts';
-import { refused, unknown } from '../outcomes.ts';
+import { DeadlineError, refused, unknown } from '../outcomes.ts';
 
 const INVALID_ARGUMENT = 3;
+const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 const PERMISSION_DENIED = 7;
@@ -41,6 +42,7 @@ export function outcomeOfMany(error: unknown): Unknown {
 
 /** The error of a read or list. */
 export function readError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
   switch (codeOf(error)) {
     case RESOURCE_EXHAUSTED:
       return new StoreError('throttled', 'datastore asks to slow down, try again later', { cause: error });
@@ -55,6 +57,11 @@ export function readError(error: unknown): StoreError {
     default:
       return new StoreError('unavailable', 'datastore did not answer, try again', { cause: error });
   }
+}
+
+/** True if no reply came in time. */
+export function isDeadline(error: unknown): boolean {
+  return error instanceof DeadlineError || codeOf(error) === DEADLINE_EXCEEDED;
 }
 
 /** True if the server said that a condition does not hold. */

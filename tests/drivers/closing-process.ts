@@ -1,0 +1,20 @@
+// A process that closes its driver while requests are under way, and should then end by itself: says when it is connected, goes on at
+// the first byte from its parent, and prints what became of the requests.
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { driverAt, type DriverName } from './emulated.ts';
+
+const [name, port, space] = process.argv.slice(2) as [DriverName, string, string];
+const ENDLESS = { timeoutMs: 600_000 };
+
+const driver = driverAt(name, Number(port), space);
+await driver.read([{ id: 'a', parts: 'all' }], { timeoutMs: 20_000 });
+console.log('connected');
+await once(process.stdin, 'data');
+const reading = driver.read([{ id: 'a', parts: 'all' }], ENDLESS).catch((error: { code: string }) => error.code);
+const writing = driver.write([{ kind: 'insert', id: 'b', parts: [] }], ENDLESS);
+// Until they have been sent, as far as it goes.
+await sleep(100);
+await driver.close();
+const [outcome] = await writing;
+console.log(await reading, outcome?.kind);

@@ -1,0 +1,141 @@
+// The real drivers on connections that fall silent: no end, no reset, no reply. And what `close` leaves behind.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, describe, expect, inject, test } from 'vitest';
+import { startAzurite } from '../../infra/local/emulators/azurite.ts';
+import type { Driver, DriverCallOptions } from '../../shared/store/driver.ts';
+import { openStore } from '../../shared/store/index.ts';
+import { insert, part } from '../conformance/harness.ts';
+import { driverAt, type DriverName } from './emulated.ts';
+
+const CLOSING_PROCESS = fileURLToPath(new URL('closing-process.ts', import.meta.url));
+const QUICK = { timeoutMs: 200 };
+const PATIENT = { timeoutMs: 20_000 };
+
+const azurite = await startAzurite({ inProcess: true });
+const open = new Set<{ close(): unknown }>();
+
+afterEach(async () => {
+  for (const thing of open) await thing.close();
+  open.clear();
+});
+afterAll(() => azurite.close());
+
+/** A TCP proxy. From `fallSilent` on, its connections stay open and pass nothing on; later ones work. */
+async function silenceableProxy(port: number) {
+  const near = new Set<Socket>();
+  const server = createServer((client) => {
+    const far = connect({ host: '127.0.0.1', port });
+    near.add(client);
+    client.on('close', () => near.delete(client) && far.destroy()).on('error', () => far.destroy());
+    far.on('close', () => client.destroy()).on('error', () => client.destroy());
+    if (!proxy.isSilentForGood) client.pipe(far).pipe(client);
+    open.add({ close: () => client.destroy() });
+  });
+  const proxy = {
+    port: await listen(server),
+    accepted: 0,
+    /** Later connections pass nothing on either. */
+    isSilentForGood: false,
+    openConnections: () => near.size,
+    fallSilent: () => {
+      for (const client of near) client.unpipe().resume();
+    },
+    close: () => server.close(),
+  };
+  server.on('connection', () => (proxy.accepted += 1));
+  open.add(proxy);
+  return proxy;
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+let spaces = 0;
+
+function freshSpace(): string {
+  spaces += 1;
+  return `silent${process.pid}x${spaces}`;
+}
+
+/** A driver behind a proxy, which has answered a read already. */
+async function connected(name: DriverName) {
+  const proxy = await silenceableProxy(portOf(name));
+  const driver = driverAt(name, proxy.port, freshSpace());
+  open.add(driver);
+  expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  return { driver, proxy };
+}
+
+function portOf(name: DriverName): number {
+  return Number(new URL(name === 'datastore' ? inject('embeddedEndpoint') : azurite.endpoint).port);
+}
+
+describe.each(['datastore', 'azure-tables'] as const)('%s', (name) => {
+  test('a connection that falls silent is left at the first deadline, and the next request is answered', async () => {
+    const { driver, proxy } = await connected(name);
+    proxy.fallSilent();
+    await expect(driver.read([{ id: 'a', parts: 'all' }], QUICK)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+    expect(await driver.write([insert('a', [part('h', 'x')])], PATIENT)).toMatchObject([{ kind: 'written' }]);
+  });
+
+  test('a store on it loses no put: what was unknown is settled by reading', async () => {
+    const { driver, proxy } = await connected(name);
+    const store = openStore({ driver: withQuickRequests(driver) });
+    open.add(store);
+    const table = await store.table('t');
+    await table.put('a', 1);
+    proxy.fallSilent();
+    await table.put('a', 2);
+    expect(await table.get('a')).toMatchObject({ value: 2 });
+  });
+
+  test('closing the driver ends its requests, and the process', async () => {
+    const proxy = await silenceableProxy(portOf(name));
+    const child = spawn(process.execPath, [CLOSING_PROCESS, name, String(proxy.port), freshSpace()]);
+    open.add({ close: () => child.kill() });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe('connected');
+    proxy.fallSilent();
+    proxy.isSilentForGood = true;
+    child.stdin.end('go');
+    expect((await lines.next()).value).toBe('unavailable unknown');
+    await once(child, 'exit');
+    expect(child.exitCode).toBe(0);
+  });
+});
+
+test('of many requests that wait on a silent connection to Datastore, one opens another', async () => {
+  const { driver, proxy } = await connected('datastore');
+  proxy.fallSilent();
+  const reads = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) => driver.read([{ id: `a${index}`, parts: 'all' }], QUICK)),
+  );
+  expect(new Set(reads.map(({ status }) => status))).toEqual(new Set(['rejected']));
+  expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  expect(proxy.accepted).toBe(2);
+  await expect.poll(proxy.openConnections).toBe(1);
+});
+
+/** Requests give up soon, as in a test of 10 s that must not take 10 s. */
+function withQuickRequests(driver: Driver): Driver {
+  return {
+    limits: driver.limits,
+    read: (requests, options) => driver.read(requests, soon(options)),
+    write: (writes, options) => driver.write(writes, soon(options)),
+    remove: (removals, options) => driver.remove(removals, soon(options)),
+    list: (prefix, cursor, count, options) => driver.list(prefix, cursor, count, soon(options)),
+    close: () => driver.close(),
+  };
+}
+
+function soon({ timeoutMs }: DriverCallOptions): DriverCallOptions {
+  return { timeoutMs: Math.min(timeoutMs, 1_000) };
+}
