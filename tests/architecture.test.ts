@@ -304,8 +304,8 @@ describe('every file', () => {
 
 function filesBelow(folder: string): Source[] {
   return readdirSync(path.join(ROOT, folder)).flatMap((name) => {
-    if (GENERATED.has(name)) return [];
     const file = path.posix.join(folder, name);
+    if (GENERATED.has(file) || name === '.terraform') return [];
     if (statSync(path.join(ROOT, file)).isDirectory()) return filesBelow(file);
     return [{ file, text: readFileSync(path.join(ROOT, file), 'utf8') }];
   });

@@ -1,6 +1,5 @@
 // The README tells the truth: its examples run as it says, answer what they should and are right in TypeScript, and it knows every error there is.
-import type { ChildProcess } from 'node:child_process';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSupervised, untilReady } from '../infra/local/emulators/supervised.ts';
-import { PROBLEMS } from '../functions/problem.ts';
+import { PROBLEMS } from '../functions/http/problem.ts';
+import { startSupervised, untilReady } from '../infra/processes/supervised.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const run = promisify(execFile);
@@ -47,12 +46,14 @@ const KEYS = {
   functions: 'functions-key-of-the-test',
 };
 const SLOW_MS = 180_000;
-const DEV = fileURLToPath(new URL('infra/local/dev.mjs', ROOT));
+const DEV = fileURLToPath(new URL('infra/run.mjs', ROOT));
 
 /** `npm run dev`, its end, and what it prints to paste, a text for each cloud. */
 async function startDev(dataDir: string): Promise<{ child: ChildProcess; clouds: string[]; output: string }> {
   const keys = Object.entries(KEYS).map(([role, key]) => `--${role}-key=${key}`);
-  const child = spawn(process.execPath, [DEV, `--data=${dataDir}`, ...keys], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [DEV, 'dev', `--data=${dataDir}`, ...keys], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   onTestFinished(() => void child.kill());
   let output = '';
   for await (const line of createInterface({ input: child.stdout })) {
@@ -138,7 +139,7 @@ for (const driver of [onDatastore, onAzure]) {
 }`;
 
 test('the drivers’ example works as written with what `npm run emulators` prints', async () => {
-  const emulators = startSupervised(process.execPath, [fileURLToPath(new URL('infra/local/emulators.mjs', ROOT))]);
+  const emulators = startSupervised(process.execPath, [fileURLToPath(new URL('infra/run.mjs', ROOT)), 'emulators']);
   try {
     await untilReady(
       'the emulators',

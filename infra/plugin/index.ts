@@ -1,25 +1,27 @@
 // The Serverless Framework's plugin for this project: teaches it the provider `stowage`, which stands for both clouds, and hands its
 // commands over to the files beside this one. What is wrong with serverless.yml the framework says itself, from the schema.
 import path from 'node:path';
-import { compareDeployed } from '../../functions/cli-compare.ts';
-import { versions } from '../../functions/cli-machine.ts';
-import { EndpointError } from '../../functions/endpoints.ts';
-import { deploy } from './deploy.ts';
-import { info } from './info.ts';
-import type { InvokeOptions } from './invoke.ts';
-import { invoke, invokeLocal } from './invoke.ts';
-import { changeKeys } from './keys.ts';
-import { ROOT } from './package/bundle.ts';
-import type { PackagedFunction } from './package/package.ts';
-import { packageFunctions, sizesText } from './package/package.ts';
-import { remove } from './remove.ts';
-import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './schema.ts';
-import type { FunctionSettings, ProviderSettings, Settings } from './settings.ts';
-import { DeployError, settingsOf } from './settings.ts';
-import type { Patience } from './patience.ts';
-import type { Context } from './stack.ts';
-import { askWith, endpointsFile } from './stack.ts';
-import { run } from './tools.ts';
+import { compareDeployed } from '../cli/compare.ts';
+import { EndpointError } from '../cli/endpoints.ts';
+import { versions } from '../cli/machine.ts';
+import { ROOT } from '../package/bundle.ts';
+import { type PackagedFunction, packageFunctions, sizesText } from '../package/package.ts';
+import { deploy } from './commands/deploy.ts';
+import { info } from './commands/info.ts';
+import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
+import { changeKeys } from './commands/keys.ts';
+import { remove } from './commands/remove.ts';
+import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
+import {
+  DeployError,
+  type FunctionSettings,
+  type ProviderSettings,
+  type Settings,
+  settingsOf,
+} from './context/settings.ts';
+import { run } from './context/tools.ts';
+import type { Patience } from './stack/patience.ts';
+import { askWith, type Context, endpointsFile } from './stack/stack.ts';
 
 /** The part of the framework that this plugin touches. */
 interface Serverless {

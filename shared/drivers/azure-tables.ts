@@ -13,11 +13,10 @@ import type {
   Unknown,
   Write,
   WriteOutcome,
-} from '../store/driver.ts';
-import { StoreError } from '../store/errors.ts';
-import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/options.ts';
-import { tableCalls } from './azure-tables/client.ts';
-import type { ClientOptions, RowWrite, TableCalls } from './azure-tables/client.ts';
+} from '../store/contract/driver.ts';
+import { StoreError } from '../store/contract/errors.ts';
+import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/contract/options.ts';
+import { type ClientOptions, type RowWrite, tableCalls, type TableCalls } from './azure-tables/client.ts';
 import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-tables/errors.ts';
 import {
   endOfPrefix,
@@ -30,9 +29,9 @@ import {
   selectOf,
 } from './azure-tables/mapping.ts';
 import { probe } from './azure-tables/probe.ts';
-import { addressLike, checkSecure, textLike } from './factory.ts';
-import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
-import { fitsAlone, refused, unknown, withDeadline } from './outcomes.ts';
+import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
+import { addressLike, checkSecure, textLike } from './common/factory.ts';
+import { fitsAlone, refused, unknown, withDeadline } from './common/outcomes.ts';
 
 export type AzureTablesOptions = ClientOptions;
 

@@ -12,19 +12,23 @@ import type {
   Unknown,
   Write,
   WriteOutcome,
-} from '../store/driver.ts';
-import { StoreError } from '../store/errors.ts';
-import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/options.ts';
-import { datastoreCalls } from './datastore/client.ts';
-import type { ClientOptions, CommitResponse, DatastoreCalls, EntityResult, Mutation } from './datastore/client.ts';
+} from '../store/contract/driver.ts';
+import { StoreError } from '../store/contract/errors.ts';
+import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/options.ts';
+import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
+import { addressLike, checkSecure, isAddress, textLike } from './common/factory.ts';
+import { fitsAlone, refused, unknown, withDeadline } from './common/outcomes.ts';
+import {
+  type ClientOptions,
+  type CommitResponse,
+  datastoreCalls,
+  type DatastoreCalls,
+  type EntityResult,
+  type Mutation,
+} from './datastore/client.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './datastore/errors.ts';
-import { entityOf, idOf, keyOf, maskOf, partsOf, propertyOf } from './datastore/mapping.ts';
-import type { KeySpace } from './datastore/mapping.ts';
-import type { Abilities } from './datastore/probe.ts';
-import { probe, SERVICE } from './datastore/probe.ts';
-import { addressLike, checkSecure, isAddress, textLike } from './factory.ts';
-import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
-import { fitsAlone, refused, unknown, withDeadline } from './outcomes.ts';
+import { entityOf, idOf, keyOf, type KeySpace, maskOf, partsOf, propertyOf } from './datastore/mapping.ts';
+import { type Abilities, probe, SERVICE } from './datastore/probe.ts';
 
 export interface DatastoreOptions extends ClientOptions {
   /** Default: the default namespace. */

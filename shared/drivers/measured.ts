@@ -1,8 +1,14 @@
 // A driver around a driver that counts what passes through, and changes nothing. Counters only grow; who wants a rate takes two
 // copies. Prices are not known here: what a provider bills for is computed from these counts elsewhere.
-import type { Driver, Entity, RemoveOutcome, Write, WriteOutcome } from '../store/driver.ts';
-import { partBytes } from '../store/driver.ts';
-import { StoreError } from '../store/errors.ts';
+import {
+  type Driver,
+  type Entity,
+  partBytes,
+  type RemoveOutcome,
+  type Write,
+  type WriteOutcome,
+} from '../store/contract/driver.ts';
+import { StoreError } from '../store/contract/errors.ts';
 
 /** Calls are counted when made, everything else when the reply is there. */
 export interface DriverCounters {

@@ -1,26 +1,26 @@
 // The driver contract in memory: its specification, and the provider of tests and simulations. Where providers differ it does the
 // weakest thing any of them does: a failed request of several writes may have applied any subset, a write that changes nothing keeps
 // the version, an emptied chunk goes on counting until a replace. There are no timers: `faults` alone decides what is late or lost.
-import type {
-  Driver,
-  DriverLimits,
-  Entity,
-  EntityId,
-  EntityVersion,
-  PartName,
-  ReadRequest,
-  Refused,
-  Removal,
-  RemoveOutcome,
-  Unknown,
-  Write,
-  WriteOutcome,
-} from '../store/driver.ts';
-import { chunksOf } from '../store/driver.ts';
-import { StoreError } from '../store/errors.ts';
-import { FUNCTION, OBJECT, optionsOf } from '../store/options.ts';
-import { checkList, checkReads, checkRemovals, checkWrites } from './misuse.ts';
-import { refused, unknown } from './outcomes.ts';
+import {
+  chunksOf,
+  type Driver,
+  type DriverLimits,
+  type Entity,
+  type EntityId,
+  type EntityVersion,
+  type PartName,
+  type ReadRequest,
+  type Refused,
+  type Removal,
+  type RemoveOutcome,
+  type Unknown,
+  type Write,
+  type WriteOutcome,
+} from '../store/contract/driver.ts';
+import { StoreError } from '../store/contract/errors.ts';
+import { FUNCTION, OBJECT, optionsOf } from '../store/contract/options.ts';
+import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
+import { refused, unknown } from './common/outcomes.ts';
 
 /** What the provider holds. Drivers that share one are processes that share a database. */
 export interface MemoryState {

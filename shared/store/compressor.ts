@@ -1,6 +1,6 @@
 // Who compresses the pages of a commit: the thread that asks, or another beside it.
-import type { Compression } from './api.ts';
-import { compress, type Compressed } from './compression.ts';
+import type { Compression } from './contract/api.ts';
+import { compress, type Compressed } from './format/compression.ts';
 
 export interface Compressor {
   /**

@@ -1,12 +1,11 @@
 // The strict front before Azurite, through the plain SDK.
 import { once } from 'node:events';
 import http from 'node:http';
-import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import type { TransactionAction } from '@azure/data-tables';
+import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@azure/data-tables';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTableFront } from '../../infra/local/azurite-front/front.ts';
-import { entityBytes, propertySizes } from '../../infra/local/azurite-front/size.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/local/emulators/azurite.ts';
+import { startTableFront } from '../../infra/emulators/azurite-front/front.ts';
+import { entityBytes, propertySizes } from '../../infra/emulators/azurite-front/size.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/emulators/azurite.ts';
 
 let nowMs = 0;
 const azurite = await startTableServer();

@@ -5,14 +5,17 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { bundleStatement } from '../../infra/local/bench/bundled.ts';
-import { startLatencyProxy } from '../../infra/local/bench/latency-proxy.ts';
+import { bundleStatement } from '../../infra/bench/bundled.ts';
+import { startLatencyProxy } from '../../infra/bench/latency-proxy.ts';
 
-const ENTRY = fileURLToPath(new URL('../../infra/local/bench.mjs', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../infra/run.mjs', import.meta.url));
 
 async function bench(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, [ENTRY, ...args], { timeout: 30_000 })) };
+    return {
+      code: 0,
+      ...(await promisify(execFile)(process.execPath, [ENTRY, 'bench', ...args], { timeout: 30_000 })),
+    };
   } catch (error) {
     return error as { code: number; stdout: string; stderr: string };
   }

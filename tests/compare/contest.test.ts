@@ -1,9 +1,9 @@
 // Contests: rounds alternate, medians count, and work that fails is no result.
 import { expect, test } from 'vitest';
-import { type Contest, median, runContest } from '../../shared/compare/contest.ts';
-import { contestsText } from '../../shared/compare/contest-text.ts';
-import { GOALS } from '../../shared/compare/contest-goals.ts';
-import { datastoreKindEntryBytes, plainBytes } from '../../shared/compare/stored-bytes.ts';
+import { type Contest, median, runContest } from '../../infra/bench/contest/contest.ts';
+import { GOALS } from '../../infra/bench/contest/goals.ts';
+import { datastoreKindEntryBytes, plainBytes } from '../../infra/bench/contest/stored-bytes.ts';
+import { contestsText } from '../../infra/bench/contest/text.ts';
 
 /** Work on a clock that it moves itself: the records it handles a call, and how long a call takes. */
 function contest(clock: { nowMs: number }, log: string[], ours: [number, number], theirs: [number, number]): Contest {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CellRequestInput } from '../../shared/compare/cell.ts';
-import type { Endpoint } from '../../shared/compare/coordinator.ts';
-import { runPlan, warmUp } from '../../shared/compare/coordinator.ts';
-import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan.ts';
+import type { CellRequestInput } from '../../shared/compare/cell/cell.ts';
+import { type Endpoint, runPlan, warmUp } from '../../shared/compare/plan/coordinator.ts';
+import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
 import { result } from './fakes.ts';
 
 const PLAN = { ...DEFAULT_PLAN, rungs: [1, 8] };

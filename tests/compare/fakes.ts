@@ -1,13 +1,15 @@
 // A baseline without a provider, on a clock that the test moves.
-import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
-import { emptyUsage } from '../../shared/compare/baseline/baseline.ts';
-import type { CellRequest, CellRequestInput, CellResult } from '../../shared/compare/cell.ts';
-import { cellRequestSchema } from '../../shared/compare/cell.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/measure.ts';
-import { tenantOf } from '../../shared/compare/keys.ts';
-import type { CellTargets } from '../../shared/compare/run.ts';
-import type { Runtime, Store, Table } from '../../shared/store/index.ts';
-import { systemRuntime } from '../../shared/store/index.ts';
+import { type Baseline, emptyUsage } from '../../shared/compare/baseline/baseline.ts';
+import {
+  type CellRequest,
+  type CellRequestInput,
+  cellRequestSchema,
+  type CellResult,
+} from '../../shared/compare/cell/cell.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
+import type { CellTargets } from '../../shared/compare/cell/run.ts';
+import { tenantOf } from '../../shared/compare/data/keys.ts';
+import { type Runtime, type Store, systemRuntime, type Table } from '../../shared/store/index.ts';
 
 /** A clock of which every reply takes its part; `watch` never fires. */
 export class FakeClock {

@@ -1,8 +1,8 @@
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { keyOf, tenantOf, uniformIndexes, zipfianIndexes } from '../../shared/compare/keys.ts';
-import { seededRandom } from '../../shared/compare/random.ts';
-import { fieldBytes, recordSource } from '../../shared/compare/records.ts';
+import { keyOf, tenantOf, uniformIndexes, zipfianIndexes } from '../../shared/compare/data/keys.ts';
+import { seededRandom } from '../../shared/compare/data/random.ts';
+import { fieldBytes, recordSource } from '../../shared/compare/data/records.ts';
 
 const COUNT = 2_000;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CellResult } from '../../shared/compare/cell.ts';
-import type { MeasuredCell } from '../../shared/compare/coordinator.ts';
+import type { CellResult } from '../../shared/compare/cell/cell.ts';
 import {
   decodeHistogram,
   encodeHistogram,
@@ -9,14 +8,14 @@ import {
   newHistogram,
   percentilesOf,
   recordLatency,
-} from '../../shared/compare/measure.ts';
-import { DEFAULT_PLAN } from '../../shared/compare/plan.ts';
-import { PRICES_2026_11 } from '../../shared/compare/prices-2026-11.ts';
-import { dollarsPerMillionRecords } from '../../shared/compare/prices.ts';
-import type { Circumstances } from '../../shared/compare/report.ts';
-import { reportOf, reportSchema } from '../../shared/compare/report.ts';
-import { reportHtml } from '../../shared/compare/report-html.ts';
-import { reportText } from '../../shared/compare/report-text.ts';
+} from '../../shared/compare/cell/histogram.ts';
+import type { MeasuredCell } from '../../shared/compare/plan/coordinator.ts';
+import { DEFAULT_PLAN } from '../../shared/compare/plan/plan.ts';
+import { reportHtml } from '../../shared/compare/report/html.ts';
+import { PRICES_2026_11 } from '../../shared/compare/report/prices-2026-11.ts';
+import { dollarsPerMillionRecords } from '../../shared/compare/report/prices.ts';
+import { type Circumstances, reportOf, reportSchema } from '../../shared/compare/report/report.ts';
+import { reportText } from '../../shared/compare/report/text.ts';
 import { result } from './fakes.ts';
 
 const CIRCUMSTANCES: Circumstances = {

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { decodeHistogram } from '../../shared/compare/measure.ts';
-import { CellError, removeDataset, runCell } from '../../shared/compare/run.ts';
+import { decodeHistogram } from '../../shared/compare/cell/histogram.ts';
+import { CellError, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
 import { cell, FakeClock, fakeTargets } from './fakes.ts';
 
 const signal = new AbortController().signal;

@@ -4,7 +4,7 @@ import {
   AZURITE_ACCOUNT_NAME,
   startAzurite,
   startStrictAzurite,
-} from '../../infra/local/emulators/azurite.ts';
+} from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { conformance } from './conformance.ts';
 

@@ -1,6 +1,6 @@
-// The contract of shared/store/driver.ts as tests, the same for every driver: conformance(name, harness) declares them all.
+// The contract of shared/store/contract/driver.ts as tests, the same for every driver: conformance(name, harness) declares them all.
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { Driver } from '../../shared/store/driver.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
 import { listCases } from './cases/list.ts';
 import { misuseCases } from './cases/misuse.ts';
 import { partCases } from './cases/parts.ts';

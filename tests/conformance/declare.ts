@@ -1,8 +1,7 @@
 // Declares one case of the suite, or, where the back end deviates, skips it with the reason in its title.
 import { test } from 'vitest';
-import type { Driver } from '../../shared/store/driver.ts';
-import type { Harness } from './harness.ts';
-import { freshPrefix } from './harness.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
+import { freshPrefix, type Harness } from './harness.ts';
 
 /** Names a case and says what must hold; `driver` is open and shared, `prefix` is the case's own. */
 export type Declare = (title: string, body: (driver: Driver, prefix: string) => Promise<void>) => void;

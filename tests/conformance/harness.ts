@@ -1,7 +1,15 @@
 // What the conformance suite is given for a driver, and the small language its cases are written in. Every case works on ids of its
 // own (a random prefix), so cases may run in any order, alone, beside each other, and on a service that is not empty.
 import { randomBytes } from 'node:crypto';
-import type { Driver, Entity, EntityId, EntityVersion, Part, Removal, Write } from '../../shared/store/driver.ts';
+import type {
+  Driver,
+  Entity,
+  EntityId,
+  EntityVersion,
+  Part,
+  Removal,
+  Write,
+} from '../../shared/store/contract/driver.ts';
 
 export const CALL = { timeoutMs: 20_000 };
 

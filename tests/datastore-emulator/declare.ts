@@ -1,8 +1,7 @@
 // Declares one case of the protocol suite on one server. Where a server is known to differ the case must FAIL: a difference that has gone
 // away is noticed too. What would hang is skipped.
 import { expect, test } from 'vitest';
-import type { Service } from './service.ts';
-import { freshKind } from './service.ts';
+import { freshKind, type Service } from './service.ts';
 
 export interface Difference {
   /** Title of the case. */

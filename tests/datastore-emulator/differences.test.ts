@@ -7,7 +7,7 @@ import type { Difference } from './declare.ts';
 import { FIRESTORE_DIFFERENCES, LEGACY_DIFFERENCES } from './differences.ts';
 import { SUITE } from './suite.ts';
 
-const LIST = new URL('../../infra/local/datastore-emulator/DIFFERENCES.md', import.meta.url);
+const LIST = new URL('../../infra/emulators/datastore/DIFFERENCES.md', import.meta.url);
 const ALL = [...FIRESTORE_DIFFERENCES, ...LEGACY_DIFFERENCES];
 
 function section(title: string, differences: readonly Difference[]): string {

@@ -1,12 +1,11 @@
 // Random messages, and good messages with random bytes changed, for a bounded time: every one is answered, none finds a bug (INTERNAL),
 // and the server still works afterwards. The seed is printed with a failure.
 import { createRequire } from 'node:module';
-import { credentials, makeGenericClientConstructor, Metadata } from '@grpc/grpc-js';
-import type { ServiceError } from '@grpc/grpc-js';
+import { credentials, makeGenericClientConstructor, Metadata, type ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/light.js';
 import { afterAll, expect, test } from 'vitest';
-import { RPCS } from '../../infra/local/datastore-emulator/calls.ts';
-import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
+import { RPCS } from '../../infra/emulators/datastore/calls.ts';
+import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 
 /** At least so long and so many messages, however busy the machine is; but no longer than the second time. */
 const FUZZ_MS = 4_000;

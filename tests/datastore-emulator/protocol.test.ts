@@ -1,10 +1,8 @@
 // The protocol suite on the embedded server, and on Google's two emulators where they are installed.
 import { afterAll, beforeAll, describe, inject } from 'vitest';
-import type { Difference } from './declare.ts';
-import { declarer } from './declare.ts';
+import { declarer, type Difference } from './declare.ts';
 import { FIRESTORE_DIFFERENCES, LEGACY_DIFFERENCES } from './differences.ts';
-import type { Service } from './service.ts';
-import { serviceAt } from './service.ts';
+import { type Service, serviceAt } from './service.ts';
 import { SUITE } from './suite.ts';
 
 function suite(endpoint: string, differences: readonly Difference[]): void {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
+import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';
 import {
   array,

@@ -2,9 +2,9 @@
 // request is bad, and nothing about the other members: sent alone, they are written.
 import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/local/emulators/azurite.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import type { Driver, EntityId, Write } from '../../shared/store/driver.ts';
+import type { Driver, EntityId, Write } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
 import {
   CALL,

@@ -1,9 +1,9 @@
 // Either cloud's real driver at an address where its emulator, or a proxy before it, listens.
 import { AzureNamedKeyCredential } from '@azure/data-tables';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../infra/local/emulators/azurite.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import type { Driver } from '../../shared/store/driver.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
 
 export type DriverName = 'datastore' | 'azure-tables';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findGoogleEmulator } from '../../infra/local/emulators/google.ts';
-import { freePort, startSupervised, untilReady } from '../../infra/local/emulators/supervised.ts';
+import { findGoogleEmulator } from '../../infra/emulators/google.ts';
+import { freePort, startSupervised, untilReady } from '../../infra/processes/supervised.ts';
 
 test('a machine without gcloud is told why there is no emulator and how to get one', async () => {
   const missing = await findGoogleEmulator('firestore', { PATH: '/nonexistent' });

@@ -1,18 +1,16 @@
 // The real drivers against servers that are not there, never answer, or fail: what is an error may not become absence, what may have
 // been applied may not become a refusal, and nothing is sent twice.
-import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
 import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
-import { freePort } from '../../infra/local/emulators/supervised.ts';
+import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
+import { freePort } from '../../infra/processes/supervised.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import type { Driver } from '../../shared/store/driver.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
 import { idsOfOneLane, insert, part, patch, written } from '../conformance/harness.ts';
 
 const QUICK = { timeoutMs: 300 };

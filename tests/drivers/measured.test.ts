@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../shared/drivers/measured.ts';
-import { memoryDriver } from '../../shared/drivers/memory.ts';
-import type { MemoryFaults } from '../../shared/drivers/memory.ts';
+import { memoryDriver, type MemoryFaults } from '../../shared/drivers/memory.ts';
 import { conformance } from '../conformance/conformance.ts';
 import { CALL, insert, part, patch } from '../conformance/harness.ts';
 

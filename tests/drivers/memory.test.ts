@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { EntityVersion, Part, Write } from '../../shared/store/driver.ts';
-import type { MemoryFault, MemoryFaults } from '../../shared/drivers/memory.ts';
-import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
+import { memoryDriver, type MemoryFault, type MemoryFaults, memoryState } from '../../shared/drivers/memory.ts';
+import type { EntityVersion, Part, Write } from '../../shared/store/contract/driver.ts';
 
 const CALL = { timeoutMs: 1_000 };
 

@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { findGoogleEmulator } from '../../infra/local/emulators/google.ts';
+import { findGoogleEmulator } from '../../infra/emulators/google.ts';
 
-const GOOGLE = new URL('../../infra/local/emulators/google.ts', import.meta.url).href;
-const AZURITE = new URL('../../infra/local/emulators/azurite.ts', import.meta.url).href;
+const GOOGLE = new URL('../../infra/emulators/google.ts', import.meta.url).href;
+const AZURITE = new URL('../../infra/emulators/azurite.ts', import.meta.url).href;
 
-const EMULATORS = fileURLToPath(new URL('../../infra/local/emulators.mjs', import.meta.url));
+const EMULATORS = fileURLToPath(new URL('../../infra/run.mjs', import.meta.url));
 
 const START_AZURITE = `
   const { startAzurite } = await import(${JSON.stringify(AZURITE)});
@@ -27,7 +27,7 @@ const START_GOOGLE = `
 /** As npm does it: a shell in between, which nothing tells that npm is gone. */
 const START_EMULATORS_AS_NPM_DOES = `
   const { spawn } = await import('node:child_process');
-  const command = ${JSON.stringify(`"${process.execPath}" "${EMULATORS}"; true`)};
+  const command = ${JSON.stringify(`"${process.execPath}" "${EMULATORS}" emulators; true`)};
   spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, npm_lifecycle_event: 'emulators' } });`;
 
 interface Parent {

@@ -1,12 +1,12 @@
 // The real drivers on connections that fall silent: no end, no reset, no reply. And what `close` leaves behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, inject, test } from 'vitest';
-import { startAzurite } from '../../infra/local/emulators/azurite.ts';
-import type { Driver, DriverCallOptions } from '../../shared/store/driver.ts';
+import { startAzurite } from '../../infra/emulators/azurite.ts';
+import type { Driver, DriverCallOptions } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { insert, part } from '../conformance/harness.ts';
 import { driverAt, type DriverName } from './emulated.ts';

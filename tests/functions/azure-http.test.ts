@@ -1,11 +1,10 @@
 // Azure's handler under the library's own HTTP proxy: what it learns of a caller that goes.
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
 import { expect, it } from 'vitest';
-import { handlerOf } from '../../functions/azure-http.ts';
+import { handlerOf } from '../../functions/azure/http.ts';
 
 /** A server as the library runs one in the worker, and one request of the host to it. */
 async function invoked(invocationId: string, serve: (response: ServerResponse, signal: AbortSignal) => Promise<void>) {

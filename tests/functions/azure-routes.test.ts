@@ -1,6 +1,6 @@
 // Routes as the local Azure host understands them.
 import { expect, it } from 'vitest';
-import { matchRoute, routeOf } from '../../infra/local/hosts/azure-routes.ts';
+import { matchRoute, routeOf } from '../../infra/hosts/azure-routes.ts';
 
 const routes = ['{*path}', 'v1/health', 'v1/{name}', 'v1/compare/cells'].map((name) => ({
   name,

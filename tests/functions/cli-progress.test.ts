@@ -1,8 +1,8 @@
 // The progress of a comparison, as a terminal shows it.
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { showProgress } from '../../functions/cli-progress.ts';
-import { cellsOf, DEFAULT_PLAN } from '../../shared/compare/plan.ts';
+import { showProgress } from '../../infra/cli/progress.ts';
+import { cellsOf, DEFAULT_PLAN } from '../../shared/compare/plan/plan.ts';
 
 const [cell] = cellsOf(DEFAULT_PLAN, ['datastore'], 'r1');
 

@@ -1,10 +1,10 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { expect, it } from 'vitest';
-import { createCompareApp } from '../../functions/compare.ts';
-import type { App } from '../../functions/app.ts';
-import { ROLES } from '../../functions/auth.ts';
-import type { CellRequest, CellResult } from '../../shared/compare/cell.ts';
-import { CellError } from '../../shared/compare/run.ts';
+import { createCompareApp } from '../../functions/compare/app.ts';
+import type { App } from '../../functions/http/app.ts';
+import { ROLES } from '../../functions/http/auth.ts';
+import type { CellRequest, CellResult } from '../../shared/compare/cell/cell.ts';
+import { CellError } from '../../shared/compare/cell/run.ts';
 
 const cell = { layout: 'record', workload: 'read', concurrency: 1, dataset: 'abc' };
 

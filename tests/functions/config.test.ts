@@ -1,7 +1,7 @@
 // The environment of the entries: what is accepted, and what is said about the rest.
 import { describe, expect, it } from 'vitest';
-import { createAuthorize } from '../../functions/auth.ts';
-import { ConfigError, functionConfig } from '../../functions/config.ts';
+import { createAuthorize } from '../../functions/http/auth.ts';
+import { ConfigError, functionConfig } from '../../functions/instance/config.ts';
 
 const KEY = 'abcdefghijklmnop';
 

@@ -1,9 +1,8 @@
 // What the store's errors become over HTTP, and what is logged: on an app whose store does as it is told.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { LogLine } from '../../functions/log.ts';
-import { createRecordsApp } from '../../functions/records.ts';
-import type { Store, StoreErrorCode } from '../../shared/store/index.ts';
-import { StoreError } from '../../shared/store/index.ts';
+import type { LogLine } from '../../functions/http/log.ts';
+import { createRecordsApp } from '../../functions/records/record.ts';
+import { type Store, StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
 
 let failure: unknown;
 let lines: LogLine[] = [];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../infra/plugin/package/package.ts';
+import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../infra/package/package.ts';
 
 const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-package-test-'));
 afterAll(() => rm(outDir, { recursive: true }));
@@ -13,9 +13,9 @@ const packages = await packageAndUnpack(outDir);
 describe('a package', () => {
   it.each([
     ['gcp', 'records', ['lib/main.js', 'package.json']],
-    ['gcp', 'compare', ['lib/main.js', 'lib/page/compare.html', 'package.json', 'protos/app_engine_key.proto']],
+    ['gcp', 'compare', ['compare/page.html', 'lib/main.js', 'package.json', 'protos/app_engine_key.proto']],
     ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
-    ['azure', 'compare', ['host.json', 'lib/main.js', 'lib/page/compare.html', 'package.json']],
+    ['azure', 'compare', ['compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
   ] as const)('for %s of %s is complete by itself', async (cloud, name, files) => {
     const dir = folderOf(packages, cloud, name);
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });

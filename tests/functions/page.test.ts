@@ -69,7 +69,7 @@ function openPage(answer: Answer) {
     sent.push(`${init.method} ${dataset ?? target.split('/').at(-1)!}`);
     return await answer(target, init);
   };
-  const html = readFileSync(new URL('../../functions/page/compare.html', import.meta.url), 'utf8');
+  const html = readFileSync(new URL('../../functions/compare/page.html', import.meta.url), 'utf8');
   const script = /<script>([^]*?)<\/script>/.exec(html)![1]!;
   runInNewContext(script, { document, fetch, AbortController, AbortSignal, Error });
   const submit = () => part('plan').listeners.get('submit')!({ preventDefault: () => {}, target: part('plan') });

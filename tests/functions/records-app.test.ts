@@ -1,13 +1,11 @@
 // The HTTP suite on the app itself, in this process; and two instances of it beside each other.
 import { expect, it } from 'vitest';
-import { functionConfig } from '../../functions/config.ts';
-import { createRecordsApp } from '../../functions/records.ts';
+import { functionConfig } from '../../functions/instance/config.ts';
+import { createRecordsApp } from '../../functions/records/record.ts';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
-import type { EncodedValue } from '../../shared/store/index.ts';
-import { openStore } from '../../shared/store/index.ts';
+import { type EncodedValue, openStore } from '../../shared/store/index.ts';
 import { KEYS, KEYS_ENV } from './keys.ts';
-import type { Client } from './suite/client.ts';
-import { clientOf, expectProblem, JSON_TYPE, MSGPACK, nested } from './suite/client.ts';
+import { type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested } from './suite/client.ts';
 import { describeRecords } from './suite/index.ts';
 
 const state = memoryState();

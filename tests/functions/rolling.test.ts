@@ -1,15 +1,13 @@
 // A rolling deployment: instances of the former release and of this one serve the same callers from the same containers. What the former one
 // wrote, and what it handed out, is kept here as it was.
 import { expect, it } from 'vitest';
-import { functionConfig } from '../../functions/config.ts';
-import { createRecordsApp } from '../../functions/records.ts';
-import type { MemoryState } from '../../shared/drivers/memory.ts';
-import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { functionConfig } from '../../functions/instance/config.ts';
+import { createRecordsApp } from '../../functions/records/record.ts';
+import { memoryDriver, type MemoryState } from '../../shared/drivers/memory.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { goldenState } from '../store/golden/state.ts';
 import { KEYS, KEYS_ENV } from './keys.ts';
-import type { Client } from './suite/client.ts';
-import { clientOf, JSON_TYPE } from './suite/client.ts';
+import { type Client, clientOf, JSON_TYPE } from './suite/client.ts';
 
 const RECORDS = '/v1/tables/golden/records';
 /** What the first version answered to GET of `key-99`. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import type { FunctionSettings } from '../../infra/plugin/settings.ts';
+import type { FunctionSettings } from '../../infra/plugin/context/settings.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,6 +1,6 @@
 // What is billed for the same calls differs by provider.
 import { expect, test } from 'vitest';
-import { azureTablesUsage, datastoreUsage } from '../../functions/usage.ts';
+import { azureTablesUsage, datastoreUsage } from '../../functions/compare/usage.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 

@@ -2,14 +2,13 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { choice, command, commandLineOf, helpOf, wholeNumber } from '../../functions/cli-options.ts';
-import { startHost } from '../../infra/local/hosts/host.ts';
-import { DEV, devOptionsOf, START, startOptionsOf } from '../../infra/local/start/options.ts';
-import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan.ts';
+import { choice, command, commandLineOf, helpOf, wholeNumber } from '../../infra/cli/options.ts';
+import { startHost } from '../../infra/hosts/host.ts';
+import { DEV, devOptionsOf, START, startOptionsOf } from '../../infra/start/options.ts';
+import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -19,7 +18,7 @@ const COMMANDS: [name: string, script: string][] = ['start', 'dev', 'emulators',
   (name) => [name, scripts[name]!],
 );
 COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
-COMMANDS.push(['stowage', 'node functions/cli.ts']);
+COMMANDS.push(['stowage', 'node infra/cli/main.ts']);
 
 interface Ended {
   readonly code: number;

@@ -2,14 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deploy } from '../../infra/plugin/deploy.ts';
-import { info } from '../../infra/plugin/info.ts';
-import { invoke } from '../../infra/plugin/invoke.ts';
-import { changeKeys } from '../../infra/plugin/keys.ts';
-import { remove } from '../../infra/plugin/remove.ts';
-import type { Machine } from './stand-ins/machine.ts';
+import { deploy } from '../../infra/plugin/commands/deploy.ts';
+import { info } from '../../infra/plugin/commands/info.ts';
+import { invoke } from '../../infra/plugin/commands/invoke.ts';
+import { changeKeys } from '../../infra/plugin/commands/keys.ts';
+import { remove } from '../../infra/plugin/commands/remove.ts';
+import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import type { Answer } from './stand-ins/tools.ts';
-import { AT_ONCE, failureOf, startMachine, verbsOf } from './stand-ins/machine.ts';
 
 const NOW = { isPlanOnly: false, ...AT_ONCE } as const;
 let machine: Machine;

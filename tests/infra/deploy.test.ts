@@ -2,12 +2,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deploy } from '../../infra/plugin/deploy.ts';
-import type { Machine } from './stand-ins/machine.ts';
-import { AT_ONCE, failureOf, startMachine, verbsOf } from './stand-ins/machine.ts';
+import { deploy } from '../../infra/plugin/commands/deploy.ts';
+import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
-import type { Answer } from './stand-ins/tools.ts';
-import { SUBSCRIPTION } from './stand-ins/tools.ts';
+import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
 
 const NOW = { isPlanOnly: false, ...AT_ONCE } as const;
 let machine: Machine;

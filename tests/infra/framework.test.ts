@@ -4,11 +4,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { FUNCTIONS } from '../../infra/plugin/package/package.ts';
+import { FUNCTIONS } from '../../infra/package/package.ts';
 import { startDeployed } from './stand-ins/deployed.ts';
 import { copyProject } from './stand-ins/project.ts';
-import type { Tools } from './stand-ins/tools.ts';
-import { makeTools } from './stand-ins/tools.ts';
+import { makeTools, type Tools } from './stand-ins/tools.ts';
 
 const SLOW_MS = 120_000;
 

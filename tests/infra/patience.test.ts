@@ -1,8 +1,8 @@
 // Waiting for the clouds, on a clock of the test's own.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { patiently } from '../../infra/plugin/patience.ts';
-import type { Context } from '../../infra/plugin/stack.ts';
-import { Interrupted } from '../../infra/plugin/tools.ts';
+import { Interrupted } from '../../infra/plugin/context/tools.ts';
+import { patiently } from '../../infra/plugin/stack/patience.ts';
+import type { Context } from '../../infra/plugin/stack/stack.ts';
 
 const context = { log: () => {} } as unknown as Context;
 

@@ -4,8 +4,16 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Computed } from './stand-ins/terraform-provider.ts';
-import type { Cloud, Ended, Sandbox } from './stand-ins/terraform.ts';
-import { hasTerraform, INFRA, openSandbox, run, schemaOf } from './stand-ins/terraform.ts';
+import {
+  type Cloud,
+  type Ended,
+  hasTerraform,
+  INFRA,
+  openSandbox,
+  run,
+  type Sandbox,
+  schemaOf,
+} from './stand-ins/terraform.ts';
 
 const KEYS = { read: 'secret-of-readers-0001', write: 'secret-of-writers-0001', admin: 'secret-of-admins-00001' };
 const NEXT_KEYS = { read: 'secret-of-readers-0002', write: 'secret-of-writers-0002', admin: 'secret-of-admins-00002' };

@@ -1,6 +1,6 @@
 // A mistake on the command line must not run other seeds than were meant.
 import { expect, test } from 'vitest';
-import { commandLineOf } from '../../functions/cli-options.ts';
+import { commandLineOf } from '../../infra/cli/options.ts';
 import { commandOf, SIMULATE } from './arguments.ts';
 
 const FRESH = 77;

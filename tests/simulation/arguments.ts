@@ -1,5 +1,5 @@
 // The command line of the simulation, understood before anything runs: a word that means nothing is an error, and never a default.
-import { type CommandLine, command, positiveNumber, UsageError, wholeNumber } from '../../functions/cli-options.ts';
+import { command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../../infra/cli/options.ts';
 
 export type Command =
   /** Many seeds, for `forMs` at most. */

@@ -1,4 +1,4 @@
-// The format of shared/store/FORMAT.md, read once more and on its own: the checks of a simulation must not trust the code they check.
+// The format of shared/store/format/FORMAT.md, read once more and on its own: the checks of a simulation must not trust the code they check.
 // Decodes what lies in the provider; throws where the bytes do not say what the page specifies.
 import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import pLimit from 'p-limit';
-import { command, runCommand, UsageError, wholeNumber } from '../../functions/cli-options.ts';
+import { command, runCommand, UsageError, wholeNumber } from '../../infra/cli/options.ts';
 import { table, writeFigures } from './figures.ts';
 import { isCaughtByTest } from './mutant-test.ts';
 import { checkApplies, type Mutant, mutantNames, readMutant } from './mutate.ts';

@@ -1,7 +1,7 @@
 // The network between the processes and the provider: when each request arrives, takes effect and is answered, and what goes wrong with it.
 // Built on the memory driver, whose effects are the contract's; all that is decided here is when, and whether.
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
-import type { Driver, DriverCallOptions, DriverLimits, Refused } from '../../shared/store/driver.ts';
+import type { Driver, DriverCallOptions, DriverLimits, Refused } from '../../shared/store/contract/driver.ts';
 import { Chance } from './chance.ts';
 import { decodeNode } from './decode.ts';
 import type { Events } from './events.ts';

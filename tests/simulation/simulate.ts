@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runCommand } from '../../functions/cli-options.ts';
+import { runCommand } from '../../infra/cli/options.ts';
 import { type Command, commandOf, SIMULATE } from './arguments.ts';
 import { missing, told } from './coverage.ts';
 import { table, writeFigures } from './figures.ts';

@@ -1,7 +1,6 @@
 // Looks at every entity the moment it was changed, and compares it with what it was: the invariants that hold for each single write,
 // whoever wrote it. What it sees is counted too: which kinds of split, fence, repair and removal a run met.
-import type { DecodedRecord, Node } from './decode.ts';
-import { ROOT } from './decode.ts';
+import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import type { Events } from './events.ts';
 import { type Held, idOf, type Provider, tableOf } from './provider.ts';
 import { structureFaults } from './structure.ts';

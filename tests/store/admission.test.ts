@@ -1,6 +1,6 @@
 // What waits to be written is bounded: whoever leaves gives back the room it took, neither less nor more, wherever it leaves from.
 import { expect, test } from 'vitest';
-import { Admission, type Ticket } from '../../shared/store/admission.ts';
+import { Admission, type Ticket } from '../../shared/store/table/admission.ts';
 import { quiet } from '../support/virtual-runtime.ts';
 import { World } from './rules/world.ts';
 

@@ -1,10 +1,10 @@
 // What lies in the provider is damaged: only what is damaged fails, each failure is told, and a scan can go on behind it.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { pageOf, type Snapshot } from '../../shared/store/container.ts';
+import { pageOf, type Snapshot } from '../../shared/store/container/snapshot.ts';
+import { keyAt, recordCount } from '../../shared/store/format/page.ts';
+import { decodeKey } from '../../shared/store/format/position.ts';
 import { type EncodedValue, openStore, type Scan, StoreError, type Table } from '../../shared/store/index.ts';
-import { decodeKey } from '../../shared/store/position.ts';
-import { keyAt, recordCount } from '../../shared/store/page.ts';
 import { leavesOf, storedRoot } from './rules/structure.ts';
 import { key, text, World } from './rules/world.ts';
 

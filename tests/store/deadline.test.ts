@@ -1,6 +1,6 @@
 // What waits under a deadline leaves nothing behind, however it ends.
 import { expect, test } from 'vitest';
-import { Deadlines } from '../../shared/store/deadline.ts';
+import { Deadlines } from '../../shared/store/io/deadline.ts';
 import { VirtualRuntime } from '../support/virtual-runtime.ts';
 
 function deadlines() {

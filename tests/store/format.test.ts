@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
-import type { Compression } from '../../shared/store/api.ts';
-import { type Id64, ROOT_CONTAINER } from '../../shared/store/bytes.ts';
-import { compress } from '../../shared/store/compression.ts';
-import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/header.ts';
-import { openStore } from '../../shared/store/index.ts';
+import type { Compression } from '../../shared/store/contract/api.ts';
+import { type Id64, ROOT_CONTAINER } from '../../shared/store/format/bytes.ts';
+import { compress } from '../../shared/store/format/compression.ts';
+import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/format/header.ts';
+import { PageContent } from '../../shared/store/format/page-content.ts';
 import {
   openPage,
   type Page,
@@ -15,8 +15,8 @@ import {
   recordAt,
   sealCompressed,
   type SealedPage,
-} from '../../shared/store/page.ts';
-import { PageContent } from '../../shared/store/page-content.ts';
+} from '../../shared/store/format/page.ts';
+import { openStore } from '../../shared/store/index.ts';
 import { goldenState } from './golden/state.ts';
 
 const GOLDEN = ['none', 'deflate', 'zstd'] as const;
@@ -59,7 +59,7 @@ test('containers that version 1 wrote are written on', async () => {
 });
 
 function exampleParts(): Map<string, Buffer> {
-  const text = readFileSync(new URL('../../shared/store/FORMAT.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../shared/store/format/FORMAT.md', import.meta.url), 'utf8');
   const block = /## Worked example[\s\S]*?```\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
   const parts = new Map<string, Buffer>();
   for (const [, name = '', hex = ''] of block.matchAll(/^(\w+)\n((?: {4}.*\n)+)/gm)) {

@@ -1,9 +1,9 @@
 // What the limit of requests in flight costs where nothing but the network takes time, and takes it as networks do: with a tail.
 import { describe, expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import type { Driver } from '../../shared/store/driver.ts';
-import { Pace } from '../../shared/store/pace.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
+import { Pace } from '../../shared/store/io/adaptive-limit.ts';
 import { randomSource, VirtualRuntime } from '../support/virtual-runtime.ts';
 
 const RECORDS = 300;

@@ -1,17 +1,16 @@
 // Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../shared/compare/data/random.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { Change, type Wish } from '../../shared/store/change.ts';
-import { compareBytes } from '../../shared/store/bytes.ts';
-import { isExpired } from '../../shared/store/evaluate.ts';
-import type { Snapshot } from '../../shared/store/container.ts';
 import { ON_THE_SPOT } from '../../shared/store/compressor.ts';
-import { evaluate, type Evaluation, PURGE_AFTER_MS } from '../../shared/store/evaluate.ts';
-import { findRecord, layersOf, shedShare, unreadPages } from '../../shared/store/layers.ts';
-import type { PageRef } from '../../shared/store/header.ts';
-import { PageContent } from '../../shared/store/page-content.ts';
-import { seal } from '../../shared/store/sealing.ts';
-import { seededRandom } from '../../shared/compare/random.ts';
+import { Change, type Wish } from '../../shared/store/container/change.ts';
+import { evaluate, type Evaluation, isExpired, PURGE_AFTER_MS } from '../../shared/store/container/evaluate.ts';
+import { findRecord, layersOf, shedShare, unreadPages } from '../../shared/store/container/layers.ts';
+import type { Snapshot } from '../../shared/store/container/snapshot.ts';
+import { seal } from '../../shared/store/engine/seal-pages.ts';
+import { compareBytes } from '../../shared/store/format/bytes.ts';
+import type { PageRef } from '../../shared/store/format/header.ts';
+import { PageContent } from '../../shared/store/format/page-content.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
 const INCARNATION = 'aaaaaaaaaaaaaaaa';

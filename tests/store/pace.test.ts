@@ -1,6 +1,6 @@
 // How many requests may be in flight: more while they wait, fewer only where fewer bring more, half when throttled.
 import { expect, test } from 'vitest';
-import { Pace, type Reply } from '../../shared/store/pace.ts';
+import { Pace, type Reply } from '../../shared/store/io/adaptive-limit.ts';
 import { VirtualRuntime } from '../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1, isThrottled: false };

@@ -1,12 +1,12 @@
 // A cache's limit rests on what a page's content says it weighs.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { compress, decompress } from '../../shared/store/compression.ts';
-import { StoreError } from '../../shared/store/errors.ts';
-import type { Header } from '../../shared/store/header.ts';
-import { pageFrom } from '../../shared/store/page.ts';
-import { PageContent } from '../../shared/store/page-content.ts';
-import { sealRef } from '../../shared/store/page-ref.ts';
+import { sealRef } from '../../shared/store/container/seal-page.ts';
+import { StoreError } from '../../shared/store/contract/errors.ts';
+import { compress, decompress } from '../../shared/store/format/compression.ts';
+import type { Header } from '../../shared/store/format/header.ts';
+import { PageContent } from '../../shared/store/format/page-content.ts';
+import { pageFrom } from '../../shared/store/format/page.ts';
 
 const sealed = Buffer.alloc(100);
 const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mortal: false };

@@ -1,5 +1,7 @@
 // Pages are changed by copying bytes: whatever is laid over them, the result must equal a page built from scratch.
 import { expect, test } from 'vitest';
+import { concatenate, flatten, overlay, withoutDead } from '../../shared/store/container/merge.ts';
+import { compareBytes } from '../../shared/store/format/bytes.ts';
 import {
   cutPage,
   EMPTY_PAGE,
@@ -13,10 +15,8 @@ import {
   recordCount,
   type StoredRecord,
   tombstoneOf,
-} from '../../shared/store/page.ts';
-import { concatenate, flatten, overlay, withoutDead } from '../../shared/store/overlay.ts';
-import { endOfPrefix, loadHash, placerOf, separatorBetween, successor } from '../../shared/store/position.ts';
-import { compareBytes } from '../../shared/store/bytes.ts';
+} from '../../shared/store/format/page.ts';
+import { endOfPrefix, loadHash, placerOf, separatorBetween, successor } from '../../shared/store/format/position.ts';
 
 /** A small generator of numbers for tests (mulberry32), so that a failure can be run again. */
 function numbers(seed: number): (below: number) => number {

@@ -1,9 +1,9 @@
 // What is tried again: reads and lists, where trying again may help, and never longer than the call may take. Writes and removals are not.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import type { Driver } from '../../shared/store/driver.ts';
-import { StoreError } from '../../shared/store/errors.ts';
-import { withRetry } from '../../shared/store/retry.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
+import { StoreError } from '../../shared/store/contract/errors.ts';
+import { withRetry } from '../../shared/store/io/retry.ts';
 import { VirtualRuntime } from '../support/virtual-runtime.ts';
 
 const UNAVAILABLE = new StoreError('unavailable', 'said by a test');

@@ -1,11 +1,11 @@
 // Sealing the pages of a commit: whoever compresses them, and whether or not that works, the same is written.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { type Compressor, compressHere } from '../../shared/store/compressor.ts';
-import type { UnsealedEvaluation } from '../../shared/store/evaluate.ts';
-import type { Header } from '../../shared/store/header.ts';
-import { pageFrom } from '../../shared/store/page.ts';
-import { seal } from '../../shared/store/sealing.ts';
+import { compressHere, type Compressor } from '../../shared/store/compressor.ts';
+import type { UnsealedEvaluation } from '../../shared/store/container/evaluate.ts';
+import { seal } from '../../shared/store/engine/seal-pages.ts';
+import type { Header } from '../../shared/store/format/header.ts';
+import { pageFrom } from '../../shared/store/format/page.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 8_192 } as const;
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;

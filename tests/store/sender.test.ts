@@ -1,10 +1,10 @@
 // Trains: commits that wait at the same moment share a request where the provider takes them together, and each hears its own outcome.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { newCounters } from '../../shared/store/counters.ts';
-import type { Driver, Write } from '../../shared/store/driver.ts';
-import { Pace } from '../../shared/store/pace.ts';
-import { Sender } from '../../shared/store/sender.ts';
+import type { Driver, Write } from '../../shared/store/contract/driver.ts';
+import { Pace } from '../../shared/store/io/adaptive-limit.ts';
+import { newCounters } from '../../shared/store/io/counters.ts';
+import { Sender } from '../../shared/store/io/write-batcher.ts';
 import { VirtualRuntime } from '../support/virtual-runtime.ts';
 
 function insert(id: string, bytes = 10): Write {

@@ -1,13 +1,12 @@
 // What a split makes of layers, page by page.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import type { Snapshot } from '../../shared/store/container.ts';
-import { pageOf } from '../../shared/store/container.ts';
-import type { Header, PageRef } from '../../shared/store/header.ts';
-import { layersOf } from '../../shared/store/layers.ts';
-import { keyAt, pageFrom, recordCount, tombstoneOf } from '../../shared/store/page.ts';
-import { sealRef } from '../../shared/store/page-ref.ts';
-import { draftSplit } from '../../shared/store/split.ts';
+import { layersOf } from '../../shared/store/container/layers.ts';
+import { sealRef } from '../../shared/store/container/seal-page.ts';
+import { pageOf, type Snapshot } from '../../shared/store/container/snapshot.ts';
+import { draftSplit } from '../../shared/store/container/split.ts';
+import type { Header, PageRef } from '../../shared/store/format/header.ts';
+import { keyAt, pageFrom, recordCount, tombstoneOf } from '../../shared/store/format/page.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
 const IDS = ['1111111111111111', '2222222222222222'];

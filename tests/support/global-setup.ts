@@ -1,10 +1,14 @@
 // Starts the embedded Datastore emulator once for all test files, and Google's two in addition where this machine has them, and ends
 // them afterwards. What cannot be started is said in one visible line; where the Google Cloud SDK is installed, continuous integration must not skip.
 import type { TestProject } from 'vitest/node';
-import type { Emulator } from '../../infra/local/emulators/emulator.ts';
-import { startDatastoreEmulator } from '../../infra/local/datastore-emulator/index.ts';
-import type { GoogleEmulatorKind } from '../../infra/local/emulators/google.ts';
-import { findGoogleEmulator, onPath, startGoogleEmulator } from '../../infra/local/emulators/google.ts';
+import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
+import type { Emulator } from '../../infra/emulators/emulator.ts';
+import {
+  findGoogleEmulator,
+  type GoogleEmulatorKind,
+  onPath,
+  startGoogleEmulator,
+} from '../../infra/emulators/google.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

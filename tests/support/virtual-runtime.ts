@@ -1,8 +1,8 @@
 // A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
 // deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
 import { type Compressor, ON_THE_SPOT } from '../../shared/store/compressor.ts';
-import { loadHash } from '../../shared/store/position.ts';
-import type { Runtime } from '../../shared/store/runtime.ts';
+import type { Runtime } from '../../shared/store/contract/runtime.ts';
+import { loadHash } from '../../shared/store/format/position.ts';
 
 // No virtual time passes while WebAssembly compiles.
 await loadHash();

@@ -1,12 +1,9 @@
 // Azure: az answers what Terraform has to be told, and brings the code there: Terraform's provider cannot, on Flex Consumption.
 import path from 'node:path';
 import { z } from 'zod';
-import { DeployError } from '../settings.ts';
-import type { Settings } from '../settings.ts';
-import { firstOnPath, lastLines } from '../tools.ts';
-import type { Run } from '../tools.ts';
-import type { CloudSide, Missing } from './cloud.ts';
-import { asked, commonVariables } from './cloud.ts';
+import { DeployError, type Settings } from '../context/settings.ts';
+import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
+import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 const OUTPUTS = z.object({
   functions: z.record(z.string(), z.object({ app: z.string(), url: z.string() })),

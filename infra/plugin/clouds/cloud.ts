@@ -1,8 +1,8 @@
 // What the commands need to know of a cloud. Each cloud's file says it for one of them.
-import type { CloudEndpoint } from '../../../functions/endpoints.ts';
-import type { Cloud } from '../package/bundle.ts';
-import type { Settings } from '../settings.ts';
-import type { Run } from '../tools.ts';
+import type { CloudEndpoint } from '../../cli/endpoints.ts';
+import type { Cloud } from '../../package/bundle.ts';
+import type { Settings } from '../context/settings.ts';
+import type { Run } from '../context/tools.ts';
 
 /** Who deploys, and where: found out before anything is touched. */
 export interface Account {

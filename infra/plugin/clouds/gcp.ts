@@ -1,10 +1,8 @@
 // Google Cloud: gcloud answers what Terraform has to be told; Terraform itself brings the code there.
 import path from 'node:path';
 import { z } from 'zod';
-import { firstOnPath } from '../tools.ts';
-import type { Run } from '../tools.ts';
-import type { CloudSide, Missing } from './cloud.ts';
-import { asked, commonVariables } from './cloud.ts';
+import { firstOnPath, type Run } from '../context/tools.ts';
+import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 /** Terraform enables the others through these two. */
 const APIS = ['serviceusage.googleapis.com', 'cloudresourcemanager.googleapis.com'];

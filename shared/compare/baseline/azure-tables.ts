@@ -1,13 +1,10 @@
 // Azure Table Storage through @azure/data-tables, as its users write it: one entity a record, five string properties.
 // The partition key is the record's tenant, the row key the rest of its key: 500 records handed over together share a partition, as group
 // transactions demand, and no tenant is everybody's hot partition. There is no batched get.
-import type { TableClient } from '@azure/data-tables';
-import { RestError } from '@azure/data-tables';
-import { tenantOf } from '../keys.ts';
-import type { RecordFields, SampleRecord } from '../records.ts';
-import { fieldBytes, sizeOf } from '../records.ts';
-import type { Baseline, BaselineTable, MutableUsage } from './baseline.ts';
-import { emptyUsage } from './baseline.ts';
+import { RestError, type TableClient } from '@azure/data-tables';
+import { tenantOf } from '../data/keys.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
+import { type Baseline, type BaselineTable, emptyUsage, type MutableUsage } from './baseline.ts';
 
 /** Operations in one group transaction: the service's limit. */
 const TRANSACTION_MAX = 100;

@@ -1,7 +1,7 @@
 // What the comparison asks of a provider's own SDK, used as its users use it: one entity a record. One file a provider implements it.
 // Nothing here is tuned against the SDK: its retries, connections and timeouts stay at their defaults.
-import type { Provider, Usage } from '../cell.ts';
-import type { SampleRecord } from '../records.ts';
+import type { Provider, Usage } from '../cell/cell.ts';
+import type { SampleRecord } from '../data/records.ts';
 
 export interface Baseline {
   readonly provider: Provider;

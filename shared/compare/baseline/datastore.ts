@@ -1,13 +1,10 @@
 // Datastore through its high-level client, as its users write it: one entity a record, five properties.
 // The long text is kept out of the indexes, as a sensible user does; the four short fields stay indexed, as is the client's default.
 // In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
-import type { DatastoreOptions } from '@google-cloud/datastore';
-import { Datastore } from '@google-cloud/datastore';
-import type { RecordFields, SampleRecord } from '../records.ts';
-import { fieldBytes, sizeOf } from '../records.ts';
-import type { Baseline, BaselineTable, MutableUsage } from './baseline.ts';
-import { emptyUsage } from './baseline.ts';
-import { chunks } from '../work.ts';
+import { Datastore, type DatastoreOptions } from '@google-cloud/datastore';
+import { chunks } from '../cell/layouts.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
+import { type Baseline, type BaselineTable, emptyUsage, type MutableUsage } from './baseline.ts';
 
 /** The customary size of a commit: the limit of old, and still that of older emulators. */
 const COMMIT_MAX = 500;

@@ -3,9 +3,14 @@
 // finds it missing.
 import http from 'node:http';
 import https from 'node:https';
-import { TableClient } from '@azure/data-tables';
-import type { AzureSASCredential, NamedKeyCredential, TableEntity, TransactionAction } from '@azure/data-tables';
-import { Requests, withDeadline } from '../outcomes.ts';
+import {
+  type AzureSASCredential,
+  type NamedKeyCredential,
+  TableClient,
+  type TableEntity,
+  type TransactionAction,
+} from '@azure/data-tables';
+import { Requests, withDeadline } from '../common/outcomes.ts';
 import { isTableNotFound } from './errors.ts';
 import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.ts';
 

@@ -1,8 +1,8 @@
 // The one place where Azure's errors become the contract's words, by status and error code alone. A verdict is believed only if the
 // service gave one; a lost connection, a timeout and every 5xx are `unknown`.
-import type { Refused, Unknown } from '../../store/driver.ts';
-import { StoreError } from '../../store/errors.ts';
-import { refused, unknown } from '../outcomes.ts';
+import type { Refused, Unknown } from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { refused, unknown } from '../common/outcomes.ts';
 
 const TOO_LARGE: ReadonlySet<unknown> = new Set([
   'EntityTooLarge',

@@ -1,11 +1,18 @@
 // Between the contract's parts and Azure's properties. A part is one or more binary properties of at most 64 KiB: `p3`, `p3_1`, ...
 // The first begins with the part's length in four bytes, so surplus chunks, which a merge can empty but not delete, are ignored.
 // The partition is a fixed function of the id: an entity is found, and spread, without knowing anything else.
-import { chunksOf } from '../../store/driver.ts';
-import type { DriverLimits, EntityId, Part, PartName, ReadRequest, Write } from '../../store/driver.ts';
-import { StoreError } from '../../store/errors.ts';
-import { isPartName } from '../misuse.ts';
-import { hashOfId } from '../outcomes.ts';
+import {
+  chunksOf,
+  type DriverLimits,
+  type EntityId,
+  type Part,
+  type PartName,
+  type ReadRequest,
+  type Write,
+} from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { isPartName } from '../common/contract-checks.ts';
+import { hashOfId } from '../common/outcomes.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
 /** Enough that the account, not a partition, is the bottleneck; few, because a listing asks each. A constant of stored data. */

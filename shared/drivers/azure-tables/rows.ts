@@ -1,10 +1,14 @@
 // Requests for one row, sent through the SDK's own pipeline: its credentials, headers and transport, without its generated serializers, which
 // take a sixth of a small request's time. All properties are binary and travel as base64; a row's keys are in its address.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
+import {
+  createDefaultHttpClient,
+  createHttpHeaders,
+  createPipelineRequest,
+  type HttpMethods,
+} from '@azure/core-rest-pipeline';
 import type { TableClient } from '@azure/data-tables';
-import { createDefaultHttpClient, createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
-import type { HttpMethods } from '@azure/core-rest-pipeline';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError } from '../../store/contract/errors.ts';
 
 const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
 

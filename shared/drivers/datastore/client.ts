@@ -4,7 +4,7 @@
 import type { google } from '@google-cloud/datastore/build/src/protos.js';
 import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
 import { GoogleAuth, googleAuthLibrary, grpc } from 'google-gax';
-import { Requests } from '../outcomes.ts';
+import { Requests } from '../common/outcomes.ts';
 import { isDeadline } from './errors.ts';
 
 export type Key = google.datastore.v1.IKey;

@@ -1,8 +1,8 @@
 // The one place where Datastore's errors become the contract's words, by gRPC code alone. A code is called a refusal only if it is
 // the server's verdict on the request; whatever could also arise on the way is `unknown`.
-import type { Refused, Unknown, Write } from '../../store/driver.ts';
-import { StoreError } from '../../store/errors.ts';
-import { DeadlineError, refused, unknown } from '../outcomes.ts';
+import type { Refused, Unknown, Write } from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { DeadlineError, refused, unknown } from '../common/outcomes.ts';
 
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;

@@ -1,11 +1,10 @@
 // Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition. One emulator
 // ignores masks and so would lose parts; a server that ignored base versions would lose writes.
 import { randomBytes } from 'node:crypto';
-import type { EntityId } from '../../store/driver.ts';
+import type { EntityId } from '../../store/contract/driver.ts';
 import type { DatastoreCalls, Mutation } from './client.ts';
 import { isConditionFailure } from './errors.ts';
-import type { KeySpace } from './mapping.ts';
-import { keyOf } from './mapping.ts';
+import { keyOf, type KeySpace } from './mapping.ts';
 
 export interface Abilities {
   /** A write or a delete at an old version is refused. */

@@ -1,9 +1,8 @@
 // Listing: prefixes, pages, and changes while it runs.
 import { expect } from 'vitest';
-import type { Driver } from '../../../shared/store/driver.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
-import type { Harness } from '../harness.ts';
-import { CALL, insert, listAll, part, removeOne, written } from '../harness.ts';
+import { CALL, type Harness, insert, listAll, part, removeOne, written } from '../harness.ts';
 
 export function listCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);

@@ -1,9 +1,8 @@
 // Misuse is a TypeError and sends nothing; closing is idempotent and final.
 import { expect } from 'vitest';
-import type { Driver, Write } from '../../../shared/store/driver.ts';
+import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
-import type { Harness } from '../harness.ts';
-import { CALL, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from '../harness.ts';
+import { CALL, type Harness, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from '../harness.ts';
 
 export function misuseCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);

@@ -1,10 +1,8 @@
 // Parts: subsets, dropping, sizes, chunks, and the limits of an entity.
 import { expect } from 'vitest';
-import type { Driver, DriverLimits, Entity } from '../../../shared/store/driver.ts';
-import { chunksOf } from '../../../shared/store/driver.ts';
+import { chunksOf, type Driver, type DriverLimits, type Entity } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
-import type { Harness } from '../harness.ts';
-import { insert, noise, part, patch, readOne, replace, textOf, writeOne, written } from '../harness.ts';
+import { type Harness, insert, noise, part, patch, readOne, replace, textOf, writeOne, written } from '../harness.ts';
 
 export function partCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);

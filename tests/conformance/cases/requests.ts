@@ -1,9 +1,20 @@
 // Several entities in one request: order, outcomes, budgets, and what a failure may mean.
 import { expect } from 'vitest';
-import type { Driver, WriteOutcome } from '../../../shared/store/driver.ts';
+import type { Driver, WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
-import type { Harness } from '../harness.ts';
-import { CALL, idsOfOneLane, insert, noise, part, patch, readOne, replace, textOf, written } from '../harness.ts';
+import {
+  CALL,
+  type Harness,
+  idsOfOneLane,
+  insert,
+  noise,
+  part,
+  patch,
+  readOne,
+  replace,
+  textOf,
+  written,
+} from '../harness.ts';
 
 export function requestCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);

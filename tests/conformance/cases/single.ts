@@ -1,9 +1,19 @@
 // One write, read or removal at a time: conditions, versions, absence.
 import { expect } from 'vitest';
-import type { Driver } from '../../../shared/store/driver.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
-import type { Harness } from '../harness.ts';
-import { insert, part, patch, readOne, removeOne, replace, textOf, writeOne, written } from '../harness.ts';
+import {
+  type Harness,
+  insert,
+  part,
+  patch,
+  readOne,
+  removeOne,
+  replace,
+  textOf,
+  writeOne,
+  written,
+} from '../harness.ts';
 
 const REFUSED = { kind: 'refused', reason: 'condition' };
 

@@ -1,9 +1,7 @@
 // Aggregations over what a query finds.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
-import type { Service } from '../service.ts';
-import { CODE, double, integer, key, PROJECT_ID, text, upsert } from '../service.ts';
+import { type Declare, expectCode } from '../declare.ts';
+import { CODE, double, integer, key, PROJECT_ID, type Service, text, upsert } from '../service.ts';
 
 type Aggregations = NonNullable<
   NonNullable<Parameters<Service['client']['runAggregationQuery']>[0]>['aggregationQuery']

@@ -1,8 +1,6 @@
 // What the four operations do, and what their results say.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
-import type { Properties } from '../service.ts';
+import { type Declare, expectCode } from '../declare.ts';
 import {
   array,
   CODE,
@@ -11,6 +9,7 @@ import {
   insert,
   integer,
   key,
+  type Properties,
   remove,
   text,
   update,

@@ -1,7 +1,6 @@
 // Base versions, masks: the conditional writes and the patches.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
+import { type Declare, expectCode } from '../declare.ts';
 import {
   at,
   CODE,

@@ -1,9 +1,21 @@
 // The limits of keys, names, values and entities, each at its edge.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
-import { array, blob, CODE, entity, integer, key, plain, remove, text, update, upsert } from '../service.ts';
-import type { Mutation, Properties } from '../service.ts';
+import { type Declare, expectCode } from '../declare.ts';
+import {
+  array,
+  blob,
+  CODE,
+  entity,
+  integer,
+  key,
+  type Mutation,
+  plain,
+  type Properties,
+  remove,
+  text,
+  update,
+  upsert,
+} from '../service.ts';
 
 /** An entity's own 32 bytes, its key's 16 and 14 + 2, and the names b and c. */
 const ENTITY_OVERHEAD_BYTES = 32 + 16 + 14 + 2 + 2 + 2;

@@ -1,7 +1,6 @@
 // Lookup, and the ids.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
+import { type Declare, expectCode } from '../declare.ts';
 import { CODE, entity, insert, key, PROJECT_ID, remove, text, upsert } from '../service.ts';
 
 export function lookupCases(declare: Declare): void {

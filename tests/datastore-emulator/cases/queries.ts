@@ -1,8 +1,6 @@
 // Queries: what they find, in which order, in which batches.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
-import type { Query, Service, Value } from '../service.ts';
+import { type Declare, expectCode } from '../declare.ts';
 import {
   array,
   ascending,
@@ -13,14 +11,17 @@ import {
   double,
   either,
   entity,
+  freshKind,
   integer,
   key,
   namesOf,
   plain,
+  type Query,
+  type Service,
   text,
   upsert,
+  type Value,
 } from '../service.ts';
-import { freshKind } from '../service.ts';
 
 async function store(service: Service, kind: string, values: Record<string, Value>): Promise<void> {
   await service.commit(Object.entries(values).map(([name, x]) => upsert(key(kind, name), { x })));

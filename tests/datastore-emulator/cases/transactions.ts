@@ -1,7 +1,6 @@
 // Transactions: what they see, what aborts them, how they end.
 import { expect } from 'vitest';
-import type { Declare } from '../declare.ts';
-import { expectCode } from '../declare.ts';
+import { type Declare, expectCode } from '../declare.ts';
 import {
   at,
   CODE,
@@ -16,8 +15,8 @@ import {
   text,
   update,
   upsert,
+  versionOf,
 } from '../service.ts';
-import { versionOf } from '../service.ts';
 
 export function transactionCases(declare: Declare): void {
   declare('a transaction applies all its mutations', async (service, kind) => {

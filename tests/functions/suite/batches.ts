@@ -1,7 +1,6 @@
 // Batches.
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.ts';
-import { BYTES, JSON_TYPE, MSGPACK, bytesOf, expectProblem, nested, packr } from './client.ts';
+import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from './client.ts';
 
 export function describeBatches({ name, admin, put, freshTable, batch }: Client): void {
   describe(`${name}: batch`, () => {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import { expect } from 'vitest';
-import type { ProblemBody } from '../../../functions/problem.ts';
+import type { ProblemBody } from '../../../functions/http/problem.ts';
 
 /** Sends a request to `path` (raw, from the slash on) with what the platform's own gate asks for, and no app key. */
 export type Send = (path: string, init?: RequestInit) => Promise<Response>;

@@ -1,7 +1,6 @@
 // Conditional requests, ttl, staleness and deadlines.
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.ts';
-import { JSON_TYPE, MSGPACK, expectProblem } from './client.ts';
+import { type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.ts';
 
 async function recordAt({ put, freshTable }: Client): Promise<{ record: string; etag: string }> {
   const record = `${await freshTable()}/records/k`;

@@ -1,7 +1,6 @@
 // Keys in paths.
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.ts';
-import { JSON_TYPE, expectProblem } from './client.ts';
+import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
 export function describePaths({ name, admin, put, freshTable, batch }: Client): void {
   describe(`${name}: keys`, () => {

@@ -1,7 +1,6 @@
 // Routes, methods, roles and headers.
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.ts';
-import { JSON_TYPE, expectProblem } from './client.ts';
+import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
 export function describeRoles({ name, keys, send, as, admin, put, freshTable }: Client): void {
   describe(`${name}: routes and roles`, () => {

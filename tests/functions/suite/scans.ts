@@ -1,7 +1,6 @@
 // Pages and streams.
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.ts';
-import { BYTES, JSON_TYPE, MSGPACK, expectProblem } from './client.ts';
+import { BYTES, type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.ts';
 
 /** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
 async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {

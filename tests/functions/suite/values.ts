@@ -1,8 +1,7 @@
 // Values in and out, in all media types.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Client } from './client.ts';
-import { BYTES, JSON_TYPE, MSGPACK, bytesOf, expectProblem, nested, packr } from './client.ts';
+import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from './client.ts';
 
 export function describeValues({ name, admin, put, freshTable }: Client): void {
   describe(`${name}: values`, () => {

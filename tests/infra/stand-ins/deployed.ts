@@ -1,7 +1,6 @@
 // Two clouds' deployed functions on this machine, for the plugin to try out: they check what the platforms and the functions would check of
 // a request, and keep records in memory.
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Deployed {

@@ -3,15 +3,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { ProviderSettings } from '../../../infra/plugin/settings.ts';
-import { DeployError, settingsOf } from '../../../infra/plugin/settings.ts';
-import type { Context } from '../../../infra/plugin/stack.ts';
-import { run } from '../../../infra/plugin/tools.ts';
-import type { Deployed } from './deployed.ts';
-import { startDeployed } from './deployed.ts';
+import { DeployError, type ProviderSettings, settingsOf } from '../../../infra/plugin/context/settings.ts';
+import { run } from '../../../infra/plugin/context/tools.ts';
+import type { Context } from '../../../infra/plugin/stack/stack.ts';
+import { type Deployed, startDeployed } from './deployed.ts';
 import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './settings.ts';
-import type { Tools } from './tools.ts';
-import { makeTools } from './tools.ts';
+import { makeTools, type Tools } from './tools.ts';
 
 export interface Machine {
   readonly outDir: string;

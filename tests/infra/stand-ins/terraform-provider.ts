@@ -5,8 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { sendUnaryData, ServerUnaryCall, ServiceDefinition } from '@grpc/grpc-js';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  type sendUnaryData,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { addExtension, Packr } from 'msgpackr';
 import type { AttributeType, Block, ProviderSchema } from '../schemas/schema.ts';

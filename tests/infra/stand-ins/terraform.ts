@@ -7,8 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ProviderSchema } from '../schemas/schema.ts';
-import type { Computed, StandInProvider } from './terraform-provider.ts';
-import { startStandInProvider } from './terraform-provider.ts';
+import { type Computed, type StandInProvider, startStandInProvider } from './terraform-provider.ts';
 
 export const INFRA = fileURLToPath(new URL('../../../infra/', import.meta.url));
 

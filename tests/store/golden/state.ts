@@ -1,7 +1,6 @@
 // The golden containers, as earlier releases wrote them, in a memory driver's state.
 import { readFileSync } from 'node:fs';
-import type { MemoryState } from '../../../shared/drivers/memory.ts';
-import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
+import { memoryDriver, memoryState, type MemoryState } from '../../../shared/drivers/memory.ts';
 
 export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Promise<MemoryState> {
   const file = new URL(`v1-${compression}.json`, import.meta.url);

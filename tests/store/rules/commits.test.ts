@@ -1,11 +1,11 @@
 // Rules 1 to 7: what a commit is, and how its fate is learned.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { type Attempt, settlementOf } from '../../../shared/store/attempts.ts';
-import { ROOT_CONTAINER } from '../../../shared/store/bytes.ts';
 import { compressHere } from '../../../shared/store/compressor.ts';
-import type { Snapshot } from '../../../shared/store/container.ts';
-import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/header.ts';
+import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';

@@ -1,9 +1,9 @@
 // Rules 23 to 25: chunks, the order of keys, and what drivers leave behind.
 import { expect, test } from 'vitest';
-import { slotOfPart } from '../../../shared/store/container.ts';
-import type { Part, Write } from '../../../shared/store/driver.ts';
-import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { slotOfPart } from '../../../shared/store/container/snapshot.ts';
+import type { Part, Write } from '../../../shared/store/contract/driver.ts';
+import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
 import { faultsOf, storedNode } from './structure.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';

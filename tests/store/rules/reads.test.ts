@@ -1,10 +1,10 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../../shared/store/cursor.ts';
-import { isExpired, PURGE_AFTER_MS } from '../../../shared/store/evaluate.ts';
-import { encodeHeader } from '../../../shared/store/header.ts';
+import { isExpired, PURGE_AFTER_MS } from '../../../shared/store/container/evaluate.ts';
+import { encodeHeader } from '../../../shared/store/format/header.ts';
 import type { Entry, Scan, Table } from '../../../shared/store/index.ts';
+import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
 

@@ -1,10 +1,10 @@
 // Rules 8 to 13: splits, routing, and the numbers of pages.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import type { Entity } from '../../../shared/store/driver.ts';
-import { HEADER_BYTES_MAX, type PageRef } from '../../../shared/store/header.ts';
-import { PageContent } from '../../../shared/store/page-content.ts';
-import { shareOut } from '../../../shared/store/share-out.ts';
+import { shareOut } from '../../../shared/store/container/split-points.ts';
+import type { Entity } from '../../../shared/store/contract/driver.ts';
+import { HEADER_BYTES_MAX, type PageRef } from '../../../shared/store/format/header.ts';
+import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';

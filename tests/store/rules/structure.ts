@@ -1,12 +1,11 @@
 // A look at a table as it lies in the provider, past every cache and without the engine's own tree walk: what the invariants speak of.
 import type { MemoryState } from '../../../shared/drivers/memory.ts';
-import { compareBytes } from '../../../shared/store/bytes.ts';
-import { type Snapshot, snapshotOf } from '../../../shared/store/container.ts';
-import { decodeKey } from '../../../shared/store/position.ts';
-import { pageOf } from '../../../shared/store/container.ts';
-import type { PageRef } from '../../../shared/store/header.ts';
-import { layersOf } from '../../../shared/store/layers.ts';
-import { flatten } from '../../../shared/store/overlay.ts';
+import { layersOf } from '../../../shared/store/container/layers.ts';
+import { flatten } from '../../../shared/store/container/merge.ts';
+import { pageOf, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
+import { compareBytes } from '../../../shared/store/format/bytes.ts';
+import type { PageRef } from '../../../shared/store/format/header.ts';
+import { nodeId, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import {
   isTombstone,
   keyAt,
@@ -14,9 +13,8 @@ import {
   recordAt,
   recordCount,
   type StoredRecord,
-} from '../../../shared/store/page.ts';
-import { placerOf, within } from '../../../shared/store/position.ts';
-import { nodeId, nodesPrefix, rootId } from '../../../shared/store/ids.ts';
+} from '../../../shared/store/format/page.ts';
+import { decodeKey, placerOf, within } from '../../../shared/store/format/position.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
 

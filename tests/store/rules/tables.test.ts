@@ -1,10 +1,10 @@
 // Rules 16 to 18: tables are their roots; dropping; conditional removal.
 import { expect, test } from 'vitest';
-import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import type { Driver } from '../../../shared/store/driver.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Order, type Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
+import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
 
 const ROOT = 't!t!';
 

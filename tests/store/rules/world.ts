@@ -4,10 +4,10 @@ import {
   type MemoryCall,
   memoryDriver,
   type MemoryFault,
-  type MemoryState,
   memoryState,
+  type MemoryState,
 } from '../../../shared/drivers/memory.ts';
-import type { DriverLimits, Write } from '../../../shared/store/driver.ts';
+import type { DriverLimits, Write } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 

@@ -1,0 +1,36 @@
+// The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
+// (`x-functions-key`); health and the static page are open, as they show nothing.
+import { readFileSync } from 'node:fs';
+import { app as host } from '@azure/functions';
+import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
+import { type CellTargets, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
+import { createCompareApp } from '../compare/app.ts';
+import { logToStdout } from '../http/log.ts';
+import { COMPARE_DEADLINES } from '../instance/config.ts';
+import { once } from '../instance/lifetime.ts';
+import { processorTimes } from '../instance/processor.ts';
+import { handlerOf, METHODS } from './http.ts';
+import { config, open, tableClient } from './instance.ts';
+
+const baseline = once(async () => azureTablesBaseline({ tableClient }));
+const targets = async (): Promise<CellTargets> => {
+  const { store, usage } = await open();
+  return { provider: 'azure-tables', baseline: await baseline(), store, storeUsage: usage, processorTimes };
+};
+const handler = handlerOf(
+  createCompareApp({
+    ...config,
+    ...COMPARE_DEADLINES,
+    // Every request brings the log of its invocation; this one stands in for it.
+    log: logToStdout,
+    page: readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8'),
+    runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
+    removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
+  }),
+);
+
+host.setup({ enableHttpStream: true });
+// Literal routes win over the catch-all, which lets the app answer unknown routes with its own problem.
+host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}', handler });
+host.http('page', { methods: ['GET', 'HEAD'], authLevel: 'anonymous', route: 'v1/compare', handler });
+host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });

@@ -1,0 +1,66 @@
+// An app as a handler of @azure/functions (v4), whose requests and responses are almost, but not quite, the web's.
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpHandler, HttpMethod, HttpResponseBodyInit } from '@azure/functions';
+import type { App } from '../http/app.ts';
+import { logToStdout } from '../http/log.ts';
+import { lazyBody } from '../http/node.ts';
+
+/** All that the platform can route: which of them a path takes is the app's to say. */
+export const METHODS: HttpMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS'];
+
+/** Aborts when the caller of the invocation has gone; from the arrival of its request to the end of its response. */
+const callers = new Map<string, AbortSignal>();
+
+/**
+ * The library gives handlers no signal (azure-functions-nodejs-library#273, #294). But with `enableHttpStream` each request comes from the host
+ * as one to an HTTP server in this process, and the host's proxy drops it when its own caller goes. So Node's server is watched. Where the
+ * platform's front end keeps a caller's going to itself (azure-functions-host#8873), nothing aborts, and the request ends at its deadline.
+ */
+subscribe('http.server.request.start', (message) => {
+  const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+  const invocationId = request.headers['x-ms-invocation-id'];
+  if (typeof invocationId !== 'string') return;
+  const gone = new AbortController();
+  callers.set(invocationId, gone.signal);
+  response.once('close', () => {
+    callers.delete(invocationId);
+    if (!response.writableFinished) gone.abort();
+  });
+});
+
+/** Logs go through the invocation's context, so that the platform ties them to it; it takes none once the handler has returned. */
+export function handlerOf(app: App): HttpHandler {
+  return async (request, context) => {
+    const { method, url, headers } = request;
+    const chunks = (request.body as ReadableStream<Uint8Array> | null)?.values({ preventCancel: true });
+    const body = chunks === undefined ? {} : { body: lazyBody(chunks), duplex: 'half' as const };
+    const caller = callers.get(context.invocationId);
+    const signal = caller === undefined ? {} : { signal: caller };
+    let returned = false;
+    const response = await app.fetch(new Request(url, { method, headers, ...signal, ...body }), {
+      requestId: context.invocationId,
+      log: (line) => {
+        const text = JSON.stringify(line);
+        if (returned) logToStdout(line);
+        else if (line.severity === 'ERROR') context.error(text);
+        else context.log(text);
+      },
+    });
+    returned = true;
+    if (chunks !== undefined) void drain(chunks);
+    return { status: response.status, headers: response.headers, body: response.body as HttpResponseBodyInit };
+  };
+}
+
+/**
+ * Takes off the connection what is left of a body that was refused. The host keeps its connections to this process: on one with an unread
+ * body its next request would wait for ever. How much may come is bounded by the platform.
+ */
+async function drain(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    // The connection is gone, and the body with it.
+  }
+}

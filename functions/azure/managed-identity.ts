@@ -1,0 +1,39 @@
+// The function's managed identity as a credential, through the endpoint that App Service and Functions offer to their own instances
+// (https://learn.microsoft.com/azure/app-service/overview-managed-identity): one GET, without an SDK. The clients keep tokens themselves.
+import type { TokenCredential } from '@azure/core-auth';
+import { z } from 'zod';
+import { ConfigError } from '../instance/config.ts';
+
+/** What the platform puts into the environment as IDENTITY_ENDPOINT and IDENTITY_HEADER; `clientId` names a user-assigned identity. */
+export interface IdentityPlace {
+  readonly endpoint: string | undefined;
+  readonly secret: string | undefined;
+  readonly clientId: string | undefined;
+}
+
+const TOKEN_TIMEOUT_MS = 10_000;
+
+const TOKEN = z.object({ access_token: z.string(), expires_on: z.coerce.number() });
+
+/** Throws a ConfigError where the platform offers no identity. */
+export function managedIdentity({ endpoint, secret, clientId }: IdentityPlace): TokenCredential {
+  if (endpoint === undefined || secret === undefined) {
+    throw new ConfigError('give the function a managed identity, or set STOWAGE_TABLES_ACCOUNT and STOWAGE_TABLES_KEY');
+  }
+  return {
+    async getToken(scopes) {
+      const url = new URL(endpoint);
+      url.searchParams.set('api-version', '2019-08-01');
+      url.searchParams.set('resource', [scopes].flat()[0]!.replace(/\/\.default$/, ''));
+      if (clientId !== undefined) url.searchParams.set('client_id', clientId);
+      const response = await fetch(url, {
+        headers: { 'X-IDENTITY-HEADER': secret },
+        signal: AbortSignal.timeout(TOKEN_TIMEOUT_MS),
+      });
+      if (!response.ok)
+        throw new Error(`the managed identity endpoint answered ${response.status}: is the identity assigned?`);
+      const token = TOKEN.parse(await response.json());
+      return { token: token.access_token, expiresOnTimestamp: token.expires_on * 1_000 };
+    },
+  };
+}

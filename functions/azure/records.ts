@@ -1,0 +1,21 @@
+// The function app `records` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
+// (`x-functions-key`); health is open, as it shows nothing.
+import { app as host } from '@azure/functions';
+import { logToStdout } from '../http/log.ts';
+import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
+import { createRecordsApp } from '../records/record.ts';
+import { handlerOf, METHODS } from './http.ts';
+import { config, open } from './instance.ts';
+
+const records = createRecordsApp({
+  ...config,
+  timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS,
+  // Every request brings the log of its invocation; this one stands in for it.
+  log: logToStdout,
+  store: async () => (await open()).store,
+});
+
+host.setup({ enableHttpStream: true });
+// Literal routes win over the catch-all, which lets the app answer unknown routes with its own problem.
+host.http('records', { methods: METHODS, authLevel: 'function', route: '{*path}', handler: handlerOf(records) });
+host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler: handlerOf(records) });

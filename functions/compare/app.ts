@@ -1,0 +1,134 @@
+// The function `compare`: runs one cell of the comparison here, next to its store, and serves the page that asks for cells. It keeps no
+// state between requests. The page is static and open; every cell needs an admin's key.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { z } from 'zod';
+import { type CellRequest, cellRequestSchema, type CellResult, datasetSchema } from '../../shared/compare/cell/cell.ts';
+import { CellError } from '../../shared/compare/cell/run.ts';
+import { type App, type Call, createApp, type FrameOptions, reply, replyJson } from '../http/app.ts';
+import { readBody } from '../http/body.ts';
+import { codecOf, negotiated, parseJson } from '../http/content.ts';
+import { pathSegment, queryOf } from '../http/paths.ts';
+import { Problem } from '../http/problem.ts';
+import { parsed } from '../http/validate.ts';
+
+export interface CompareAppOptions extends FrameOptions {
+  readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
+  /** Removes what cells of the dataset made; content where there is nothing. */
+  readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
+  /** The page, as HTML with its style and script inline. */
+  readonly page: string;
+}
+
+const datasetPathSchema = z.object({ dataset: datasetSchema });
+
+const CELL_BODY_BYTES_MAX = 16_384;
+
+export function createCompareApp(options: CompareAppOptions): App {
+  const page = pageResponse(options.page);
+  const running = new RunningCells();
+  return createApp(
+    [
+      { method: 'POST', path: '/v1/compare/cells', role: 'admin', handle: (call) => postCell(options, running, call) },
+      {
+        method: 'DELETE',
+        path: '/v1/compare/datasets/:dataset',
+        role: 'admin',
+        handle: (call) => deleteDataset(options, running, call),
+      },
+      {
+        method: 'GET',
+        path: '/v1/compare',
+        role: undefined,
+        handle: async ({ request }) => {
+          queryOf(request, []);
+          negotiated(request, ['text/html']);
+          return page();
+        },
+      },
+    ],
+    options,
+  );
+}
+
+/** Cells under way in this instance: one whose caller has gone may still write for a moment. */
+class RunningCells {
+  readonly #ends = new Map<string, Set<Promise<unknown>>>();
+
+  /** Notes the cell until it ends; gives back what it gives. */
+  async during<T>(dataset: string, cell: Promise<T>): Promise<T> {
+    const ends = this.#ends.get(dataset) ?? new Set();
+    this.#ends.set(dataset, ends.add(cell));
+    try {
+      return await cell;
+    } finally {
+      ends.delete(cell);
+      if (ends.size === 0) this.#ends.delete(dataset);
+    }
+  }
+
+  /** Waits for the dataset's cells, however they end; rejects with the signal's reason. */
+  async over(dataset: string, signal: AbortSignal): Promise<void> {
+    const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
+    signal.throwIfAborted();
+    await Promise.race([Promise.allSettled(cells), once(signal, 'abort')]);
+    signal.throwIfAborted();
+  }
+}
+
+async function postCell(
+  { runCell }: CompareAppOptions,
+  running: RunningCells,
+  { request, bounds }: Call,
+): Promise<Response> {
+  queryOf(request, []);
+  codecOf(request.headers.get('Content-Type'), ['json']);
+  const cell = parsed(cellRequestSchema, parseJson(await readBody(request, CELL_BODY_BYTES_MAX, bounds.signal)));
+  try {
+    return replyJson(await running.during(cell.dataset, runCell(cell, bounds.signal)));
+  } catch (error) {
+    if (error instanceof CellError) throw new Problem('unavailable', error.message, { cause: error });
+    if (bounds.signal.aborted)
+      throw new Problem('aborted', 'the deadline, or the caller, ended the cell before its time', { cause: error });
+    throw error;
+  }
+}
+
+async function deleteDataset(
+  { removeDataset }: CompareAppOptions,
+  running: RunningCells,
+  { request, bounds: { signal } }: Call,
+): Promise<Response> {
+  queryOf(request, []);
+  const { dataset } = parsed(datasetPathSchema, { dataset: pathSegment(request, 3) });
+  try {
+    await running.over(dataset, signal);
+    await removeDataset(dataset, signal);
+  } catch (error) {
+    if (signal.aborted)
+      throw new Problem('aborted', 'the dataset was not removed before the deadline', { cause: error });
+    throw error;
+  }
+  return new Response(null, { status: 204 });
+}
+
+/** The page runs its own inline script and style, talks to its own origin, and nothing else. */
+function pageResponse(html: string): () => Response {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashesOf(html, 'script')}`,
+    `style-src ${hashesOf(html, 'style')}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  return () =>
+    reply('text/html; charset=utf-8', html, { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' });
+}
+
+function hashesOf(html: string, element: 'script' | 'style'): string {
+  const bodies = [...html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'))].map((match) => match[1]!);
+  const hashes = bodies.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
+  return hashes.length === 0 ? "'none'" : hashes.join(' ');
+}

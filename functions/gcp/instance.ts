@@ -1,0 +1,49 @@
+// Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
+import { GoogleAuth } from 'google-gax';
+import { z } from 'zod';
+import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { measured } from '../../shared/drivers/measured.ts';
+import { openStore } from '../../shared/store/index.ts';
+import { datastoreUsage } from '../compare/usage.ts';
+import { type Log, logToStdout } from '../http/log.ts';
+import { functionConfig, parsedEnvironment } from '../instance/config.ts';
+import { closeOnSigterm, once } from '../instance/lifetime.ts';
+
+/** Who gets in, and default deadlines. */
+export const config = functionConfig(process.env);
+
+const env = parsedEnvironment(
+  z.object({
+    GOOGLE_CLOUD_PROJECT: z.string(),
+    STOWAGE_DATABASE_ID: z.string().optional(),
+    STOWAGE_NAMESPACE: z.string().optional(),
+    /** `host:port` of an emulator; the SDK's own client reads it too. */
+    DATASTORE_EMULATOR_HOST: z.string().optional(),
+  }),
+  process.env,
+);
+/** The project's database and namespace, as the SDK's clients take them. */
+export const place = {
+  projectId: env.GOOGLE_CLOUD_PROJECT,
+  ...(env.STOWAGE_DATABASE_ID === undefined ? {} : { databaseId: env.STOWAGE_DATABASE_ID }),
+  ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
+};
+
+/** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
+export const open = once(async () => {
+  const where =
+    env.DATASTORE_EMULATOR_HOST === undefined
+      ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
+      : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
+  const { driver, counters } = measured(datastoreDriver({ ...place, ...where }));
+  const store = openStore({ driver });
+  closeOnSigterm(() => store.close());
+  return { store, usage: () => datastoreUsage(counters) };
+});
+
+/** The app's line, tied to the trace that Cloud Logging shows it under. */
+export const log: Log = (line) => {
+  const trace = /^[\da-f]{2}-([\da-f]{32})-/.exec(line.traceparent ?? '')?.[1];
+  const extra = { 'logging.googleapis.com/trace': `projects/${place.projectId}/traces/${trace}` };
+  logToStdout(line, trace === undefined ? {} : extra);
+};

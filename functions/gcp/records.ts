@@ -1,0 +1,14 @@
+// The function `records` on Google Cloud. A plain function exported by name: registering it with the functions-framework's `http()` from a
+// bundle would fill a second registry that nobody reads.
+import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
+import { once } from '../instance/lifetime.ts';
+import { createRecordsApp } from '../records/record.ts';
+import { frameworkFunction } from './functions-framework.ts';
+import { config, log, open } from './instance.ts';
+
+/** Records, batches, scans and tables. */
+export const records = frameworkFunction(
+  once(async () =>
+    createRecordsApp({ ...config, timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS, log, store: async () => (await open()).store }),
+  ),
+);

@@ -1,0 +1,197 @@
+// The frame of both functions, Request -> Response: routes, deadlines, roles, problems and the log line. It knows no cloud and reads no
+// environment. Whatever happens inside, the answer is a response: an error becomes its problem in exactly one place, here.
+import { randomUUID } from 'node:crypto';
+import { Hono } from 'hono';
+import { type AuthConfig, createAuthorize, type Role } from './auth.ts';
+import { conditionHeaders } from './conditions.ts';
+import { CACHING, wholeNumberHeader } from './headers.ts';
+import { causesOf, type Log, severityOf } from './log.ts';
+import { pathSegment, queryOf, rawPath, refuseFragment } from './paths.ts';
+import { Problem, problemResponse, toProblem } from './problem.ts';
+
+/** What a handler gets: the request, its bounds, and the check of the caller's role. */
+export interface Call {
+  readonly request: Request;
+  /** Bounds for the store: the request's own deadline, or its caller's hanging up. */
+  readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
+  /** Throws unless the caller has at least this role; for handlers that learn only from the body what is asked. */
+  authorize(needed: Role): void;
+  /** A streaming handler hands over here how its stream will end; the log line waits for it. */
+  endsWith(outcome: Promise<Problem | undefined>): void;
+}
+
+export interface Route {
+  /** GET answers HEAD too. */
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** As Hono spells it. Parameters are for matching only: handlers read the raw path. */
+  readonly path: string;
+  /** The least role, checked before anything else; undefined: open to everybody. */
+  readonly role: Role | undefined;
+  handle(call: Call): Promise<Response>;
+}
+
+export interface FrameOptions {
+  readonly auth: AuthConfig;
+  readonly log: Log;
+  /** Deadline of a request that names none in `Stowage-Timeout-Ms`, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The longest deadline a request may name, in milliseconds. */
+  readonly timeoutMaxMs: number;
+}
+
+/** One call's surroundings, where the platform has better ones than the app's own. */
+export interface Surroundings {
+  readonly log?: Log;
+  /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
+  readonly requestId?: string;
+}
+
+export interface App {
+  /** Never rejects. */
+  fetch(request: Request, surroundings?: Surroundings): Promise<Response>;
+}
+
+/** An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and `method_not_allowed` on a known path. */
+export function createApp(routes: readonly Route[], options: FrameOptions): App {
+  const authorize = createAuthorize(options.auth);
+  const hono = new Hono<{ Bindings: Surroundings }>({ getPath: (request) => rawPath(request.url) });
+  const all = [...routes, HEALTH];
+  for (const route of all) {
+    hono.on(route.method, route.path, ({ req, env }) => answer(route, req.raw, env));
+  }
+  for (const path of new Set(all.map((route) => route.path))) {
+    const refusal = refusing(path, () => notAllowed(all.filter((route) => route.path === path)));
+    hono.all(path, ({ req, env }) => answer(refusal, req.raw, env));
+  }
+  const elsewhere = notFound(all);
+  hono.notFound(({ req, env }) => answer(elsewhere, req.raw, env));
+
+  async function answer(route: Route, request: Request, { log = options.log, requestId }: Surroundings) {
+    const startedMs = performance.now();
+    const id = ownRequestId(request) ?? requestId ?? randomUUID();
+    let ending: Promise<Problem | undefined> | undefined;
+    const outcome = await settle(route, request, id, (promise) => {
+      ending = promise;
+    });
+    const response = outcome.response;
+    const finish = (problem: Problem | undefined): void =>
+      log(lineOf(route, request, { id, status: response.status, problem, durationMs: performance.now() - startedMs }));
+    if (ending === undefined) finish(outcome.problem);
+    else void ending.then(finish);
+    response.headers.set('X-Request-Id', id);
+    response.headers.set('X-Content-Type-Options', 'nosniff');
+    // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it has ended.
+    if (request.method === 'HEAD') await response.body?.cancel();
+    return response;
+  }
+
+  async function settle(route: Route, request: Request, id: string, endsWith: Call['endsWith']) {
+    try {
+      refuseFragment(request.url);
+      if (route.role !== undefined) authorize(request, route.role);
+      const bounds = boundsOf(request, options);
+      const response = await route.handle({
+        request,
+        bounds,
+        endsWith,
+        authorize: (needed) => authorize(request, needed),
+      });
+      return { response, problem: undefined };
+    } catch (error) {
+      const problem = toProblem(error, conditionHeaders(request));
+      return { response: problemResponse(problem, id), problem };
+    }
+  }
+
+  return { fetch: async (request, surroundings = {}) => await hono.fetch(request, surroundings) };
+}
+
+/** A response with a body in memory. */
+export function reply(
+  contentType: string,
+  body: Uint8Array | string,
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
+): Response {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return new Response(bytes as Uint8Array<ArrayBuffer>, {
+    status,
+    headers: { 'Content-Type': contentType, 'Content-Length': String(bytes.length), ...CACHING, ...headers },
+  });
+}
+
+export function replyJson(value: unknown, status = 200): Response {
+  return reply('application/json', JSON.stringify(value), {}, status);
+}
+
+/** Says that this instance serves, and nothing about what it stores. */
+const HEALTH: Route = {
+  method: 'GET',
+  path: '/v1/health',
+  role: undefined,
+  handle: async ({ request }) => {
+    queryOf(request, []);
+    return reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' });
+  },
+};
+
+function notFound(routes: readonly Route[]): Route {
+  const paths = new Set(routes.map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}')));
+  const detail = `no such route; there are ${[...paths].join(', ')}`;
+  return refusing('*', () => new Problem('route_not_found', detail));
+}
+
+function refusing(path: string, problem: () => Problem): Route {
+  return { method: 'GET', path, role: undefined, handle: () => Promise.reject(problem()) };
+}
+
+function notAllowed(routes: readonly Route[]): Problem {
+  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const allow = methods.join(', ');
+  return new Problem('method_not_allowed', `this path takes ${allow}`, { headers: { Allow: allow } });
+}
+
+function boundsOf(request: Request, { timeoutMs, timeoutMaxMs }: FrameOptions): Call['bounds'] {
+  const own = wholeNumberHeader(request, 'Stowage-Timeout-Ms', timeoutMaxMs) ?? timeoutMs;
+  return { timeoutMs: own, signal: AbortSignal.any([request.signal, AbortSignal.timeout(own)]) };
+}
+
+function ownRequestId(request: Request): string | undefined {
+  return /^[\w.-]{8,64}$/.exec(request.headers.get('X-Request-Id') ?? '')?.[0];
+}
+
+interface Ending {
+  readonly id: string;
+  readonly status: number;
+  readonly problem: Problem | undefined;
+  readonly durationMs: number;
+}
+
+function lineOf(route: Route, request: Request, { id, status, problem, durationMs }: Ending): Parameters<Log>[0] {
+  const traceparent = request.headers.get('traceparent');
+  const table = tableOf(route, request);
+  // A stream's status was sent before it failed: the problem knows better.
+  const severity = severityOf(problem?.status ?? status);
+  return {
+    severity,
+    message: `${request.method} ${route.path} ${status}`,
+    requestId: id,
+    ...(traceparent === null ? {} : { traceparent }),
+    method: request.method,
+    route: route.path,
+    ...(table === undefined ? {} : { table }),
+    status,
+    ...(problem === undefined ? {} : { code: problem.code }),
+    durationMs: Math.round(durationMs * 100) / 100,
+    ...(problem !== undefined && severity === 'ERROR' ? { causes: causesOf(problem) } : {}),
+  };
+}
+
+function tableOf(route: Route, request: Request): string | undefined {
+  if (!route.path.startsWith('/v1/tables/:table')) return undefined;
+  try {
+    return pathSegment(request, 2);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+// Values and media types: what a value may arrive as, what it can be given back as, and how one becomes the other. Bytes are stored
+// as they came, once they are known to parse; so the stored media type gives back the very same bytes.
+import { type EncodedValue, VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
+import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './convert.ts';
+import { tooDeep } from './depth.ts';
+import { depthOf } from './json-source.ts';
+import { assertMsgpack } from './msgpack.ts';
+import { Problem } from './problem.ts';
+
+export type Codec = EncodedValue['codec'];
+
+export const MEDIA_TYPE_OF: Readonly<Record<Codec, string>> = {
+  json: 'application/json',
+  msgpack: 'application/msgpack',
+  bytes: 'application/octet-stream',
+};
+
+export const MEDIA_TYPES: readonly string[] = Object.values(MEDIA_TYPE_OF);
+
+/** The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem `unsupported_media_type`. */
+export function codecOf(contentType: string | null, allowed: readonly Codec[]): Codec {
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const codec = allowed.find((candidate) => MEDIA_TYPE_OF[candidate] === type);
+  const foreign = parameters.find((parameter) => parameter !== '' && !/^charset="?utf-8"?$/.test(parameter));
+  if (codec !== undefined && foreign === undefined) return codec;
+  const list = allowed.map((candidate) => MEDIA_TYPE_OF[candidate]).join(', ');
+  const found = contentType === null ? 'there is no Content-Type' : `Content-Type ${JSON.stringify(contentType)}`;
+  throw new Problem('unsupported_media_type', `${found}; send one of ${list} (text in UTF-8)`, {
+    headers: { Accept: list },
+  });
+}
+
+/** Takes a value in as it came, or throws the Problem `malformed`. */
+export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
+  if (codec === 'json') parseJson(bytes);
+  if (codec === 'msgpack') assertMsgpack(bytes);
+  return { codec, bytes };
+}
+
+/** JSON as RFC 8259 has it, UTF-8 without a byte order mark, of at most 100 levels. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const value = parseJsonOfAnyDepth(bytes);
+  if (depthOf(bytes) > VALUE_DEPTH_MAX) throw tooDeep();
+  return value;
+}
+
+/** The Problem `malformed` never quotes the text, which may be secret. */
+export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
+  } catch (error) {
+    const at = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    throw new Problem('malformed', `not JSON${at === undefined ? '' : ` at character ${at}`}: send one value in UTF-8`);
+  }
+}
+
+/**
+ * The offers that are accepted, the best first: by weight, then by how closely their range names them (the type itself before any wildcard),
+ * then by the order of the ranges, then by their own.
+ */
+export function acceptable(accept: string | null, offers: readonly string[]): string[] {
+  if (accept === null || accept.trim() === '') return [...offers];
+  const ranges = accept.split(',').map(mediaRange);
+  return offers
+    .map((offer) => ({ offer, ...matchOf(offer, ranges) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || a.wildcards - b.wildcards || a.index - b.index)
+    .map(({ offer }) => offer);
+}
+
+/** The best of the offers; the Problem `not_acceptable` where none is accepted. */
+export function negotiated(request: Request, offers: readonly string[]): string {
+  const [chosen] = acceptable(request.headers.get('Accept'), offers);
+  if (chosen === undefined) throw new Problem('not_acceptable', `it can be given as ${offers.join(' or ')}`);
+  return chosen;
+}
+
+/** A value in the form in which it is given. */
+export interface Presented extends EncodedValue {
+  /** Whether it is not the stored form. */
+  readonly isConverted: boolean;
+}
+
+/**
+ * A stored value for this request: as stored, or turned from JSON to MessagePack or back, whichever is accepted more gladly and carries it
+ * exactly; bytes have no other form. The Problem `not_acceptable` where that leaves nothing.
+ */
+export function present(value: EncodedValue, request: Request): Presented {
+  const others: readonly Codec[] = value.codec === 'json' ? ['msgpack'] : value.codec === 'msgpack' ? ['json'] : [];
+  const offers = [value.codec, ...others].map((codec) => MEDIA_TYPE_OF[codec]);
+  let obstacle = '';
+  for (const type of acceptable(request.headers.get('Accept'), offers)) {
+    if (type === offers[0]) return { ...value, isConverted: false };
+    try {
+      return { codec: others[0]!, bytes: converted(value), isConverted: true };
+    } catch (error) {
+      if (!isObstacle(error)) throw error;
+      obstacle = `, not as ${type}: ${error.message}`;
+    }
+  }
+  const list = obstacle === '' ? offers.join(' or ') : offers[0];
+  throw new Problem('not_acceptable', `it can be given as ${list}${obstacle}`);
+}
+
+/** MessagePack as JSON text, or JSON as MessagePack. Values that nobody checked may lie in a store: a library's, a former release's. */
+function converted(value: EncodedValue): Uint8Array {
+  const { codec, bytes } = encodedValue(value.codec, value.bytes);
+  return codec === 'json' ? msgpackFromJson(bytes) : Buffer.from(jsonFromMsgpack(bytes));
+}
+
+/** A stored value as JSON text, as it stands or converted; undefined where JSON cannot carry it, or would not be read everywhere. */
+export function jsonText(value: EncodedValue): string | undefined {
+  if (value.codec === 'bytes') return undefined;
+  try {
+    return UTF8.decode(value.codec === 'json' ? encodedValue('json', value.bytes).bytes : converted(value));
+  } catch (error) {
+    if (isObstacle(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the value is what stands in the way, not the program. */
+function isObstacle(error: unknown): error is Error {
+  return error instanceof NotCarried || error instanceof Problem;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+interface MediaRange {
+  readonly type: string;
+  readonly weight: number;
+}
+
+function mediaRange(text: string): MediaRange {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  const weight = q === undefined ? 1 : /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q) ? Number(q) : 0;
+  return { type, weight };
+}
+
+interface Match {
+  readonly weight: number;
+  readonly wildcards: number;
+  readonly index: number;
+}
+
+/** The most specific range that covers the offer: how it weighs, how many wildcards it has, where it stands. */
+function matchOf(offer: string, ranges: readonly MediaRange[]): Match {
+  const types = [offer, `${offer.split('/')[0]}/*`, '*/*'];
+  for (const [wildcards, type] of types.entries()) {
+    const index = ranges.findIndex((candidate) => candidate.type === type);
+    if (index !== -1) return { weight: ranges[index]!.weight, wildcards, index };
+  }
+  return { weight: 0, wildcards: 0, index: 0 };
+}

@@ -1,0 +1,138 @@
+// The one table of errors over HTTP (RFC 9457). Every response that is not a success is made here, and says in `code` what to do;
+// the README's table of errors is tested against PROBLEMS. Causes stay in the log: they never reach the caller.
+import { StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
+
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** Whether the very same request may be sent again. */
+  readonly retryable: boolean;
+}
+
+/** Every code a caller can meet, with its status. */
+export const PROBLEMS = {
+  malformed: { status: 400, title: 'Malformed request', retryable: false },
+  invalid: { status: 400, title: 'Invalid request', retryable: false },
+  unauthenticated: { status: 401, title: 'No valid key', retryable: false },
+  forbidden: { status: 403, title: 'The key has another role', retryable: false },
+  route_not_found: { status: 404, title: 'No such route', retryable: false },
+  table_not_found: { status: 404, title: 'No such table', retryable: false },
+  record_not_found: { status: 404, title: 'No such record', retryable: false },
+  method_not_allowed: { status: 405, title: 'Method not allowed', retryable: false },
+  not_acceptable: { status: 406, title: 'Not available in an accepted media type', retryable: false },
+  body_timeout: { status: 408, title: 'The body did not arrive in time', retryable: true },
+  conflict: { status: 409, title: 'The state is not what the request assumed', retryable: false },
+  precondition_failed: { status: 412, title: 'Precondition failed', retryable: false },
+  too_large: { status: 413, title: 'Too large', retryable: false },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type', retryable: false },
+  throttled: { status: 429, title: 'Too many requests', retryable: true },
+  internal: { status: 500, title: 'Internal error', retryable: false },
+  corrupt: { status: 500, title: 'Stored data is damaged', retryable: false },
+  unavailable: { status: 503, title: 'The provider cannot be reached', retryable: true },
+  aborted: { status: 503, title: 'The deadline passed before anything was written', retryable: true },
+  unknown: { status: 504, title: 'The fate of the write is unknown', retryable: false },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** The body of every error response; in a batch also the `problem` of a failed outcome. */
+export interface ProblemBody {
+  /** `urn:stowage:` and the code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly retryable: boolean;
+  /** The request's id, as in the log. Absent inside a batch. */
+  readonly instance?: string;
+}
+
+interface ProblemDetails {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+}
+
+/** An error that already knows its response. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly retryable: boolean;
+
+  /** `detail` tells the caller what to do, and is sent to it. */
+  constructor(code: ProblemCode, detail: string, details: ProblemDetails = {}) {
+    super(detail, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.retryable = details.retryable ?? PROBLEMS[code].retryable;
+    this.headers = details.headers ?? {};
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+
+  body(instance?: string): ProblemBody {
+    const { status, title } = PROBLEMS[this.code];
+    return {
+      type: `urn:stowage:${this.code}`,
+      title,
+      status,
+      code: this.code,
+      detail: this.message,
+      retryable: this.retryable,
+      ...(instance === undefined ? {} : { instance }),
+    };
+  }
+}
+
+/** How long a caller that met `throttled`, `unavailable` or `aborted` should wait: the providers' own advice is about a second. */
+const RETRY_AFTER_SECONDS = '1';
+
+const FROM_STORE: Readonly<Record<StoreErrorCode, ProblemCode>> = {
+  conflict: 'conflict',
+  not_found: 'table_not_found',
+  too_large: 'too_large',
+  invalid: 'invalid',
+  throttled: 'throttled',
+  unavailable: 'unavailable',
+  unknown: 'unknown',
+  corrupt: 'corrupt',
+  aborted: 'aborted',
+};
+
+/**
+ * Any thrown thing as a Problem. `conditional`: the request carried If-Match or If-None-Match (in a batch, ifVersion or ifAbsent),
+ * so the store's `conflict` is its failed precondition.
+ */
+export function toProblem(error: unknown, conditional = false): Problem {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof StoreError)) {
+    return new Problem('internal', 'the function failed; its log has the cause under this request id', {
+      cause: error,
+    });
+  }
+  const code = error.code === 'conflict' && conditional ? 'precondition_failed' : FROM_STORE[error.code];
+  const detail = code === 'table_not_found' ? `${error.message}; create it with PUT /v1/tables/{table}` : error.message;
+  const waits = error.retryable && PROBLEMS[code].status >= 429;
+  return new Problem(code, detail, {
+    retryable: error.retryable,
+    cause: error,
+    ...(waits ? { headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : {}),
+  });
+}
+
+/** The response of a problem; `application/problem+json` whatever the request accepts, as errors must always be readable. */
+export function problemResponse(problem: Problem, instance: string): Response {
+  const body = Buffer.from(JSON.stringify(problem.body(instance)));
+  return new Response(body, {
+    status: problem.status,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'Content-Length': String(body.length),
+      'Cache-Control': 'no-store',
+      ...problem.headers,
+    },
+  });
+}

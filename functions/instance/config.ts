@@ -1,0 +1,80 @@
+// Reads the environment an entry hands over. Whatever is wrong is said at start, with the variable's name and never with its value.
+import { z } from 'zod';
+import { type AuthConfig, ROLES } from '../http/auth.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What both clouds' functions take from the environment. */
+export interface FunctionConfig {
+  readonly auth: AuthConfig;
+  /** Default deadline of a request to `records`. */
+  readonly timeoutMs: number;
+}
+
+/** A variable is missing or wrong; the message names it. */
+export class ConfigError extends Error {}
+
+/** Enough randomness that guessing is hopeless: 16 characters of base64 are 96 bits. */
+const KEY_CHARS_MIN = 16;
+
+const appKeys = z
+  .string()
+  .transform((text) => text.split(',').map((key) => key.trim()))
+  .pipe(
+    z
+      .array(
+        z
+          .string()
+          .regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces')
+          // Azure hands over the text of a reference that it could not follow, and that text is no secret.
+          .refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved')
+          .min(KEY_CHARS_MIN),
+      )
+      .max(2, 'at most two keys, separated by a comma'),
+  )
+  .optional();
+
+const FUNCTION = z.object({
+  STOWAGE_AUTH: z.enum(['keys', 'none']).default('keys'),
+  STOWAGE_READ_KEYS: appKeys,
+  STOWAGE_WRITE_KEYS: appKeys,
+  STOWAGE_ADMIN_KEYS: appKeys,
+  STOWAGE_TIMEOUT_MS: z.coerce.number().int().min(1).max(60_000).default(25_000),
+});
+
+/**
+ * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS` (one key, or two
+ * with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000). Throws a ConfigError.
+ */
+export function functionConfig(env: Environment): FunctionConfig {
+  const given = parsedEnvironment(FUNCTION, env);
+  const keys = {
+    read: given.STOWAGE_READ_KEYS ?? [],
+    write: given.STOWAGE_WRITE_KEYS ?? [],
+    admin: given.STOWAGE_ADMIN_KEYS ?? [],
+  };
+  if (given.STOWAGE_AUTH === 'none' && ROLES.some((role) => keys[role].length > 0)) {
+    throw new ConfigError(
+      'STOWAGE_AUTH is none, yet keys are configured: nobody would be asked for them; remove one of the two',
+    );
+  }
+  return {
+    auth: given.STOWAGE_AUTH === 'none' ? { mode: 'none' } : { mode: 'keys', keys },
+    timeoutMs: given.STOWAGE_TIMEOUT_MS,
+  };
+}
+
+/** The environment through a schema whose names are variables; an empty variable counts as absent. Throws a ConfigError. */
+export function parsedEnvironment<Schema extends z.ZodType>(schema: Schema, env: Environment): z.output<Schema> {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = schema.safeParse(present);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
+  throw new ConfigError(`wrong environment: ${issues.join('; ')}`);
+}
+
+/** No request to `records` may take longer: both platforms' default timeouts allow it. */
+export const RECORDS_TIMEOUT_MAX_MS = 60_000;
+
+/** A cell takes its window, warm-up and drain; Azure ends every HTTP request after 230 s. */
+export const COMPARE_DEADLINES = { timeoutMs: 220_000, timeoutMaxMs: 220_000 } as const;

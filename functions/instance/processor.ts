@@ -1,0 +1,39 @@
+// What Linux tells of processors: how long this process's first thread, on which a function runs, ran and waited, and what the hypervisor took.
+import { readFileSync } from 'node:fs';
+import type { ProcessorTimes } from '../../shared/compare/cell/processor.ts';
+
+/** Linux counts machine time in ticks of a hundredth of a second, whatever its own clock does. */
+const TICK_MS = 10;
+
+const NANOSECONDS_PER_MS = 1_000_000;
+
+/** Undefined on systems other than Linux, and in sandboxes that hide these files. */
+export function processorTimes(): ProcessorTimes | undefined {
+  try {
+    return timesOf(readFileSync('/proc/self/schedstat', 'utf8'), readFileSync('/proc/stat', 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `schedstat`: nanoseconds run, nanoseconds waited, slices (Documentation/scheduler/sched-stats.rst of Linux). `stat`, first line: `cpu`, then ticks
+ * as user, nice, system, idle, iowait, irq, softirq, steal; guests' ticks after them are in user and nice already (proc_stat(5)).
+ */
+export function timesOf(schedstat: string, stat: string): ProcessorTimes | undefined {
+  const [ran, waited] = numbersOf(schedstat);
+  const ticks = numbersOf(stat.split('\n', 1)[0]!).slice(1, 9);
+  const stolen = ticks[7];
+  if (ran === undefined || waited === undefined || stolen === undefined || Number.isNaN(ran + waited + stolen))
+    return undefined;
+  return {
+    ranMs: ran / NANOSECONDS_PER_MS,
+    waitedMs: waited / NANOSECONDS_PER_MS,
+    machineMs: ticks.reduce((sum, one) => sum + one, 0) * TICK_MS,
+    stolenMs: stolen * TICK_MS,
+  };
+}
+
+function numbersOf(line: string): number[] {
+  return line.trim().split(/\s+/).map(Number);
+}

@@ -1,0 +1,142 @@
+// One record over HTTP: GET, HEAD, PUT, DELETE with conditions, ttl and bounded staleness. Conditions are handed to the store where it
+// can judge them within the write; only lists of tags and `If-Match: *` cost a read first.
+import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
+import { type App, type Call, createApp, type FrameOptions, reply, type Route } from '../http/app.ts';
+import { readBody } from '../http/body.ts';
+import {
+  type Conditions,
+  conditionsOf,
+  entityTag,
+  type Guard,
+  guardOf,
+  isKnown,
+  passesIfMatch,
+  passesIfNoneMatch,
+} from '../http/conditions.ts';
+import { codecOf, encodedValue, MEDIA_TYPE_OF, present } from '../http/content.ts';
+import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
+import { pathSegment, queryOf } from '../http/paths.ts';
+import { Problem } from '../http/problem.ts';
+import { batchRoute } from './batch.ts';
+import { scanRoute } from './scan.ts';
+import { isoTime, type RecordTable, type StoreSource, tableNameOf, tableRoutes, Tables } from './tables.ts';
+
+export interface RecordsAppOptions extends FrameOptions {
+  readonly store: StoreSource;
+}
+
+/** The function `records`. */
+export function createRecordsApp(options: RecordsAppOptions): App {
+  const tables = new Tables(options.store);
+  const path = '/v1/tables/:table/records/:key';
+  return createApp(
+    [
+      { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
+      { method: 'PUT', path, role: 'write', handle: (call) => putRecord(tables, call) },
+      { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
+      scanRoute(tables),
+      batchRoute(tables),
+      ...tableRoutes(tables),
+    ] satisfies Route[],
+    options,
+  );
+}
+
+/** The store's own limit for a record, so that a body which can never fit is not read to its end. */
+const VALUE_BYTES_MAX = 512 * 1024;
+
+/** Rounds of reading, judging and writing against other writers before giving up. */
+const ROUNDS_MAX = 8;
+
+async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  const conditions = conditionsOf(request);
+  const key = keyOf(request);
+  const maxAgeMs = maxAgeMsOf(request);
+  const entry = await tables.use(tableNameOf(request), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
+  if (entry === undefined) throw new Problem('record_not_found', 'there is no record under this key');
+  // Before the conditions (RFC 9110, 13.2.1): the form decides which entity tag they are about.
+  const { codec, bytes, isConverted } = present(entry.value, request);
+  const tag = entityTag(entry.version, isConverted ? codec : undefined);
+  const headers = headersOf(entry, tag);
+  if (!passesIfMatch(conditions, entry.version)) throw failed();
+  if (isKnown(conditions, tag)) return new Response(null, { status: 304, headers });
+  return reply(MEDIA_TYPE_OF[codec], bytes, headers);
+}
+
+async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  const key = keyOf(request);
+  const conditions = conditionsOf(request);
+  const ttlMs = ttlMsOf(request);
+  if (request.headers.has('Content-Range'))
+    throw new Problem('invalid', 'a record is written whole: send no Content-Range');
+  const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack', 'bytes']);
+  const value = encodedValue(codec, await readBody(request, VALUE_BYTES_MAX, bounds.signal));
+  const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
+  const { written, guard } = await tables.use(tableNameOf(request), bounds, (table) =>
+    guarded(table, key, conditions, bounds, (guard) => table.put(key, value, { ...options, ...guard })),
+  );
+  return new Response(null, {
+    status: 'ifAbsent' in guard ? 201 : 204,
+    headers: { ETag: entityTag(written.version), ...CACHING },
+  });
+}
+
+async function deleteRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  const key = keyOf(request);
+  const conditions = conditionsOf(request);
+  await tables.use(tableNameOf(request), bounds, (table) =>
+    guarded(table, key, conditions, bounds, async (guard) => {
+      if (!('ifAbsent' in guard)) await table.delete(key, { ...bounds, ...guard });
+      // The store knows no such delete; a record that must be absent has only to be looked for.
+      else if ((await table.get(key, bounds)) !== undefined) throw failed();
+    }),
+  );
+  return new Response(null, { status: 204, headers: CACHING });
+}
+
+/**
+ * Writes under the request's conditions: at once where the store can judge them, otherwise after a read, on condition that the record is
+ * still as read; another writer in between means another round.
+ */
+async function guarded<T>(
+  table: RecordTable,
+  key: string,
+  conditions: Conditions,
+  bounds: Call['bounds'],
+  write: (guard: Guard) => Promise<T>,
+): Promise<{ written: T; guard: Guard }> {
+  const direct = guardOf(conditions);
+  if (direct !== undefined) return { written: await write(direct), guard: direct };
+  for (let round = 1; ; round += 1) {
+    const version = (await table.get(key, bounds))?.version;
+    if (!passesIfMatch(conditions, version) || !passesIfNoneMatch(conditions, version)) throw failed();
+    const guard: Guard = version === undefined ? { ifAbsent: true } : { ifVersion: version };
+    try {
+      return { written: await write(guard), guard };
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'conflict' || round === ROUNDS_MAX) throw error;
+    }
+  }
+}
+
+function failed(): Problem {
+  return new Problem(
+    'precondition_failed',
+    'the record is not as If-Match or If-None-Match demands: read it, decide again',
+  );
+}
+
+function keyOf(request: Request): string {
+  return pathSegment(request, 4);
+}
+
+function headersOf({ expiresAtMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
+  return {
+    ...CACHING,
+    ETag: tag,
+    ...(expiresAtMs === undefined ? {} : { 'Stowage-Expires-At': isoTime(expiresAtMs) }),
+  };
+}

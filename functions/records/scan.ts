@@ -1,0 +1,171 @@
+// GET of a table's records: a JSON page, bounded in records and bytes, or an NDJSON stream. A stream's last line always says how it
+// ended: `{"end":true}` (with a cursor if there is more), or `{"error":{...}}`; without such a line it was cut off.
+import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
+import { type Call, reply, type Route } from '../http/app.ts';
+import { jsonText, MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
+import { CACHING } from '../http/headers.ts';
+import { queryOf, rawPath, rawQuery } from '../http/paths.ts';
+import { Problem, toProblem } from '../http/problem.ts';
+import { isoTime, tableNameOf, type Tables } from './tables.ts';
+
+const PAGE_RECORDS_DEFAULT = 100;
+const PAGE_RECORDS_MAX = 1_000;
+/** A page ends with the record that fills it: small enough for every host's limit (32 MB) even with one more record of 512 KiB. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Lines of a stream are sent in chunks of about this size. */
+const CHUNK_BYTES = 64 * 1024;
+
+export const NDJSON = 'application/x-ndjson';
+
+export function scanRoute(tables: Tables): Route {
+  return {
+    method: 'GET',
+    path: '/v1/tables/:table/records',
+    role: 'read',
+    handle: (call) => scanRecords(tables, call),
+  };
+}
+
+async function scanRecords(tables: Tables, call: Call): Promise<Response> {
+  const { request, bounds } = call;
+  const { limit: limitText, ...range } = queryOf(request, ['prefix', 'from', 'to', 'limit', 'cursor']);
+  const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
+  const streamed = contentType === NDJSON;
+  const limit = limitOf(limitText, streamed);
+  const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
+  // The first record is fetched before anything is answered, so that what is wrong from the start gets its own status.
+  const reading = await tables.use(tableNameOf(request), bounds, (table) => Reading.start(table.scan(options)));
+  if (!streamed) {
+    const text = await pageText(reading);
+    return reply(contentType, text, linkOf(request, reading.cursor));
+  }
+  const { stream, ended } = streamOf(reading);
+  call.endsWith(ended);
+  return new Response(stream, { headers: { 'Content-Type': NDJSON, ...CACHING } });
+}
+
+/** The next page, for a caller that goes on as it began (RFC 8288). */
+function linkOf(request: Request, cursor: string | undefined): Record<string, string> {
+  if (cursor === undefined) return {};
+  const kept = rawQuery(request.url)
+    .split('&')
+    .filter((pair) => pair !== '' && !/^cursor(?:=|$)/.test(pair));
+  return { Link: `<${rawPath(request.url)}?${[...kept, `cursor=${cursor}`].join('&')}>; rel="next"` };
+}
+
+function limitOf(text: string | undefined, streamed: boolean): number | undefined {
+  if (text === undefined) return streamed ? undefined : PAGE_RECORDS_DEFAULT;
+  const max = streamed ? Number.MAX_SAFE_INTEGER : PAGE_RECORDS_MAX;
+  const limit = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > max) throw new Problem('invalid', `limit must be a whole number from 1 to ${max}`);
+  return limit;
+}
+
+/** A scan with its next record at hand. */
+class Reading {
+  readonly #scan: Scan<EncodedValue>;
+  readonly #iterator: AsyncIterator<Entry<EncodedValue>>;
+  #ahead: Promise<IteratorResult<Entry<EncodedValue>, unknown>> | undefined;
+
+  private constructor(scan: Scan<EncodedValue>) {
+    this.#scan = scan;
+    this.#iterator = scan[Symbol.asyncIterator]();
+  }
+
+  static async start(scan: Scan<EncodedValue>): Promise<Reading> {
+    const reading = new Reading(scan);
+    reading.#ahead = Promise.resolve(await reading.#iterator.next());
+    return reading;
+  }
+
+  /** The next record as JSON text, undefined at the end. */
+  async next(): Promise<string | undefined> {
+    const result = await (this.#ahead ?? this.#iterator.next());
+    this.#ahead = undefined;
+    return result.done === true ? undefined : recordText(result.value);
+  }
+
+  /** Resumes after the last record given; undefined if nothing is left. */
+  get cursor(): string | undefined {
+    return this.#scan.cursor;
+  }
+
+  async stop(): Promise<void> {
+    await this.#iterator.return?.();
+  }
+}
+
+/** `{"key", "version", "expiresAt"?, "contentType", "value" | "data"}`: `data` are the stored bytes as base64, for what JSON cannot carry. */
+export function recordText({ key, version, expiresAtMs, value }: Entry<EncodedValue>): string {
+  const head = JSON.stringify({
+    key,
+    version,
+    ...(expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) }),
+    contentType: MEDIA_TYPE_OF[value.codec],
+  });
+  const text = jsonText(value);
+  const tail = text === undefined ? `"data":${JSON.stringify(base64(value.bytes))}` : `"value":${text}`;
+  return `${head.slice(0, -1)},${tail}}`;
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+async function pageText(reading: Reading): Promise<string> {
+  const records: string[] = [];
+  let size = 0;
+  for (;;) {
+    const record = await reading.next();
+    if (record === undefined) break;
+    records.push(record);
+    size += record.length;
+    if (size >= PAGE_BYTES) {
+      await reading.stop();
+      break;
+    }
+  }
+  const { cursor } = reading;
+  return `{"records":[${records.join(',')}]${cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`}}`;
+}
+
+function streamOf(reading: Reading): { stream: ReadableStream<Uint8Array>; ended: Promise<Problem | undefined> } {
+  const { promise: ended, resolve: end } = Promise.withResolvers<Problem | undefined>();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { text, last, problem } = await chunkText(reading);
+        controller.enqueue(Buffer.from(text));
+        if (!last) return;
+        controller.close();
+        end(problem);
+      },
+      async cancel() {
+        end(undefined);
+        await reading.stop();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+  return { stream, ended };
+}
+
+async function chunkText(reading: Reading): Promise<{ text: string; last: boolean; problem?: Problem }> {
+  let text = '';
+  try {
+    while (text.length < CHUNK_BYTES) {
+      const record = await reading.next();
+      if (record === undefined) return { text: `${text}${lineOf({ end: true, cursor: reading.cursor })}`, last: true };
+      // Outside its strings JSON's line breaks are mere white space, and inside them there are none.
+      text += `${record.replaceAll(/[\r\n]+/g, ' ')}\n`;
+    }
+    return { text, last: false };
+  } catch (error) {
+    const problem = toProblem(error);
+    return { text: `${text}${lineOf({ error: problem.body(), cursor: reading.cursor })}`, last: true, problem };
+  }
+}
+
+function lineOf(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}

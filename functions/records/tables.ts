@@ -1,0 +1,126 @@
+// Tables over HTTP, and the handles that requests share. A record is never the reason to create a table: that takes an admin's PUT.
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { type CallOptions, type EncodedValue, type Store, StoreError, type Table } from '../../shared/store/index.ts';
+import { type Call, replyJson, type Route } from '../http/app.ts';
+import { readBody } from '../http/body.ts';
+import { codecOf, parseJson } from '../http/content.ts';
+import { pathSegment, queryOf } from '../http/paths.ts';
+import { Problem } from '../http/problem.ts';
+import { parsed } from '../http/validate.ts';
+
+/** Values in and out as encoded bytes. */
+export type RecordTable = Table<EncodedValue>;
+
+/** Handles that an instance keeps open; one more request reopens a forgotten one. */
+const HANDLES_MAX = 1_000;
+
+const TABLE_BODY_BYTES_MAX = 4_096;
+
+/** Opens the store once; every request awaits the same one. */
+export type StoreSource = () => Promise<Store>;
+
+export class Tables {
+  readonly #store: StoreSource;
+  readonly #handles = new LRUCache<string, RecordTable>({ max: HANDLES_MAX });
+
+  constructor(store: StoreSource) {
+    this.#store = store;
+  }
+
+  /** Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one of a table that is gone is forgotten. */
+  async use<T>(name: string, bounds: CallOptions, use: (table: RecordTable) => Promise<T>): Promise<T> {
+    const table = this.#handles.get(name) ?? (await this.#open(name, bounds));
+    try {
+      return await use(table);
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'not_found') this.#handles.delete(name);
+      throw error;
+    }
+  }
+
+  async #open(name: string, bounds: CallOptions): Promise<RecordTable> {
+    const store = await this.#store();
+    const table = await store.table<EncodedValue>(name, { ...bounds, codec: 'encoded', create: false });
+    this.#handles.set(name, table);
+    return table;
+  }
+
+  async create(name: string, options: z.output<typeof TABLE_OPTIONS>, bounds: CallOptions): Promise<RecordTable> {
+    this.#handles.delete(name);
+    const store = await this.#store();
+    return await store.table<EncodedValue>(name, { ...bounds, ...options, codec: 'encoded' });
+  }
+
+  async drop(name: string, bounds: CallOptions): Promise<boolean> {
+    this.#handles.delete(name);
+    return await (await this.#store()).drop(name, bounds);
+  }
+
+  async list(bounds: CallOptions): Promise<{ name: string; order: string; createdAt: string }[]> {
+    const tables = await (await this.#store()).tables(bounds);
+    return tables.map(({ name, order, createdAtMs }) => ({ name, order, createdAt: isoTime(createdAtMs) }));
+  }
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function tableNameOf(request: Request): string {
+  return pathSegment(request, 2);
+}
+
+const TABLE_OPTIONS = z.strictObject({
+  order: z.enum(['hash', 'key']).exactOptional(),
+  containers: z.int().min(1).max(256).exactOptional(),
+});
+
+export function tableRoutes(tables: Tables): Route[] {
+  const path = '/v1/tables/:table';
+  return [
+    { method: 'GET', path: '/v1/tables', role: 'read', handle: (call) => listTables(tables, call) },
+    { method: 'GET', path, role: 'read', handle: (call) => getTable(tables, call) },
+    { method: 'PUT', path, role: 'admin', handle: (call) => putTable(tables, call) },
+    { method: 'DELETE', path, role: 'admin', handle: (call) => deleteTable(tables, call) },
+  ];
+}
+
+async function listTables(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  return replyJson({ tables: await tables.list(bounds) });
+}
+
+async function getTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  const name = tableNameOf(request);
+  const stats = await tables.use(name, bounds, async (table) => table.stats());
+  // The time of creation stands in the root alone, which only the listing shows.
+  const info = (await tables.list(bounds)).find((candidate) => candidate.name === name);
+  if (info === undefined) throw noTable(name);
+  return replyJson({ ...info, stats });
+}
+
+async function putTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  const bytes = await readBody(request, TABLE_BODY_BYTES_MAX, bounds.signal);
+  if (bytes.length > 0) codecOf(request.headers.get('Content-Type'), ['json']);
+  const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
+  const { name, order, isNew } = await tables.create(tableNameOf(request), options, bounds);
+  const isIgnored = !isNew && options.containers !== undefined;
+  return replyJson({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) }, isNew ? 201 : 200);
+}
+
+const CONTAINERS_IGNORED =
+  'containers has no effect: it says how many a new table begins with, and this table existed already';
+
+async function deleteTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
+  queryOf(request, []);
+  const name = tableNameOf(request);
+  if (!(await tables.drop(name, bounds))) throw noTable(name);
+  return new Response(null, { status: 204 });
+}
+
+function noTable(name: string): Problem {
+  return new Problem('table_not_found', `there is no table ${JSON.stringify(name)}; PUT /v1/tables/{table} creates it`);
+}

@@ -1,0 +1,47 @@
+// Functions run as bundles, where a package may lose what it has as a native addon, and code is laid out anew: the same work from source
+// and bundled as for a deployment, alternating, in processes of their own.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { bundleFunction, ROOT } from '../package/bundle.ts';
+import { unzipTo, zip } from '../package/zip.ts';
+import { median } from './contest/contest.ts';
+import type { Statement } from './contest/text.ts';
+
+const WORK = 'infra/bench/engine-work.ts';
+const TIMEOUT_MS = 60_000;
+
+export async function bundleStatement(rounds: number, signal: AbortSignal): Promise<Statement> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-bundle-'));
+  try {
+    const bundle = await bundledWork(folder);
+    const fromSource: number[] = [];
+    const bundled: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      fromSource.push(await rateOf(path.join(ROOT, WORK), signal));
+      bundled.push(await rateOf(bundle, signal));
+    }
+    const rates = [median(bundled), median(fromSource)] as const;
+    const [own, other] = rates.map((rate) => rate.toLocaleString('en-US'));
+    return {
+      what: 'Bundled as deployed, against from source: records a second written and read in memory',
+      value: `${own} against ${other}, ratio ${(rates[0] / rates[1]).toFixed(2)}`,
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The path of the work as one file. */
+async function bundledWork(folder: string): Promise<string> {
+  const { files } = await bundleFunction('gcp', { name: 'work', handler: WORK, timeoutSeconds: 60 });
+  await unzipTo(zip(files), folder);
+  return path.join(folder, 'lib/main.js');
+}
+
+async function rateOf(file: string, signal: AbortSignal): Promise<number> {
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { signal, timeout: TIMEOUT_MS });
+  return Number(stdout);
+}

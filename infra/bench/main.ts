@@ -1,0 +1,150 @@
+// The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, in one run, with the ratio that each kind of work is to
+// reach. Exits 0 whether or not they are reached: it measures, it is no test.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
+import { machine } from '../cli/machine.ts';
+import { command, runCommand, UsageError } from '../cli/options.ts';
+import { bundleStatement } from './bundled.ts';
+import { type Contest, type ContestResult, runContest } from './contest/contest.ts';
+import { type Goal, GOALS } from './contest/goals.ts';
+import { Contestants } from './contest/sides.ts';
+import { contestsText, type Statement, statementsText } from './contest/text.ts';
+import { type BenchProvider, startAzure, startDatastore } from './providers.ts';
+import { runScale } from './scale.ts';
+import { statementsOf } from './statements.ts';
+import { weighStored } from './stored.ts';
+
+const RTT_MAX_MS = 1_000;
+
+const BENCH = command({
+  name: 'npm run bench --',
+  about: `Measures this store against the plain SDKs, on emulators on this machine: all contests in some 6 minutes. Exits 0 whether or not the
+goals are reached.`,
+  options: {
+    quick: { help: 'fewer and shorter turns, below 2 minutes' },
+    rtt: {
+      value: 'MS',
+      default: '0',
+      help: 'every contest over a proxy with round trips of so many milliseconds, up to 1000',
+    },
+    scale: { help: 'no contests: 10,000 to 1,000,000 records, in memory and on Azurite' },
+    json: { help: 'one JSON object on standard output, and nothing else' },
+  },
+  examples: ['npm run bench -- --quick', 'npm run bench -- --rtt 10 --json'],
+});
+
+const ROUNDS = 5;
+const TURN_MS = 700;
+const QUICK_ROUNDS = 3;
+const QUICK_TURN_MS = 120;
+const FAR_RTT_MS = 10;
+/** Google's emulator, in Java, is several times slower for its first ten thousand operations. */
+const WARM_UP_OPERATIONS = 10_000;
+const WARM_UP_IN_FLIGHT = 32;
+
+interface Options {
+  readonly turnMs: number;
+  readonly rounds: number;
+  readonly rttMs: number;
+  readonly isQuick: boolean;
+  readonly json: boolean;
+}
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
+
+await runCommand(BENCH, process.argv.slice(2), async ({ values: { quick, scale: isScale, json, rtt } }) => {
+  const rttMs = rtt.trim() === '' ? NaN : Number(rtt);
+  if (!(rttMs >= 0 && rttMs <= RTT_MAX_MS)) throw new UsageError(`--rtt is from 0 to ${RTT_MAX_MS} ms, not ${rtt}`);
+  const [turnMs, rounds] = quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
+  const options: Options = { rttMs, json, isQuick: quick, turnMs, rounds };
+  await (isScale ? scale(options) : run(options));
+});
+
+async function run(options: Options): Promise<void> {
+  const results: ContestResult[] = [];
+  const statements: Statement[] = [];
+  const on = machine();
+  const { cpu, cores, node } = on;
+  const backends: string[] = [];
+  for (const start of [startDatastore, startAzure]) {
+    const provider = await start();
+    backends.push(provider.backend);
+    try {
+      results.push(...(await contestsOf(provider, options)));
+      statements.push(...(await statementsOf(provider, options.turnMs)));
+    } finally {
+      await provider.close();
+    }
+  }
+  statements.push(await bundleStatement(options.rounds, stop.signal));
+  if (options.json) {
+    const ratios = results.map(({ spread, unit, ...result }) => ({ ...result, unit, spread }));
+    console.log(JSON.stringify({ ratios, statements, machine: { ...on, backends } }));
+    return;
+  }
+  console.log(`\n${contestsText(results)}\n\n${statementsText(statements)}`);
+  console.log(
+    `\nMedians of ${options.rounds} alternating rounds on ${cores} x ${cpu}, Node.js ${node}: ${backends.join(', ')}.`,
+  );
+}
+
+async function scale({ json }: Options): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const results = await runScale(collect, json ? () => {} : console.log, stop.signal);
+  if (json) console.log(JSON.stringify({ scale: results, machine: machine() }));
+}
+
+async function contestsOf(provider: BenchProvider, options: Options): Promise<ContestResult[]> {
+  const log = options.json ? (): void => {} : console.error;
+  log(`${PROVIDER_NAMES[provider.provider]} on ${provider.backend}: warming up ...`);
+  const near = new Contestants(await provider.venue(options.rttMs), 'bench');
+  await near.load(monotonicMs);
+  await warmUp(near, options);
+  // What lies far away anyway is not moved further.
+  const far = options.rttMs > 0 ? undefined : new Contestants(await provider.venue(FAR_RTT_MS), 'bench');
+  const results: ContestResult[] = [];
+  for (const goal of GOALS) {
+    if (goal.isFar && far === undefined) continue;
+    const result = await resultOf(goal, provider, goal.isFar ? far! : near, options);
+    results.push(result);
+    log(`  ${goal.name}, ${goal.inFlight} in flight${goal.isFar ? ', far' : ''}: ${result.ratio.toFixed(2)}`);
+  }
+  return results;
+}
+
+async function resultOf(
+  { name, inFlight, isFar, ratios }: Goal,
+  provider: BenchProvider,
+  contestants: Contestants,
+  { turnMs, rounds, rttMs }: Options,
+): Promise<ContestResult> {
+  const goal = ratios[provider.provider];
+  if (name === 'stored bytes') return weighStored(provider, contestants.records(), goal);
+  const far = isFar ? FAR_RTT_MS : rttMs;
+  const sides = (await contestants.sides())[name];
+  const contest: Contest = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...sides };
+  return runContest(contest, { count: rounds, turnMs, signal: stop.signal, monotonicMs });
+}
+
+function monotonicMs(): number {
+  return performance.now();
+}
+
+async function warmUp(contestants: Contestants, { isQuick }: Options): Promise<void> {
+  const { put, get } = await contestants.sides();
+  const operations = WARM_UP_OPERATIONS / (isQuick ? 4 : 1);
+  for (const work of [put.theirs, put.ours, get.theirs, get.ours]) {
+    let left = operations / 4;
+    const caller = async (): Promise<void> => {
+      while (left > 0 && !stop.signal.aborted) {
+        left -= 1;
+        await work();
+      }
+    };
+    await Promise.all(Array.from({ length: WARM_UP_IN_FLIGHT }, caller));
+  }
+}

@@ -1,0 +1,98 @@
+// The providers of the benchmark: an emulator each, in a process of its own, and ways to reach it: the plain SDK, and stores of this project.
+// Google's libraries look for the metadata server of a cloud machine unless told not to.
+import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
+import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
+import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
+import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
+import type { Provider } from '../../shared/compare/cell/cell.ts';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { type Driver, openStore, type Store, type StoreOptions } from '../../shared/store/index.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
+import { startEmbeddedDatastore } from '../emulators/embedded.ts';
+import type { Emulator } from '../emulators/emulator.ts';
+import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
+import type { Venue } from './contest/sides.ts';
+import { startLatencyProxy } from './latency-proxy.ts';
+process.env['METADATA_SERVER_DETECTION'] ??= 'none';
+
+const PROJECT_ID = 'stowage-bench';
+/** Room for branches, and not for a leaf with its page table. */
+const FORGETFUL_BYTES = 16 * 1024;
+
+export interface BenchProvider {
+  readonly provider: Provider;
+  /** What it runs on, for people. */
+  readonly backend: string;
+  /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
+  venue(rttMs: number): Promise<Venue>;
+  /** A driver whose entities nobody else's are among. */
+  driver(space: string): Driver;
+  store(options?: Omit<StoreOptions, 'driver'>): Store;
+  close(): Promise<void>;
+}
+
+/** How a cloud's SDK and driver are made for an endpoint. */
+interface Making {
+  baseline(endpoint: string): Baseline;
+  driver(endpoint: string, space: string): Driver;
+}
+
+const DATASTORE: Making = {
+  baseline: (endpoint) => datastoreBaseline({ projectId: PROJECT_ID, apiEndpoint: endpoint }),
+  driver: (endpoint, space) => datastoreDriver({ projectId: PROJECT_ID, endpoint, namespace: space }),
+};
+
+const credential = (): AzureNamedKeyCredential =>
+  new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
+
+const AZURE: Making = {
+  baseline: (endpoint) =>
+    azureTablesBaseline({
+      tableClient: (name) => new TableClient(endpoint, name, credential(), { allowInsecureConnection: true }),
+    }),
+  driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
+};
+
+/** Google's emulator where it is installed, as the figures to compare with come from it; else the embedded one. */
+export async function startDatastore(): Promise<BenchProvider> {
+  const found = await findGoogleEmulator('firestore');
+  const emulator = found.found ? await startGoogleEmulator(found) : await startEmbeddedDatastore({ inProcess: false });
+  return benchProvider('datastore', emulator, DATASTORE);
+}
+
+export async function startAzure(): Promise<BenchProvider> {
+  return benchProvider('azure-tables', await startAzurite({ inProcess: false }), AZURE);
+}
+
+function benchProvider(provider: Provider, emulator: Emulator, making: Making): BenchProvider {
+  const opened: { close(): Promise<void> }[] = [emulator];
+  const opening = <T extends { close(): Promise<void> }>(one: T): T => {
+    opened.push(one);
+    return one;
+  };
+  const store = (endpoint: string, options: Omit<StoreOptions, 'driver'> = {}): Store =>
+    opening(openStore({ ...options, driver: making.driver(endpoint, 'stowage') }));
+  return {
+    provider,
+    backend: emulator.name,
+    venue: async (rttMs) => {
+      let { endpoint } = emulator;
+      if (rttMs > 0) {
+        const url = new URL(endpoint);
+        const proxy = opening(await startLatencyProxy(Number(url.port), rttMs));
+        endpoint = endpoint.replace(`:${url.port}`, `:${proxy.port}`);
+      }
+      return {
+        baseline: opening(making.baseline(endpoint)),
+        store: store(endpoint),
+        forgetful: store(endpoint, { cacheBytesMax: FORGETFUL_BYTES }),
+      };
+    },
+    driver: (space) => making.driver(emulator.endpoint, space),
+    store: (options) => store(emulator.endpoint, options),
+    close: async () => {
+      for (const one of opened.splice(0).toReversed()) await one.close();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+// How a point get and a point put fare as a table grows a hundredfold: requests, latency, memory. The cache holds the same share of the data at
+// each size, and the branches are warm, so that nothing but the tree's depth and the table's size can show.
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { newHistogram, percentilesOf, recordLatency } from '../../shared/compare/cell/histogram.ts';
+import { uniformIndexes } from '../../shared/compare/data/keys.ts';
+import { seededRandom } from '../../shared/compare/data/random.ts';
+import { type RecordFields, recordSource } from '../../shared/compare/data/records.ts';
+import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
+import { type Driver, openStore, type Store } from '../../shared/store/index.ts';
+import { putAll } from './contest/sides.ts';
+import { requestsToFirstRecord } from './first-record.ts';
+import { startAzure } from './providers.ts';
+
+const SIZES = [10_000, 100_000, 1_000_000] as const;
+const MEMORY = 'memory';
+const RECORD_BYTES = 500;
+const CACHE_SHARE = 0.1;
+const LOADED_PER_CALL = 10_000;
+const OPERATIONS = 2_000;
+/** The largest calls hand over 10,000 records. */
+const TIMEOUT_MS = 120_000;
+
+export interface ScaleResult {
+  readonly backend: string;
+  readonly records: number;
+  readonly cacheBytes: number;
+  /** Of a process that knows nothing, to its first record, the table's opening included. */
+  readonly firstRecordRequests: number;
+  readonly get: OperationResult;
+  readonly put: OperationResult;
+  /** Heap and buffers of this process, after a collection, above what they were before the table was opened; undefined where the provider is in it. */
+  readonly memoryBytes: number | undefined;
+}
+
+export interface OperationResult {
+  readonly requestsPerOperation: number;
+  readonly p50Ms: number;
+}
+
+/** Each size on the memory driver and on Azurite; `collect` collects garbage now. */
+export async function runScale(
+  collect: () => void,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<ScaleResult[]> {
+  const results: ScaleResult[] = [];
+  // First, for a provider in this process would leave its memory behind.
+  for (const records of SIZES) {
+    const azure = await startAzure();
+    try {
+      results.push(await measure(azure.backend, records, () => azure.driver('scale'), collect, signal));
+      log(line(results.at(-1)!));
+    } finally {
+      await azure.close();
+    }
+  }
+  for (const records of SIZES) {
+    const state = memoryState();
+    results.push(await measure(MEMORY, records, () => memoryDriver({ state }), collect, signal));
+    log(line(results.at(-1)!));
+  }
+  return results;
+}
+
+async function measure(
+  backend: string,
+  records: number,
+  driver: () => Driver,
+  collect: () => void,
+  signal: AbortSignal,
+): Promise<ScaleResult> {
+  await load(driver(), records, signal);
+  const cacheBytes = CACHE_SHARE * records * RECORD_BYTES;
+  const { key } = recordSource(1, RECORD_BYTES)(0, 0);
+  const firstRecordRequests = await requestsToFirstRecord(driver(), 'scale', key);
+  const before = await occupied(collect);
+  const store = openStore({ driver: driver(), cacheBytesMax: cacheBytes, timeoutMs: TIMEOUT_MS });
+  try {
+    await operate(store, records, 'get', signal);
+    const get = await operate(store, records, 'get', signal);
+    const put = await operate(store, records, 'put', signal);
+    const memoryBytes = backend === MEMORY ? undefined : (await occupied(collect)) - before;
+    return { backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes };
+  } finally {
+    await store.close();
+  }
+}
+
+async function load(driver: Driver, records: number, signal: AbortSignal): Promise<void> {
+  const store = openStore({ driver, timeoutMs: TIMEOUT_MS });
+  try {
+    const table = await store.table<RecordFields>('scale');
+    const source = recordSource(1, RECORD_BYTES);
+    for (let first = 0; first < records; first += LOADED_PER_CALL) {
+      await putAll(
+        table,
+        Array.from({ length: LOADED_PER_CALL }, (_, index) => source(first + index, 0)),
+      );
+      // A provider in memory answers within the turn: no signal would ever be heard.
+      await turn();
+      signal.throwIfAborted();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Point operations on random records, one in flight. */
+async function operate(store: Store, records: number, verb: 'get' | 'put', signal: AbortSignal) {
+  const table = await store.table('scale');
+  const source = recordSource(1, RECORD_BYTES);
+  const draw = uniformIndexes(records, seededRandom(verb === 'get' ? 1 : 2));
+  const histogram = newHistogram();
+  const before = table.stats().requests;
+  for (let operation = 0; operation < OPERATIONS; operation += 1) {
+    const { key, fields } = source(draw(), 1);
+    const sentMs = performance.now();
+    if (verb === 'put') await table.put(key, fields, { signal });
+    else if ((await table.get(key, { signal })) === undefined) throw new Error(`absent: ${key}`);
+    recordLatency(histogram, performance.now() - sentMs);
+  }
+  const requestsPerOperation = (table.stats().requests - before) / OPERATIONS;
+  return { requestsPerOperation, p50Ms: percentilesOf(histogram).p50Ms };
+}
+
+/** Buffers are let go of after the collection that found them. */
+async function occupied(collect: () => void): Promise<number> {
+  for (let times = 0; times < 3; times += 1) {
+    collect();
+    await delay(100);
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function line({ backend, records, cacheBytes, firstRecordRequests, get, put, memoryBytes }: ScaleResult): string {
+  const memory = `${memoryBytes === undefined ? '' : `memory ${mib(memoryBytes)} with `}a cache of ${mib(cacheBytes)}`;
+  return `${backend}, ${records.toLocaleString('en-US')} records: get ${spent(get)}; put ${spent(put)}; ${memory}; first record of a cold process ${firstRecordRequests} requests`;
+}
+
+function spent({ requestsPerOperation, p50Ms }: OperationResult): string {
+  return `${requestsPerOperation.toFixed(2)} requests, p50 ${p50Ms.toFixed(2)} ms`;
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}

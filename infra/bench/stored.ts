@@ -1,0 +1,60 @@
+// Bytes that a record takes in storage, ours against an entity of its own, each by its service's published formula, index entries included.
+import type { SampleRecord } from '../../shared/compare/data/records.ts';
+import { type Driver, openStore } from '../../shared/store/index.ts';
+import type { ContestResult } from './contest/contest.ts';
+import { datastoreKindEntryBytes, plainBytes } from './contest/stored-bytes.ts';
+import type { BenchProvider } from './providers.ts';
+
+const KIND = 'Container';
+const CALL = { timeoutMs: 30_000 };
+
+/** Writes the records into a table of its own, in 20 calls, and weighs every entity that comes of it. */
+export async function weighStored(
+  bench: BenchProvider,
+  records: readonly SampleRecord[],
+  goal: number,
+): Promise<ContestResult> {
+  const { provider } = bench;
+  const driver = bench.driver('weighed');
+  const store = openStore({ driver });
+  try {
+    const table = await store.table('weighed');
+    const perCall = Math.ceil(records.length / 20);
+    for (let first = 0; first < records.length; first += perCall) {
+      const items = records.slice(first, first + perCall).map(({ key, fields }) => ({ key, value: fields }));
+      await table.putMany(items);
+    }
+    const sizes = await entitySizes(driver, provider === 'datastore');
+    const ours = sum(sizes) / records.length;
+    const theirs = sum(records.map((record) => plainBytes(provider, KIND, record))) / records.length;
+    const ratio = theirs / ours;
+    const what = { name: 'stored bytes', provider, inFlight: 1, rttMs: 0, goal, unit: 'bytes/record' } as const;
+    return { ...what, ours, theirs, ratio, spread: [ratio, ratio] };
+  } finally {
+    await store.close();
+  }
+}
+
+/** By the driver's own count, which allows the longest id; with the kind's index entry where there is one. */
+async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
+  const { limits } = driver;
+  const sizes: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await driver.list('', cursor, limits.listMax, CALL);
+    for (const id of page.ids) {
+      const [entity] = await driver.read([{ id, parts: 'all' }], CALL);
+      if (entity === undefined) continue;
+      const parts = [...entity.parts.values()].map(
+        ({ length }) => length + Math.ceil(length / limits.chunkBytes) * limits.chunkOverheadBytes,
+      );
+      sizes.push(limits.entityOverheadBytes + sum(parts) + (hasKindIndex ? datastoreKindEntryBytes(KIND, id) : 0));
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return sizes;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,98 @@
+// `stowage compare` and `serverless compare`: the comparison across deployed clouds, run from here: every cell runs inside a function,
+// next to its store; this side only asks for cells, one after the other, and writes the report.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
+import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
+import { PRICES_2026_11 } from '../../shared/compare/report/prices-2026-11.ts';
+import { reportOf } from '../../shared/compare/report/report.ts';
+import { reportText } from '../../shared/compare/report/text.ts';
+import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
+import { machine } from './machine.ts';
+import { showProgress } from './progress.ts';
+import { writeReport } from './report-files.ts';
+
+export interface CompareDeployedOptions {
+  /** Written by a deployment. */
+  readonly endpointsFile: string;
+  /** Which of its clouds take part. */
+  readonly clouds: readonly CloudEndpoint['cloud'][];
+  /** The whole ladder of callers. */
+  readonly isFull: boolean;
+  /** Where compare.json and compare.html go. */
+  readonly outDir: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly ask: AskTool;
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
+
+/** Gives whether every cell succeeded; what failed stands in the report. Rejects if there is nothing to compare, or the signal aborts. */
+export async function compareDeployed(options: CompareDeployedOptions): Promise<boolean> {
+  const { log, signal, outDir } = options;
+  const { stage, endpoints } = await endpointsIn(options.endpointsFile);
+  const clouds = endpoints.filter(({ cloud }) => options.clouds.includes(cloud));
+  if (clouds.length === 0)
+    throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
+  // Tokens of an hour, asked for once: a whole ladder takes less.
+  const targets: Endpoint[] = await Promise.all(
+    clouds.map(async (cloud) => ({
+      provider: PROVIDER_OF[cloud.cloud],
+      url: urlOf(cloud, 'compare'),
+      headers: await headersFor(cloud, 'compare', 'admin', options.ask),
+    })),
+  );
+  const plan = options.isFull ? FULL_PLAN : DEFAULT_PLAN;
+  const started = new Date();
+  log(`Comparing ${clouds.map(({ cloud }) => cloud).join(' and ')}, stage ${stage} ...`);
+  const progress = showProgress();
+  const run = { endpoints: targets, signal, onProgress: progress.show };
+  const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, run).finally(progress.end);
+  const report = reportOf(outcome, plan, PRICES_2026_11, {
+    startedAt: started.toISOString(),
+    durationMs: Date.now() - started.getTime(),
+    machine: machine(),
+    versions: options.versions,
+    providers: targets.map(({ provider, url }) => ({
+      provider,
+      ran: true,
+      backend: new URL(url).host,
+      isEmulator: false,
+    })),
+  });
+  const files = await writeReport(report, outDir);
+  log(`\n${reportText(report)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`);
+  return report.failures.length === 0;
+}
+
+async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSchema.parse>> {
+  try {
+    return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw new EndpointError(
+      `${file} does not name deployed functions: \`npx serverless deploy\` or \`info\` writes it`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+const TOOL_TIMEOUT_MS = 120_000;
+
+/** gcloud and az of this machine. */
+export const askTool: AskTool = async (tool, args) => {
+  try {
+    const { stdout } = await promisify(execFile)(tool, [...args], { timeout: TOOL_TIMEOUT_MS });
+    return stdout.trim();
+  } catch (error) {
+    const said = (error as { stderr?: string }).stderr?.trim() ?? '';
+    throw new Error(`${tool} ${args.slice(0, 3).join(' ')} failed: ${said === '' ? String(error) : said}`, {
+      cause: error,
+    });
+  }
+};

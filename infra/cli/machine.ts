@@ -1,0 +1,41 @@
+// What the comparison ran on.
+import { readFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Circumstances } from '../../shared/compare/report/report.ts';
+
+/** Packages whose versions may move the figures. */
+const PACKAGES = [
+  '@google-cloud/datastore',
+  '@azure/data-tables',
+  'azurite',
+  '@google-cloud/functions-framework',
+  '@azure/functions',
+  'msgpackr',
+];
+
+export function machine(): Circumstances['machine'] {
+  const [first] = os.cpus();
+  return {
+    cpu: first?.model.trim() ?? 'unknown',
+    cores: os.availableParallelism(),
+    memoryBytes: os.totalmem(),
+    platform: `${os.type()} ${os.release()} ${os.arch()}`,
+    node: process.versions.node,
+  };
+}
+
+/** Versions of this package and of the installed ones above. */
+export async function versions(root: string): Promise<Record<string, string>> {
+  const entries = await Promise.all(
+    ['', ...PACKAGES].map(async (name) => {
+      const folder = name === '' ? root : path.join(root, 'node_modules', name);
+      const { name: own, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
+        name: string;
+        version: string;
+      };
+      return [own, version] as const;
+    }),
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,269 @@
+// A server before Azurite's table service that is strict where Azurite is not: it refuses entities that Azure would refuse for their size
+// or their number of properties, what a merge results in included, throttles partitions, and fails on demand. All else Azurite answers.
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
+import { createTableFaults, createThrottle, ENTITIES_PER_SECOND, type TableFaults } from './faults.ts';
+import { type Change, createKnownSizes, type KnownSizes } from './known-sizes.ts';
+import { type IncomingRequest, isBatch, type Operation, operationsOf } from './operations.ts';
+import {
+  type Body,
+  ENTITY_BYTES_MAX,
+  entityBytes,
+  mergedSizes,
+  PROPERTIES_MAX,
+  propertySizes,
+  type PropertySizes,
+} from './size.ts';
+
+export interface FrontOptions {
+  /** Azurite's table service: `http://host:port`, without the account. What others write there directly is not seen. */
+  readonly target: string;
+  /** For reading what a merge meets. */
+  readonly accountName: string;
+  readonly accountKey: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Milliseconds; for the throttle. Default: the system's clock. */
+  readonly nowMs?: () => number;
+}
+
+export interface TableFront {
+  /** `http://127.0.0.1:port`, without the account. */
+  readonly address: string;
+  readonly faults: TableFaults;
+  /** Idempotent. Azurite stays. */
+  close(): Promise<void>;
+}
+
+/** A transaction has 4 MiB; more is refused by Azurite, whose business it is, but need not be held here. */
+const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
+const TARGET_TIMEOUT_MS = 30_000;
+
+export async function startTableFront(options: FrontOptions): Promise<TableFront> {
+  const { nowMs = Date.now, port = 0 } = options;
+  const faults = createTableFaults();
+  const isThrottled = createThrottle(ENTITIES_PER_SECOND, nowMs);
+  const agent = new http.Agent({ keepAlive: true });
+  const inTurn = createTurns();
+
+  let known = createKnownSizes();
+
+  const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
+    const writes = operations.filter(({ kind }) => kind !== 'read');
+    const [first] = writes;
+    // Sizes and the write they are for must not be separated by another write of the partition.
+    if (first !== undefined)
+      return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, options, agent));
+    if (operations.length > 0 || request.method === 'GET') return await forward(request, options, agent);
+    try {
+      return await forward(request, options, agent);
+    } finally {
+      // It may have dropped a table.
+      known = createKnownSizes();
+    }
+  };
+
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const request = await readRequest(incoming);
+    const operations = operationsOf(request);
+    const met = faults.take(operations);
+    const delayMs = met.reduce((sum, fault) => sum + (fault.kind === 'latency' ? fault.delayMs : 0), 0);
+    if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
+    const failure = met.find((fault) => fault.kind !== 'latency');
+    if (failure?.when === 'before') return failWith(failure, outgoing);
+    const [first] = operations;
+    if (first !== undefined && isThrottled(placeOf(first), operations.length)) return send(outgoing, single(BUSY));
+    const given = await answer(request, operations);
+    if (failure === undefined) send(outgoing, given);
+    else failWith(failure, outgoing);
+  };
+
+  const server = http.createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch((error: unknown) => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(outgoing, single(refusalFor(error)));
+    });
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    faults,
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const BUSY: Refusal = {
+  status: 503,
+  code: 'ServerBusy',
+  message: 'the partition is asked for more than 2,000 entities a second',
+  place: 0,
+};
+
+function refusalFor(error: unknown): Refusal {
+  if (error instanceof Refused) return error.refusal;
+  return { status: 500, code: 'InternalError', message: String(error), place: 0 };
+}
+
+function single(refusal: Refusal): Answer {
+  return answerOf(refusal, false);
+}
+
+function failWith(
+  fault: { kind: 'fail'; status: number; code: string } | { kind: 'cut' },
+  outgoing: ServerResponse,
+): void {
+  if (fault.kind === 'cut') outgoing.destroy();
+  else send(outgoing, single({ status: fault.status, code: fault.code, message: 'injected', place: 0 }));
+}
+
+function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
+  outgoing.writeHead(status, { ...headers, 'content-length': body.length });
+  outgoing.end(body);
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<IncomingRequest> {
+  const { method = 'GET', url = '/', headers } = incoming;
+  return { method, url, headers, body: await readAll(incoming) };
+}
+
+async function readAll(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > BODY_BYTES_MAX)
+      throw new Refused(413, 'RequestBodyTooLarge', `the body has more than ${BODY_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The path is part of what a client has signed: it goes on as it came. */
+async function forward(
+  { method, url, headers, body }: IncomingRequest,
+  options: FrontOptions,
+  agent: http.Agent,
+): Promise<Answer> {
+  const { hostname, port } = new URL(options.target);
+  const request = http.request({ hostname, port, path: url, method, headers, agent, timeout: TARGET_TIMEOUT_MS });
+  request.on('timeout', () => request.destroy(new Error(`Azurite did not answer within ${TARGET_TIMEOUT_MS} ms`)));
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const content = await readAll(response);
+  const { 'transfer-encoding': _chunked, connection: _connection, ...kept } = response.headers;
+  return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
+}
+
+/** Passes a write on unless the service would refuse it. Should a table be dropped meanwhile, what is learned here goes with `known`. */
+async function checkedWrite(
+  request: IncomingRequest,
+  writes: readonly Operation[],
+  known: KnownSizes,
+  options: FrontOptions,
+  agent: http.Agent,
+): Promise<Answer> {
+  const present = async (operation: Operation): Promise<PropertySizes> => {
+    const sizes = known.get(operation) ?? propertySizes(await presentEntity(operation, options, agent));
+    known.set(operation, sizes);
+    return sizes;
+  };
+  const changes: Change[] = [];
+  for (const operation of writes) changes.push({ operation, after: await sizesAfter(operation, present) });
+  const refusal = refusalOf(changes);
+  if (refusal !== undefined) return answerOf(refusal, isBatch(request));
+  let given: Answer | undefined;
+  try {
+    given = await forward(request, options, agent);
+    return given;
+  } finally {
+    known.learn(changes, given);
+  }
+}
+
+/** Undefined for a deletion. */
+async function sizesAfter(
+  operation: Operation,
+  present: (operation: Operation) => Promise<PropertySizes>,
+): Promise<PropertySizes | undefined> {
+  const { kind, body } = operation;
+  if (kind === 'delete') return undefined;
+  return kind === 'merge' ? mergedSizes(await present(operation), body) : propertySizes(body);
+}
+
+/** Of the first change that the service would refuse. */
+function refusalOf(changes: readonly Change[]): Refusal | undefined {
+  for (const [place, { operation, after }] of changes.entries()) {
+    if (after === undefined) continue;
+    if (after.size > PROPERTIES_MAX)
+      return {
+        status: 400,
+        code: 'TooManyProperties',
+        message: `the entity has ${after.size} properties, ${PROPERTIES_MAX} are allowed`,
+        place,
+      };
+    const sizeBytes = entityBytes(operation.partitionKey, operation.rowKey, after);
+    if (sizeBytes > ENTITY_BYTES_MAX)
+      return {
+        status: 400,
+        code: 'EntityTooLarge',
+        message: `the entity has ${sizeBytes} bytes, ${ENTITY_BYTES_MAX} are allowed`,
+        place,
+      };
+  }
+  return undefined;
+}
+
+/** The stored entity with all types; empty if there is none, which is Azurite's to say. */
+async function presentEntity(operation: Operation, options: FrontOptions, agent: http.Agent): Promise<Body> {
+  const { table, partitionKey, rowKey } = operation;
+  const url = `/${options.accountName}/${table}(PartitionKey='${quoted(partitionKey)}',RowKey='${quoted(rowKey)}')`;
+  const date = new Date().toUTCString();
+  const signature = createHmac('sha256', Buffer.from(options.accountKey, 'base64'))
+    .update(`${date}\n/${options.accountName}${url}`)
+    .digest('base64');
+  const headers = {
+    'x-ms-date': date,
+    'x-ms-version': '2019-02-02',
+    accept: 'application/json;odata=fullmetadata',
+    authorization: `SharedKeyLite ${options.accountName}:${signature}`,
+  };
+  const { status, body } = await forward({ method: 'GET', url, headers, body: Buffer.alloc(0) }, options, agent);
+  if (status === 404) return {};
+  if (status !== 200) throw new Error(`Azurite answered ${status} to a read before a merge: ${body.toString()}`);
+  return JSON.parse(body.toString()) as Body;
+}
+
+function quoted(text: string): string {
+  return encodeURIComponent(text.replaceAll("'", "''"));
+}
+
+function placeOf({ table, partitionKey }: Operation): string {
+  return `${table}\n${partitionKey}`;
+}
+
+/** Runs what has the same name one after the other. */
+function createTurns(): <T>(name: string, body: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (name, body) => {
+    const before = last.get(name);
+    const turn = (async () => {
+      await before?.catch(() => {});
+      return await body();
+    })();
+    last.set(name, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(name) === turn) last.delete(name);
+    }
+  };
+}

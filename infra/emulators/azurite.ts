@@ -1,0 +1,106 @@
+// Starts Azurite's table service, in memory or on a file, in this process or in one of its own. Only the table part is loaded, by paths inside
+// the package: its main entry would start three services and write to the working directory.
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { startSupervised, untilReady } from '../processes/supervised.ts';
+import type { TableFaults } from './azurite-front/faults.ts';
+import { startTableFront } from './azurite-front/front.ts';
+import type { Emulator } from './emulator.ts';
+
+/** Azurite's built-in account. Name and key are public: they are the same in every installation and open nothing else. */
+export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
+export const AZURITE_ACCOUNT_KEY =
+  'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+
+export interface AzuriteOptions {
+  /** True shares this process and its thread (tests); false gives it a process of its own (measurements). */
+  readonly inProcess: boolean;
+  /** Only in this process: keeps the data here, written every 5 s and when it is closed. Default: the data is gone then. */
+  readonly dataFile?: string;
+}
+
+interface TableServer {
+  start(): Promise<void>;
+  close(): Promise<void>;
+  getHttpServerAddress(): string;
+}
+
+const NAME = 'Azurite';
+const READY_TIMEOUT_MS = 60_000;
+const ENTRY = fileURLToPath(new URL('azurite-process.ts', import.meta.url));
+const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m;
+
+/** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
+export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
+  return inProcess ? startHere(dataFile) : startApart();
+}
+
+/** The service in this process, with its data in memory or in `dataFile`: its address, without the account's path, and its end. */
+export async function startTableServer(
+  dataFile?: string,
+): Promise<{ readonly address: string; close(): Promise<void> }> {
+  const require = createRequire(import.meta.url);
+  const { default: Server } = require('azurite/dist/src/table/TableServer') as {
+    default: new (configuration: object) => TableServer;
+  };
+  const { default: Configuration } = require('azurite/dist/src/table/TableConfiguration') as {
+    default: new (...options: unknown[]) => object;
+  };
+  // Port 0 lets the system choose. The API version check would refuse SDKs newer than Azurite; the last argument keeps data in memory alone.
+  const logs = { debug: false, access: false };
+  const server = new Server(
+    new Configuration(
+      '127.0.0.1',
+      0,
+      undefined,
+      dataFile,
+      logs.debug,
+      logs.access,
+      undefined,
+      undefined,
+      false,
+      true,
+      '',
+      '',
+      '',
+      undefined,
+      true,
+      dataFile === undefined,
+    ),
+  );
+  await server.start();
+  let closing: Promise<void> | undefined;
+  return { address: server.getHttpServerAddress(), close: () => (closing ??= server.close()) };
+}
+
+async function startHere(dataFile: string | undefined): Promise<Emulator> {
+  const server = await startTableServer(dataFile);
+  return {
+    name: `${NAME} in process`,
+    endpoint: `${server.address}/${AZURITE_ACCOUNT_NAME}`,
+    close: () => server.close(),
+  };
+}
+
+/** Azurite in this process, behind the front that is as strict as the service; its faults are the caller's to install. */
+export async function startStrictAzurite(port = 0): Promise<Emulator & { readonly faults: TableFaults }> {
+  const server = await startTableServer();
+  const account = { accountName: AZURITE_ACCOUNT_NAME, accountKey: AZURITE_ACCOUNT_KEY };
+  const front = await startTableFront({ target: server.address, ...account, port });
+  return {
+    name: `${NAME} behind a strict front`,
+    endpoint: `${front.address}/${AZURITE_ACCOUNT_NAME}`,
+    faults: front.faults,
+    async close() {
+      await front.close();
+      await server.close();
+    },
+  };
+}
+
+async function startApart(): Promise<Emulator> {
+  const child = startSupervised(process.execPath, [ENTRY]);
+  await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
+  const address = ADDRESS.exec(child.output())?.[1];
+  return { name: NAME, endpoint: `${address}/${AZURITE_ACCOUNT_NAME}`, close: () => child.close() };
+}

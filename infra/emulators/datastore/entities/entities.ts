@@ -1,0 +1,120 @@
+// Entities: checked as they come in, kept encoded, taken apart only for a patch, a mask or a query.
+import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
+import { inside, invalid } from '../wire/status.ts';
+import { bytesField, WireReader } from '../wire/wire.ts';
+import { type Database, type KeyRef, type KeyRules, parseKey } from './keys.ts';
+import { normaliseProperties } from './normalise.ts';
+import { checkProperty, outermost } from './values.ts';
+
+/** Encoded entries of `Entity.properties`, tag included, by name. */
+export type Properties = Map<string, Buffer>;
+
+export interface CheckedEntity {
+  readonly key: KeyRef;
+  readonly properties: Properties;
+  /** By the service's formula. */
+  readonly sizeBytes: number;
+}
+
+/** Field numbers of `Entity`. */
+const KEY = 1;
+const PROPERTIES = 3;
+
+/** Checks all of an entity but its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
+export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
+  const context = outermost(database);
+  let keyBytes: Buffer | undefined;
+  const properties: Properties = new Map();
+  const sizes = new Map<string, number>();
+  const reader = new WireReader(bytes);
+  while (reader.next()) {
+    if (reader.field === KEY) {
+      keyBytes = reader.slice();
+    } else if (reader.field === PROPERTIES) {
+      const property = checkProperty(reader.message(), context);
+      properties.set(property.name, bytes.subarray(reader.tagStart, reader.end));
+      sizes.set(property.name, property.sizeBytes);
+    }
+  }
+  if (keyBytes === undefined) throw invalid('key', 'must be set');
+  const given = keyBytes;
+  const key = inside('key', () => parseKey(given, database, rules));
+  let sizeBytes = 0;
+  for (const size of sizes.values()) sizeBytes += size;
+  return {
+    key,
+    properties: context.found.unnormalised ? normaliseProperties(properties, database) : properties,
+    sizeBytes,
+  };
+}
+
+/** The stored form. It shares no memory with what it was made of. */
+export function encodeEntity(key: KeyRef, properties: Properties): Buffer {
+  return Buffer.concat([...bytesField(KEY, key.encoded), ...properties.values()]);
+}
+
+/** The properties of a stored entity; they share its memory. */
+export function propertiesOf(entity: Buffer): Properties {
+  const properties: Properties = new Map();
+  const reader = new WireReader(entity);
+  while (reader.next()) {
+    if (reader.field === PROPERTIES) properties.set(propertyName(reader), entity.subarray(reader.tagStart, reader.end));
+  }
+  return properties;
+}
+
+/** The encoded key of a stored entity; empty if it is an embedded one that has none. */
+export function keyBytesOf(entity: Buffer): Buffer {
+  const reader = new WireReader(entity);
+  while (reader.next()) if (reader.field === KEY) return reader.slice();
+  return entity.subarray(entity.length);
+}
+
+/** An entity of a key alone. */
+export function keyOnly(keyBytes: Buffer): Buffer {
+  return Buffer.concat(bytesField(KEY, keyBytes));
+}
+
+/** The encoded value inside an entry of `properties`. */
+export function valueOf(entry: Buffer): Buffer {
+  const outer = new WireReader(entry);
+  if (outer.next()) {
+    const inner = outer.message();
+    while (inner.next()) if (inner.field === 2) return inner.slice();
+  }
+  return entry.subarray(entry.length);
+}
+
+/** An entry of `properties`. */
+export function propertyEntry(name: string, value: Buffer): Buffer {
+  const entry = Buffer.concat([...bytesField(1, Buffer.from(name)), ...bytesField(2, value)]);
+  return Buffer.concat(bytesField(PROPERTIES, entry));
+}
+
+/** Bytes of stored properties by the service's formula. */
+export function propertiesBytes(properties: Properties): number {
+  const context = outermost(ANY_DATABASE);
+  let sizeBytes = 0;
+  for (const entry of properties.values()) {
+    const outer = new WireReader(entry);
+    outer.next();
+    sizeBytes += checkProperty(outer.message(), context).sizeBytes;
+  }
+  return sizeBytes;
+}
+
+/** What is stored names its database everywhere. */
+const ANY_DATABASE: Database = { projectId: '', databaseId: '' };
+
+/** Throws INVALID_ARGUMENT if key and properties together are larger than an entity may be. */
+export function checkEntityBytes(key: KeyRef, propertiesBytes: number): void {
+  const sizeBytes = ENTITY_OVERHEAD_BYTES + key.sizeBytes + propertiesBytes;
+  if (sizeBytes > ENTITY_BYTES_MAX)
+    throw invalid('', `the entity has ${sizeBytes} bytes; it must not be larger than ${ENTITY_BYTES_MAX} bytes`);
+}
+
+function propertyName(reader: WireReader): string {
+  const entry = reader.message();
+  while (entry.next()) if (entry.field === 1) return entry.text();
+  throw new Error('a stored property has a name');
+}

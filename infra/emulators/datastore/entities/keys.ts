@@ -1,0 +1,275 @@
+// Keys: checked, made canonical (the project filled in), and turned into strings whose order is the order of keys. A key's string
+// begins with its parent's, so that an entity and its descendants are one range.
+import { isUtf8 } from 'node:buffer';
+import {
+  INDEXED_BYTES_MAX,
+  KEY_BYTES_MAX,
+  KEY_OVERHEAD_BYTES,
+  NUMBER_BYTES,
+  PATH_ELEMENTS_MAX,
+  STRING_OVERHEAD_BYTES,
+} from '../wire/limits.ts';
+import { inside, invalid } from '../wire/status.ts';
+import { bytesField, varint, WireReader } from '../wire/wire.ts';
+
+/** The name under which queries and masks speak of an entity's key. */
+export const KEY = '__key__';
+
+/** What a request says about itself: all its keys must belong there. */
+export interface Database {
+  readonly projectId: string;
+  readonly databaseId: string;
+}
+
+export interface KeyRef {
+  /** Project, database and namespace as one string. */
+  readonly partition: string;
+  readonly namespaceId: string;
+  /** Kind of the last element. */
+  readonly kind: string;
+  /** Place among the keys of its partition: compare as strings. One character a byte. Without the last identifier if incomplete. */
+  readonly order: string;
+  /** The encoded `Key`, canonical. */
+  readonly encoded: Buffer;
+  readonly complete: boolean;
+  /** By the service's formula. */
+  readonly sizeBytes: number;
+}
+
+/** What a key may be in the place where it stands. */
+export interface KeyRules {
+  /** Default: complete. */
+  readonly completeness?: 'complete' | 'incomplete' | 'either';
+  /** Reserved kinds and names; default: refused. */
+  readonly reserved?: 'allowed';
+  /** Keys of other projects and databases; default: refused. */
+  readonly foreign?: 'allowed';
+}
+
+interface Path {
+  kind: string;
+  order: string;
+  complete: boolean;
+  count: number;
+  sizeBytes: number;
+}
+
+/** Throws INVALID_ARGUMENT naming the field below the key. */
+export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}): KeyRef {
+  const reader = new WireReader(bytes);
+  const path: Path = { kind: '', order: '', complete: true, count: 0, sizeBytes: KEY_OVERHEAD_BYTES };
+  let partition: Buffer | undefined;
+  let canonical = true;
+  while (reader.next()) {
+    if (reader.field === 1) {
+      canonical &&= partition === undefined;
+      partition = reader.slice();
+    } else if (reader.field === 2) {
+      readElement(reader.message(), path, rules);
+    } else {
+      canonical = false;
+    }
+  }
+  if (path.count === 0) throw invalid('path', 'must have at least one element');
+  checkCompleteness(path, rules);
+  const place = inside('partition_id', () => readPartition(partition, database, rules));
+  const encoded = canonical && place.canonical ? bytes : encodeKey(bytes, database, place.namespaceId);
+  if (path.sizeBytes > KEY_BYTES_MAX) throw invalid('path', `the key is larger than ${KEY_BYTES_MAX} bytes`);
+  return {
+    partition: partitionName(database, place.namespaceId),
+    namespaceId: place.namespaceId,
+    kind: path.kind,
+    order: path.order,
+    encoded,
+    complete: path.complete,
+    sizeBytes: path.sizeBytes,
+  };
+}
+
+/** The key with its last identifier filled in. */
+export function completeKey(key: KeyRef, database: Database, id: bigint): KeyRef {
+  const elements: Buffer[] = [];
+  const reader = new WireReader(key.encoded);
+  while (reader.next()) if (reader.field === 2) elements.push(reader.slice());
+  const last = Buffer.concat([elements.at(-1)!, varint(2 * 8), varint(id)]);
+  const path = [...elements.slice(0, -1), last].flatMap((element) => bytesField(2, element));
+  const encoded = Buffer.concat([...encodePartition(database, key.namespaceId), ...path]);
+  return parseKey(encoded, database);
+}
+
+/** Names the partition of a request's query. */
+export function partitionOf(bytes: Buffer | undefined, database: Database): string {
+  return partitionName(database, readPartition(bytes, database, { reserved: 'allowed' }).namespaceId);
+}
+
+/** One string for the whole key. */
+export function keyName({ partition, order }: KeyRef): string {
+  return `${partition}\n${order}`;
+}
+
+/** Name or id of the last element; undefined if it has neither. Ids beyond 2^53 lose precision. */
+export function lastIdentifier({ encoded }: KeyRef): string | number | undefined {
+  let identifier: string | number | undefined;
+  const reader = new WireReader(encoded);
+  while (reader.next()) {
+    if (reader.field !== 2) continue;
+    identifier = undefined;
+    const element = reader.message();
+    while (element.next()) {
+      if (element.field === 2) identifier = element.number();
+      else if (element.field === 3) identifier = element.text();
+    }
+  }
+  return identifier;
+}
+
+/** For people: `Kind:name/Kind:5`. */
+export function describeKey({ encoded }: KeyRef): string {
+  const elements: string[] = [];
+  const reader = new WireReader(encoded);
+  while (reader.next()) {
+    if (reader.field !== 2) continue;
+    const element = reader.message();
+    let text = '';
+    while (element.next()) {
+      if (element.field === 1) text = `${element.text()}:${text}`;
+      else if (element.field === 2) text += String(element.int64());
+      else if (element.field === 3) text += element.text();
+    }
+    elements.push(text);
+  }
+  return elements.join('/');
+}
+
+/** What comes directly after all strings that begin with this one: the end of a range of descendants. */
+export function afterDescendants(order: string): string {
+  return `${order}\u00ff`;
+}
+
+function readElement(reader: WireReader, path: Path, rules: KeyRules): void {
+  const field = `path[${path.count}]`;
+  if (!path.complete) throw invalid(`path[${path.count - 1}]`, 'only the last element of a path may be incomplete');
+  if (path.count === PATH_ELEMENTS_MAX) throw invalid('path', `must not have more than ${PATH_ELEMENTS_MAX} elements`);
+  let kind = '';
+  let kindOrder = '';
+  let identifier = '';
+  let sizeBytes = 0;
+  while (reader.next()) {
+    if (reader.field === 1) {
+      kind = readName(reader, `${field}.kind`, rules);
+      kindOrder = escaped(reader);
+      sizeBytes += reader.sizeBytes + STRING_OVERHEAD_BYTES;
+    } else if (reader.field === 2) {
+      const id = reader.int64();
+      if (id === 0n) throw invalid(`${field}.id`, 'must not be zero');
+      identifier = `\u0001${orderedInteger(id)}`;
+      sizeBytes += NUMBER_BYTES;
+    } else if (reader.field === 3) {
+      readName(reader, `${field}.name`, rules);
+      identifier = `\u0002${escaped(reader)}`;
+      sizeBytes += reader.sizeBytes + STRING_OVERHEAD_BYTES;
+    }
+  }
+  if (kindOrder === '') throw invalid(`${field}.kind`, 'must not be empty');
+  path.kind = kind;
+  path.order += kindOrder + identifier;
+  path.complete = identifier !== '';
+  path.count += 1;
+  path.sizeBytes += sizeBytes;
+}
+
+function readName(reader: WireReader, field: string, rules: KeyRules): string {
+  if (reader.sizeBytes === 0) throw invalid(field, 'must not be empty');
+  if (reader.sizeBytes > INDEXED_BYTES_MAX) throw invalid(field, `must not be longer than ${INDEXED_BYTES_MAX} bytes`);
+  if (!isUtf8(reader.slice())) throw invalid(field, 'must be valid UTF-8');
+  const text = reader.text();
+  if (rules.reserved !== 'allowed' && isReserved(text)) throw invalid(field, `"${text}" is reserved`);
+  return text;
+}
+
+/** Names that begin and end with two underscores belong to the service. */
+export function isReserved(name: string): boolean {
+  return name.length >= 4 && name.startsWith('__') && name.endsWith('__');
+}
+
+function checkCompleteness({ complete, count }: Path, { completeness = 'complete' }: KeyRules): void {
+  const field = `path[${count - 1}]`;
+  if (completeness === 'complete' && !complete) throw invalid(field, 'must have an id or a name');
+  if (completeness === 'incomplete' && complete) throw invalid(field, 'must have neither id nor name');
+}
+
+interface PartitionRef {
+  readonly namespaceId: string;
+  /** It says project and database as the request does. */
+  readonly canonical: boolean;
+}
+
+const DIMENSION = /^[A-Za-z\d.\-_]{1,100}$/;
+
+function readPartition(bytes: Buffer | undefined, database: Database, rules: KeyRules): PartitionRef {
+  let projectId = '';
+  let databaseId = '';
+  let namespaceId = '';
+  const reader = new WireReader(bytes ?? EMPTY);
+  while (reader.next()) {
+    if (reader.field === 2) projectId = reader.text();
+    else if (reader.field === 3) databaseId = reader.text();
+    else if (reader.field === 4) namespaceId = reader.text();
+  }
+  if (rules.foreign !== 'allowed') checkDatabase(projectId, databaseId, database);
+  if (namespaceId !== '') {
+    if (!DIMENSION.test(namespaceId)) throw invalid('namespace_id', 'must match [A-Za-z\\d.\\-_]{1,100}');
+    if (rules.reserved !== 'allowed' && isReserved(namespaceId)) throw invalid('namespace_id', 'is reserved');
+  }
+  const isForeign = projectId !== '' && projectId !== database.projectId;
+  return { namespaceId, canonical: isForeign || (projectId !== '' && databaseId === database.databaseId) };
+}
+
+function checkDatabase(projectId: string, databaseId: string, database: Database): void {
+  if (projectId !== '' && projectId !== database.projectId) {
+    throw invalid('project_id', `is "${projectId}", but the request is for the project "${database.projectId}"`);
+  }
+  if (databaseId !== '' && databaseId !== database.databaseId) {
+    throw invalid('database_id', `is "${databaseId}", but the request is for the database "${database.databaseId}"`);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function partitionName({ projectId, databaseId }: Database, namespaceId: string): string {
+  return `${projectId}\n${databaseId}\n${namespaceId}`;
+}
+
+function encodeKey(bytes: Buffer, database: Database, namespaceId: string): Buffer {
+  const reader = new WireReader(bytes);
+  const parts = encodePartition(database, namespaceId);
+  while (reader.next()) if (reader.field === 2) parts.push(...bytesField(2, reader.slice()));
+  return Buffer.concat(parts);
+}
+
+function encodePartition({ projectId, databaseId }: Database, namespaceId: string): Buffer[] {
+  const parts: Buffer[] = [];
+  for (const [field, text] of [
+    [2, projectId],
+    [3, databaseId],
+    [4, namespaceId],
+  ] as const) {
+    if (text !== '') parts.push(...bytesField(field, Buffer.from(text)));
+  }
+  return bytesField(1, Buffer.concat(parts));
+}
+
+/** Text that ends where another begins with a smaller character: a zero byte in it is followed by 0xff, its end by 0x01. */
+function escaped(reader: WireReader): string {
+  const text = reader.bytes.toString('latin1', reader.start, reader.end);
+  return `${text.includes('\0') ? text.replaceAll('\0', '\0\u00ff') : text}\0\u0001`;
+}
+
+/** Eight characters that compare as the numbers do. */
+function orderedInteger(id: bigint): string {
+  ID_BYTES.writeBigInt64BE(id);
+  ID_BYTES[0]! ^= 0x80;
+  return ID_BYTES.toString('latin1');
+}
+
+const ID_BYTES = Buffer.alloc(8);

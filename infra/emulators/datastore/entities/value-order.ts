@@ -1,0 +1,148 @@
+// Values as an index holds them, and their order: null, then integers and timestamps, booleans, strings and blobs by their bytes,
+// doubles, points, keys. Embedded entities have no place of their own; their properties do.
+import { inside } from '../wire/status.ts';
+import { BYTES, bytesField, varint, WireReader } from '../wire/wire.ts';
+import { type Database, keyName, parseKey } from './keys.ts';
+import { FIELD, MEANING_INDEX_VALUE } from './values.ts';
+
+/** A value in an index. */
+export interface IndexValue {
+  /** Which kind of value: kinds have an order of their own. */
+  readonly rank: number;
+  /** Comparable with the content of the same rank. Strings have a character a byte. */
+  readonly content: bigint | number | string | readonly [number, number];
+  /** The encoded `Value` it came from. */
+  readonly encoded: Buffer;
+}
+
+export const RANK_KEY = 6;
+const RANK = { null: 0, integer: 1, boolean: 2, bytes: 3, double: 4, geoPoint: 5, key: RANK_KEY } as const;
+
+export function isNumber(value: IndexValue): boolean {
+  return value.rank === RANK.integer || value.rank === RANK.double;
+}
+
+export function compareValues(one: IndexValue, other: IndexValue): number {
+  if (one.rank !== other.rank) return one.rank - other.rank;
+  if (one.rank === RANK.double) return compareDoubles(one.content as number, other.content as number);
+  if (one.rank === RANK.geoPoint) return comparePoints(one.content as Point, other.content as Point);
+  return one.content < other.content ? -1 : one.content > other.content ? 1 : 0;
+}
+
+type Point = readonly [number, number];
+
+/** What of a value stands in indexes: an array's elements, nothing of what is excluded. */
+export function indexValues(encoded: Buffer, database: Database): IndexValue[] {
+  const reader = new WireReader(encoded);
+  let values: IndexValue[] = [];
+  let excluded = false;
+  while (reader.next()) {
+    if (reader.field === FIELD.excludeFromIndexes) excluded = reader.flag();
+    else if (reader.field === FIELD.array)
+      values = elementsOf(reader.message()).flatMap((each) => indexValues(each, database));
+    else if (reader.field !== FIELD.meaning) values = contentOf(reader, database, encoded);
+  }
+  return excluded ? [] : values;
+}
+
+/** The encoded elements of an `ArrayValue`. */
+export function elementsOf(array: WireReader): Buffer[] {
+  const elements: Buffer[] = [];
+  while (array.next()) if (array.field === 1) elements.push(array.slice());
+  return elements;
+}
+
+function contentOf(reader: WireReader, database: Database, encoded: Buffer): IndexValue[] {
+  const value = (rank: number, content: IndexValue['content']): IndexValue[] => [{ rank, content, encoded }];
+  switch (reader.field) {
+    case FIELD.null:
+      return value(RANK.null, 0);
+    case FIELD.boolean:
+      return value(RANK.boolean, reader.flag() ? 1 : 0);
+    case FIELD.integer:
+      return value(RANK.integer, reader.int64());
+    case FIELD.timestamp:
+      return value(RANK.integer, microseconds(reader.message()));
+    case FIELD.double:
+      return value(RANK.double, reader.double());
+    case FIELD.string:
+    case FIELD.blob:
+      return value(RANK.bytes, reader.slice().toString('latin1'));
+    case FIELD.geoPoint:
+      return value(RANK.geoPoint, pointOf(reader.message()));
+    case FIELD.key: {
+      const key = inside('key_value', () =>
+        parseKey(reader.slice(), database, { reserved: 'allowed', foreign: 'allowed' }),
+      );
+      return value(RANK.key, keyName(key));
+    }
+    default:
+      return [];
+  }
+}
+
+/** The value as a projection shows it: what the index knows, which is not always what was stored. */
+export function projected({ rank, content, encoded }: IndexValue): Buffer {
+  const meaning = Buffer.concat([varint(FIELD.meaning * 8), varint(MEANING_INDEX_VALUE)]);
+  if (rank === RANK.integer) return Buffer.concat([varint(FIELD.integer * 8), varint(content as bigint), meaning]);
+  if (rank === RANK.bytes) {
+    const bytes = Buffer.from(content as string, 'latin1');
+    return Buffer.concat([...bytesField(isText(bytes) ? FIELD.string : FIELD.blob, bytes), meaning]);
+  }
+  return Buffer.concat([withoutMeaning(encoded), meaning]);
+}
+
+function isText(bytes: Buffer): boolean {
+  return Buffer.from(bytes.toString('utf8')).equals(bytes);
+}
+
+function withoutMeaning(encoded: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  const reader = new WireReader(encoded);
+  while (reader.next()) {
+    if (reader.field !== FIELD.meaning) parts.push(encoded.subarray(reader.tagStart, reader.end));
+  }
+  return Buffer.concat(parts);
+}
+
+export function microseconds(timestamp: WireReader): bigint {
+  let total = 0n;
+  while (timestamp.next()) {
+    if (timestamp.field === 1) total += timestamp.int64() * 1_000_000n;
+    else if (timestamp.field === 2) total += timestamp.int64() / 1_000n;
+  }
+  return total;
+}
+
+export function pointOf(point: WireReader): Point {
+  let latitude = 0;
+  let longitude = 0;
+  while (point.next()) {
+    if (point.field === 1) latitude = point.double();
+    else if (point.field === 2) longitude = point.double();
+  }
+  return [latitude, longitude];
+}
+
+/** NaN comes after all others and equals itself. */
+function compareDoubles(one: number, other: number): number {
+  if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : 1;
+  if (Number.isNaN(other)) return -1;
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function comparePoints(one: Point, other: Point): number {
+  return one[0] - other[0] || one[1] - other[1];
+}
+
+/** An encoded `Value` that is a key. */
+export function keyValue(key: Buffer): Buffer {
+  return Buffer.concat(bytesField(FIELD.key, key));
+}
+
+/** The encoded key inside an encoded `Value`, if it is one. */
+export function keyInside(value: Buffer): Buffer | undefined {
+  const reader = new WireReader(value);
+  while (reader.next()) if (reader.field === FIELD.key && reader.type === BYTES) return reader.slice();
+  return undefined;
+}

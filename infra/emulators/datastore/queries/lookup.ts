@@ -1,0 +1,75 @@
+// Lookup: entities by key. An answer that would grow larger than a client may accept is cut, and the rest deferred.
+import { keyBytesOf, keyOnly, propertiesOf } from '../entities/entities.ts';
+import { type Database, keyName, type KeyRef, parseKey } from '../entities/keys.ts';
+import { type Mask, masked, maskOf } from '../entities/mask.ts';
+import type { Services } from '../storage/services.ts';
+import type { Stored } from '../storage/storage.ts';
+import { readAs } from '../storage/transactions.ts';
+import { ANSWER_BYTES_MAX, LOOKUP_KEYS_MAX } from '../wire/limits.ts';
+import { encoder, type LookupRequest, timestampOf } from '../wire/protocol.ts';
+import { inside, invalid } from '../wire/status.ts';
+
+const encodeResponse = encoder('LookupResponse');
+
+/** Bytes of a result besides its entity and cursor: version, times, tags. */
+export const RESULT_OVERHEAD_BYTES = 64;
+
+export function lookupKeys({ keys }: LookupRequest, database: Database): KeyRef[] {
+  if (keys.length > LOOKUP_KEYS_MAX)
+    throw invalid('keys', `must not be more than ${LOOKUP_KEYS_MAX}; there are ${keys.length}`);
+  return keys.map((bytes, place) => inside(`keys[${place}]`, () => parseKey(bytes, database, { reserved: 'allowed' })));
+}
+
+export function lookup(request: LookupRequest, keys: readonly KeyRef[], { storage, transactions }: Services): Buffer {
+  const mask = maskOf(request.propertyMask, 'property_mask');
+  const { transaction, version, began } = readAs(request.readOptions, transactions);
+  const readVersion = version ?? storage.lastVersion;
+  const found: object[] = [];
+  const missing: object[] = [];
+  const deferred: Buffer[] = [];
+  let bytesLeft = ANSWER_BYTES_MAX;
+  for (const key of distinct(keys)) {
+    const stored = storage.get(key, version);
+    const entity = stored === undefined ? keyOnly(key.encoded) : shown(stored.entity!, mask);
+    bytesLeft -= entity.length + RESULT_OVERHEAD_BYTES;
+    // The first always fits: an entity is smaller than an answer.
+    if (bytesLeft < 0) {
+      deferred.push(key.encoded);
+      continue;
+    }
+    transaction?.readKey(key);
+    if (stored === undefined) missing.push({ entity, version: readVersion });
+    else found.push(resultOf(stored, entity));
+  }
+  return encodeResponse({
+    found,
+    missing,
+    deferred,
+    readTime: timestampOf(readVersion),
+    ...(began === undefined ? {} : { transaction: began }),
+  });
+}
+
+/** An `EntityResult`. */
+export function resultOf({ version, created }: Stored, entity: Buffer): object {
+  return { entity, version, createTime: timestampOf(created), updateTime: timestampOf(version) };
+}
+
+/** A stored entity as a mask shows it. */
+export function shown(entity: Buffer, mask: Mask | undefined): Buffer {
+  if (mask === undefined) return entity;
+  return Buffer.concat([keyOnly(keyBytesOf(entity)), ...masked(propertiesOf(entity), mask).values()]);
+}
+
+function* distinct(keys: readonly KeyRef[]): Generator<KeyRef> {
+  if (keys.length === 1) {
+    yield keys[0]!;
+    return;
+  }
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const name = keyName(key);
+    if (!seen.has(name)) yield key;
+    seen.add(name);
+  }
+}

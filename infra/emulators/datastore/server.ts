@@ -1,0 +1,143 @@
+// The server: google.datastore.v1 over gRPC on a port of this machine, in this process and in memory; a file keeps the data between runs if asked for.
+import {
+  type sendUnaryData,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import { type Call, prepareCall, type Rpc, RPCS } from './calls.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { createIds } from './storage/ids.ts';
+import type { Services } from './storage/services.ts';
+import { loadSnapshot, saveSnapshot } from './storage/snapshot.ts';
+import { createStorage } from './storage/storage.ts';
+import { createTransactions } from './storage/transactions.ts';
+import { REQUEST_BYTES_MAX } from './wire/limits.ts';
+import { invalid, status, StatusError } from './wire/status.ts';
+
+export interface EmulatorOptions {
+  /** Default: 127.0.0.1, which only this machine reaches. */
+  readonly host?: string;
+  /** Default: 0, a free one. */
+  readonly port?: number;
+  /** Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's clock. */
+  readonly nowMs?: () => number;
+  /** Where entities stay when it is closed, for the next start. Default: nowhere. */
+  readonly dataFile?: string;
+}
+
+export interface DatastoreEmulator {
+  /** `host:port`, as DATASTORE_EMULATOR_HOST has it. */
+  readonly address: string;
+  /** What shall go wrong. */
+  readonly faults: Faults;
+  /** Forgets all entities, ids, transactions and faults. */
+  reset(): void;
+  /** Ends it; calls that are under way are cut off, and then the data file is written. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Larger messages are refused before they are read. The limit of a request is checked afterwards, to say which it is. */
+const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
+
+/** Starts a server and waits until it listens. Rejects if the port is taken, or the data file is none. */
+export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
+  const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
+  const storage = createStorage(nowMs);
+  if (dataFile !== undefined) await loadSnapshot(storage, dataFile);
+  const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
+  const faults = createFaults(nowMs);
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+  });
+  server.addService(definition(), Object.fromEntries(RPCS.map((rpc) => [rpc, handler(rpc, services, faults)])));
+  const bound = await listen(server, `${host}:${port}`);
+  let closing: Promise<void> | undefined;
+  return {
+    address: `${host}:${bound}`,
+    faults,
+    reset() {
+      faults.clear();
+      services.transactions.clear();
+      services.ids.clear();
+      storage.clear();
+    },
+    close() {
+      server.forceShutdown();
+      return (closing ??= dataFile === undefined ? Promise.resolve() : saveSnapshot(storage, dataFile));
+    },
+  };
+}
+
+function listen(server: Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+      if (error === null) resolve(port);
+      else reject(new Error(`cannot listen on ${address}: ${error.message}`, { cause: error }));
+    });
+  });
+}
+
+const asIs = (bytes: Buffer) => bytes;
+
+/** Messages pass through as bytes: what is wrong with them is for the calls to say. */
+function definition(): ServiceDefinition {
+  const methods = RPCS.map((rpc) => [
+    rpc,
+    {
+      path: `/google.datastore.v1.Datastore/${rpc}`,
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: asIs,
+      requestDeserialize: asIs,
+      responseSerialize: asIs,
+      responseDeserialize: asIs,
+    },
+  ]);
+  return Object.fromEntries(methods) as ServiceDefinition;
+}
+
+type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
+
+function handler(rpc: Rpc, services: Services, faults: Faults): Handler {
+  const prepare = (request: Buffer) => {
+    if (request.length > REQUEST_BYTES_MAX)
+      throw invalid('request', `has ${request.length} bytes; it must not be larger than ${REQUEST_BYTES_MAX} bytes`);
+    return prepareCall(rpc, request, services);
+  };
+  const withFaults = async (call: Call, callback: sendUnaryData<Buffer>) => {
+    try {
+      callback(null, await faults.run(rpc, call));
+    } catch (error) {
+      callback(errorOf(error));
+    }
+  };
+  return ({ request }, callback) => {
+    try {
+      const call = prepare(request);
+      if (faults.isEmpty) callback(null, call.run());
+      else void withFaults(call, callback);
+    } catch (error) {
+      callback(errorOf(error));
+    }
+  };
+}
+
+/** Messages travel in a header, of which clients take 8 KiB; each character may need nine bytes there. */
+const MESSAGE_CHARS_MAX = 800;
+
+/** Whatever is not said to the client on purpose is a bug here. */
+function errorOf(error: unknown): { code: status; details: string } {
+  if (error instanceof StatusError) return { code: error.code, details: cut(error.message) };
+  const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: status.INTERNAL, details: cut(`a bug of this emulator: ${details}`) };
+}
+
+/** Without its middle if it is long: the beginning names the field, the end says what is wrong. */
+function cut(message: string): string {
+  if (message.length <= MESSAGE_CHARS_MAX) return message;
+  const half = MESSAGE_CHARS_MAX / 2;
+  return `${message.slice(0, half)} ... ${message.slice(-half)}`.toWellFormed();
+}

@@ -1,0 +1,34 @@
+// Hands out numeric ids: spread evenly, so that keys do not pile up at one end, and never one that is taken or reserved.
+import { randomInt } from 'node:crypto';
+import { completeKey, type Database, keyName, type KeyRef } from '../entities/keys.ts';
+import type { Storage } from './storage.ts';
+
+export interface Ids {
+  /** Completes a key whose last element has no identifier. */
+  allocate(key: KeyRef, database: Database): KeyRef;
+  /** Keeps a key from being allocated. */
+  reserve(key: KeyRef): void;
+  clear(): void;
+}
+
+/** Ids have at most 16 digits, so that every language's numbers hold them. */
+const HALF = 2 ** 26;
+
+export function createIds(storage: Storage): Ids {
+  const taken = new Set<string>();
+  return {
+    allocate(incomplete, database) {
+      for (;;) {
+        const id = BigInt(randomInt(1, HALF)) * BigInt(HALF) + BigInt(randomInt(HALF));
+        const key = completeKey(incomplete, database, id);
+        if (taken.has(keyName(key)) || storage.get(key) !== undefined) continue;
+        taken.add(keyName(key));
+        return key;
+      }
+    },
+    reserve(key) {
+      taken.add(keyName(key));
+    },
+    clear: () => taken.clear(),
+  };
+}

@@ -1,0 +1,240 @@
+// All entities, in memory, by partition and kind, in the order of their keys. Older states of an entity are kept exactly as long as a
+// transaction that is open may read them.
+import type { KeyRef } from '../entities/keys.ts';
+
+/** One state of one key. Never changed, except that `older` is cut off. */
+export interface Stored {
+  /** The key's order string. */
+  readonly order: string;
+  /** Microseconds since 1970 of the commit, and unique to it. */
+  readonly version: number;
+  /** Version of the commit that created the entity. */
+  readonly created: number;
+  /** The encoded entity; undefined if this commit deleted it. */
+  readonly entity: Buffer | undefined;
+  older: Stored | undefined;
+}
+
+/** The entities of one kind in one partition. */
+export interface Table {
+  readonly kind: string;
+  readonly states: Map<string, Stored>;
+  /** Order strings, sorted; keys that are gone may linger. Undefined: to be made from the states when a query asks. */
+  orders: string[] | undefined;
+}
+
+export interface Storage {
+  /** The key's state as of a version; without one, as it is now. Undefined if there is no entity. */
+  get(key: KeyRef, version?: number): Stored | undefined;
+  /** Version of the last change of a key, 0 if nothing is known of it. */
+  lastChange(key: KeyRef): number;
+  /** Writes or, without an entity, deletes. */
+  put(key: KeyRef, entity: Buffer | undefined, version: number): Stored;
+  /** A version greater than all before. */
+  nextVersion(): number;
+  /** A version that stands for now: no less than any before, less than any to come. */
+  readonly lastVersion: number;
+  /** Tables of a partition: of one kind, or all. */
+  tables(partition: string, kind?: string): Table[];
+  /** Keeps the states as of now readable until it is called. */
+  openSnapshot(): { readonly version: number; close(): void };
+  /** Remembers all writes from here on, until one of the two is called. One at a time. */
+  openUndo(): { rollback(): void; close(): void };
+  clear(): void;
+  /** All entities as they are now. */
+  dump(): Dump;
+  /** Takes the place of everything. */
+  restore(dump: Dump): void;
+}
+
+/** What is kept of a storage from one run to the next. */
+export interface Dump {
+  readonly lastVersion: number;
+  readonly entities: readonly (TableRef &
+    Pick<Stored, 'order' | 'version' | 'created'> & { readonly entity: Buffer })[];
+}
+
+type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
+
+const MICROSECONDS_PER_MS = 1_000;
+
+export function createStorage(nowMs: () => number): Storage {
+  const partitions = new Map<string, Map<string, Table>>();
+  /** Versions of open snapshots, oldest first, since they are opened in order. */
+  const snapshots = new Set<{ readonly version: number }>();
+  /** States that exist only for snapshots. */
+  let superseded = new Set<{ readonly table: Table; readonly order: string }>();
+  let undo: { readonly table: Table; readonly order: string; readonly before: Stored | undefined }[] | undefined;
+  let lastVersion = 0;
+
+  const tableOf = (key: TableRef) => partitions.get(key.partition)?.get(key.kind);
+
+  const nextVersion = (): number => {
+    lastVersion = Math.max(lastVersion + 1, Math.floor(nowMs() * MICROSECONDS_PER_MS));
+    return lastVersion;
+  };
+
+  // Every version that is ever given out is greater than zero, which means "none".
+  nextVersion();
+
+  const oldestSnapshot = () => snapshots.values().next().value?.version;
+
+  const sweep = (): void => {
+    for (const { table, order } of superseded) {
+      const state = table.states.get(order);
+      if (state === undefined) continue;
+      state.older = undefined;
+      if (state.entity === undefined) forget(table, order);
+    }
+    superseded = new Set();
+  };
+
+  return {
+    get(key, version) {
+      let state = tableOf(key)?.states.get(key.order);
+      if (version !== undefined) state = asOf(state, version);
+      return state?.entity === undefined ? undefined : state;
+    },
+    lastChange: (key) => tableOf(key)?.states.get(key.order)?.version ?? 0,
+    put(key, entity, version) {
+      const table = tableOf(key) ?? addTable(partitions, key);
+      const before = table.states.get(key.order);
+      undo?.push({ table, order: key.order, before });
+      const oldest = oldestSnapshot();
+      const created = before?.entity === undefined ? version : before.created;
+      const older = oldest === undefined ? undefined : before;
+      const state: Stored = { order: key.order, version, created, entity, older };
+      if (before === undefined) addOrder(table, key.order);
+      table.states.set(key.order, state);
+      if (oldest !== undefined) {
+        cutOff(state, oldest);
+        superseded.add({ table, order: key.order });
+      } else if (entity === undefined) {
+        forget(table, key.order);
+      }
+      return state;
+    },
+    nextVersion,
+    get lastVersion() {
+      return lastVersion;
+    },
+    tables(partition, kind) {
+      const tables = partitions.get(partition);
+      if (kind === undefined) return [...(tables?.values() ?? [])];
+      const table = tables?.get(kind);
+      return table === undefined ? [] : [table];
+    },
+    openSnapshot() {
+      const snapshot = { version: lastVersion };
+      snapshots.add(snapshot);
+      return {
+        version: snapshot.version,
+        close() {
+          if (snapshots.delete(snapshot) && snapshots.size === 0) sweep();
+        },
+      };
+    },
+    openUndo() {
+      undo = [];
+      return {
+        close: () => {
+          undo = undefined;
+        },
+        rollback: () => {
+          for (const { table, order, before } of undo?.toReversed() ?? []) {
+            if (before === undefined) forget(table, order);
+            else remember(table, order, before);
+          }
+          undo = undefined;
+        },
+      };
+    },
+    clear() {
+      partitions.clear();
+      superseded.clear();
+    },
+    dump: () => ({
+      lastVersion,
+      entities: [...partitions].flatMap(([partition, tables]) => dumpOf(partition, tables)),
+    }),
+    restore(dump) {
+      partitions.clear();
+      superseded.clear();
+      lastVersion = Math.max(lastVersion, dump.lastVersion);
+      for (const { partition, kind, ...state } of dump.entities) {
+        const table = tableOf({ partition, kind }) ?? addTable(partitions, { partition, kind });
+        addOrder(table, state.order);
+        table.states.set(state.order, { ...state, older: undefined });
+      }
+    },
+  };
+}
+
+function dumpOf(partition: string, tables: ReadonlyMap<string, Table>): Dump['entities'] {
+  return [...tables.values()].flatMap(({ kind, states }) =>
+    [...states.values()].flatMap(({ order, version, created, entity }) =>
+      entity === undefined ? [] : [{ partition, kind, order, version, created, entity }],
+    ),
+  );
+}
+
+/** The state that was valid at a version. */
+export function asOf(state: Stored | undefined, version: number): Stored | undefined {
+  let found = state;
+  while (found !== undefined && found.version > version) found = found.older;
+  return found;
+}
+
+/** The order strings of a table in [from, to), sorted. Some may belong to entities that are gone. */
+export function sortedOrders(table: Table, from: string, to: string | undefined): string[] {
+  const orders = (table.orders ??= [...table.states.keys()].sort());
+  const start = firstNotBelow(orders, from);
+  const end = to === undefined ? orders.length : firstNotBelow(orders, to);
+  return start === 0 && end === orders.length ? orders : orders.slice(start, end);
+}
+
+function firstNotBelow(orders: readonly string[], bound: string): number {
+  let low = 0;
+  let high = orders.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (orders[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function addTable(partitions: Map<string, Map<string, Table>>, { partition, kind }: TableRef): Table {
+  const table: Table = { kind, states: new Map(), orders: [] };
+  const tables = partitions.get(partition);
+  if (tables === undefined) partitions.set(partition, new Map([[kind, table]]));
+  else tables.set(kind, table);
+  return table;
+}
+
+/** Keys that come in order keep the table sorted; any other, and one that lingers, makes the order anew. */
+function addOrder(table: Table, order: string): void {
+  const last = table.orders?.at(-1);
+  if (last === undefined || last < order) table.orders?.push(order);
+  else table.orders = undefined;
+}
+
+/** Puts back a state that a write has replaced or removed. */
+function remember(table: Table, order: string, state: Stored): void {
+  if (!table.states.has(order)) table.orders = undefined;
+  table.states.set(order, state);
+}
+
+const LINGERING_MIN = 1_000;
+
+function forget(table: Table, order: string): void {
+  table.states.delete(order);
+  const { orders, states } = table;
+  if (orders !== undefined && orders.length > 2 * states.size + LINGERING_MIN) table.orders = undefined;
+}
+
+/** Drops what is older than the state that the oldest snapshot reads. */
+function cutOff(state: Stored, oldest: number): void {
+  const read = asOf(state, oldest);
+  if (read !== undefined) read.older = undefined;
+}

@@ -1,0 +1,201 @@
+// Transactions: each reads the database as it was when it began, remembers what it read, and is aborted at its commit if any of that
+// has changed since. Nobody ever waits for a lock.
+import { randomBytes } from 'node:crypto';
+import { keyName, type KeyRef } from '../entities/keys.ts';
+import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';
+import type { ReadOptions, TransactionOptions } from '../wire/protocol.ts';
+import { invalid, status, StatusError } from '../wire/status.ts';
+import type { Storage } from './storage.ts';
+
+/** A part of the database that a query looked at. */
+export interface Scope {
+  /** True if a commit after `version` changed what the query finds. */
+  changedSince(version: number): boolean;
+}
+
+export interface Transaction {
+  readonly id: Buffer;
+  readonly readOnly: boolean;
+  /** Reads see the database as of this version. */
+  readonly snapshot: number;
+  readKey(key: KeyRef): void;
+  readScope(scope: Scope): void;
+  /** Throws ABORTED if something that was read has changed. */
+  check(): void;
+}
+
+export interface Transactions {
+  begin(options: TransactionOptions | null): Transaction;
+  /** Throws INVALID_ARGUMENT if it is unknown, has ended or has expired. */
+  find(id: Buffer): Transaction;
+  /** Ends it; unknown ids are INVALID_ARGUMENT, ended ones fine. */
+  rollback(id: Buffer): void;
+  end(transaction: Transaction): void;
+  readonly openCount: number;
+  clear(): void;
+}
+
+interface Open extends Transaction {
+  readonly startedMs: number;
+  usedMs: number;
+  readonly close: () => void;
+}
+
+/** Bytes of this server's part of an id: another server's ids are not taken for one's own. */
+const SERVER_BYTES = 8;
+const GONE = 'the referenced transaction has expired or is no longer valid';
+
+export function createTransactions(storage: Storage, nowMs: () => number): Transactions {
+  const server = randomBytes(SERVER_BYTES);
+  const open = new Map<string, Open>();
+  let issued = 0n;
+
+  const close = (transaction: Open): void => {
+    if (open.delete(nameOf(transaction.id))) transaction.close();
+  };
+
+  const closeExpired = (): void => {
+    const now = nowMs();
+    for (const transaction of open.values()) if (isExpired(transaction, now)) close(transaction);
+  };
+
+  const wasIssued = (id: Buffer): boolean =>
+    id.length === SERVER_BYTES + 8 &&
+    id.subarray(0, SERVER_BYTES).equals(server) &&
+    id.readBigUInt64BE(SERVER_BYTES) <= issued;
+
+  const nextId = (): Buffer => {
+    issued += 1n;
+    const id = Buffer.alloc(SERVER_BYTES + 8);
+    server.copy(id);
+    id.writeBigUInt64BE(issued, SERVER_BYTES);
+    return id;
+  };
+
+  return {
+    begin(options) {
+      closeExpired();
+      if (open.size >= OPEN_TRANSACTIONS_MAX)
+        throw new StatusError(
+          status.RESOURCE_EXHAUSTED,
+          `${open.size} transactions are open: commit them or roll them back`,
+        );
+      checkOptions(options, wasIssued);
+      const snapshot = storage.openSnapshot();
+      const now = nowMs();
+      const reads = createReads(storage, snapshot.version);
+      const readOnly = options?.mode === 'readOnly';
+      const transaction: Open = {
+        id: nextId(),
+        readOnly,
+        snapshot: snapshot.version,
+        ...(readOnly ? NO_READS : reads),
+        startedMs: now,
+        usedMs: now,
+        close: () => snapshot.close(),
+      };
+      open.set(nameOf(transaction.id), transaction);
+      return transaction;
+    },
+    find(id) {
+      const transaction = open.get(nameOf(id));
+      const now = nowMs();
+      if (transaction !== undefined && isExpired(transaction, now)) close(transaction);
+      else if (transaction !== undefined) {
+        transaction.usedMs = now;
+        return transaction;
+      }
+      throw invalid('transaction', wasIssued(id) ? GONE : 'is not an id that this server issued');
+    },
+    rollback(id) {
+      if (id.length === 0) throw invalid('transaction', 'must be set');
+      if (!wasIssued(id)) throw invalid('transaction', 'is not an id that this server issued');
+      const transaction = open.get(nameOf(id));
+      if (transaction !== undefined) close(transaction);
+    },
+    end(transaction) {
+      close(transaction as Open);
+    },
+    get openCount() {
+      return open.size;
+    },
+    clear() {
+      for (const transaction of open.values()) close(transaction);
+    },
+  };
+}
+
+/** How a request wants to read. */
+export interface ReadAs {
+  readonly transaction: Transaction | undefined;
+  /** As of this version; undefined: as it is now. */
+  readonly version: number | undefined;
+  /** Set if the request began a transaction: to be put into the response. */
+  readonly began: Buffer | undefined;
+}
+
+const NOW: ReadAs = { transaction: undefined, version: undefined, began: undefined };
+
+export function readAs(options: ReadOptions | null, transactions: Transactions): ReadAs {
+  const type = options?.consistencyType;
+  if (type === undefined) return NOW;
+  if (type === 'transaction' || type === 'newTransaction') {
+    const began = type === 'newTransaction';
+    const transaction = began ? transactions.begin(options!.newTransaction) : transactions.find(options!.transaction);
+    return { transaction, version: transaction.snapshot, began: began ? transaction.id : undefined };
+  }
+  if (type === 'readTime')
+    throw new StatusError(status.UNIMPLEMENTED, 'read_options.read_time: this emulator keeps no history');
+  if (options!.readConsistency !== STRONG && options!.readConsistency !== EVENTUAL)
+    throw invalid('read_options.read_consistency', 'must be STRONG or EVENTUAL');
+  return NOW;
+}
+
+const STRONG = 1;
+const EVENTUAL = 2;
+
+function checkOptions(options: TransactionOptions | null, wasIssued: (id: Buffer) => boolean): void {
+  if (options?.mode === 'readOnly' && options.readOnly.readTime !== null)
+    throw new StatusError(
+      status.UNIMPLEMENTED,
+      'transaction_options.read_only.read_time: this emulator keeps no history',
+    );
+  if (options?.mode !== 'readWrite') return;
+  const previous = options.readWrite.previousTransaction;
+  if (previous.length > 0 && !wasIssued(previous))
+    throw invalid('transaction_options.read_write.previous_transaction', 'is not an id that this server issued');
+}
+
+function isExpired({ startedMs, usedMs }: Open, nowMs: number): boolean {
+  return nowMs - startedMs > TRANSACTION_MS_MAX || nowMs - usedMs > TRANSACTION_IDLE_MS_MAX;
+}
+
+type Reads = Pick<Transaction, 'readKey' | 'readScope' | 'check'>;
+
+/** What only reads sees one moment, whatever comes after. */
+const NO_READS: Reads = { readKey() {}, readScope() {}, check() {} };
+
+function createReads(storage: Storage, snapshot: number): Reads {
+  const keys = new Map<string, KeyRef>();
+  const scopes: Scope[] = [];
+  return {
+    readKey(key) {
+      keys.set(keyName(key), key);
+    },
+    readScope(scope) {
+      scopes.push(scope);
+    },
+    check() {
+      const keyChanged = [...keys.values()].some((key) => storage.lastChange(key) > snapshot);
+      if (keyChanged || scopes.some((scope) => scope.changedSince(snapshot)))
+        throw new StatusError(
+          status.ABORTED,
+          'something this transaction has read was changed by another since: begin again',
+        );
+    },
+  };
+}
+
+function nameOf(id: Buffer): string {
+  return id.toString('latin1');
+}

@@ -1,0 +1,118 @@
+// Commit: a transaction's mutations all or none; others one after the other, so that the first that fails leaves those before it applied.
+import { type Database, describeKey, keyName } from '../entities/keys.ts';
+import type { Services } from '../storage/services.ts';
+import type { Transaction } from '../storage/transactions.ts';
+import { type CommitRequest, encoder, enumValue, timestampOf } from '../wire/protocol.ts';
+import { invalid, within } from '../wire/status.ts';
+import {
+  applyMutation,
+  type CheckedMutation,
+  checkMutation,
+  type MutationResult,
+  type Operation,
+} from './mutations.ts';
+
+const encodeResponse = encoder('CommitResponse');
+const TRANSACTIONAL = enumValue('CommitRequest.Mode', 'TRANSACTIONAL');
+const NON_TRANSACTIONAL = enumValue('CommitRequest.Mode', 'NON_TRANSACTIONAL');
+
+/** Throws INVALID_ARGUMENT before anything is applied. */
+export function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
+  const isTransactional = checkMode(request);
+  const mutations = request.mutations.map((mutation, place) => {
+    try {
+      return checkMutation(mutation, database);
+    } catch (error) {
+      throw within(`mutations[${place}]`, error);
+    }
+  });
+  checkSequences(mutations, isTransactional);
+  return mutations;
+}
+
+export function commit(
+  request: CommitRequest,
+  mutations: readonly CheckedMutation[],
+  database: Database,
+  services: Services,
+): Buffer {
+  const { transactions } = services;
+  if (request.transactionSelector === 'transaction')
+    return commitTransaction(transactions.find(request.transaction), mutations, database, services);
+  if (request.transactionSelector === 'singleUseTransaction') {
+    const options = request.singleUseTransaction;
+    if (options.mode === 'readOnly') throw invalid('single_use_transaction.mode', 'must be read_write');
+    return commitTransaction(transactions.begin(options), mutations, database, services);
+  }
+  const version = services.storage.nextVersion();
+  const mutationResults = mutations.map((mutation) => apply(mutation, version, database, services));
+  return encodeResponse({ mutationResults });
+}
+
+function commitTransaction(
+  transaction: Transaction,
+  mutations: readonly CheckedMutation[],
+  database: Database,
+  services: Services,
+): Buffer {
+  try {
+    if (transaction.readOnly && mutations.length > 0)
+      throw invalid('mutations', 'must be empty in a read-only transaction');
+    transaction.check();
+  } finally {
+    // However it went, it has ended; not before the check, which compares with states that are kept for open transactions alone.
+    services.transactions.end(transaction);
+  }
+  const { storage } = services;
+  const version = storage.nextVersion();
+  const undo = storage.openUndo();
+  try {
+    const mutationResults = mutations.map((mutation) => apply(mutation, version, database, services));
+    undo.close();
+    return encodeResponse({ mutationResults, commitTime: timestampOf(version) });
+  } catch (error) {
+    undo.rollback();
+    throw error;
+  }
+}
+
+/** An insert or upsert may leave its id to the server. */
+function apply(mutation: CheckedMutation, version: number, database: Database, services: Services): MutationResult {
+  if (mutation.key.complete) return applyMutation(mutation, version, services);
+  const key = services.ids.allocate(mutation.key, database);
+  return { ...applyMutation({ ...mutation, key }, version, services), key: key.encoded };
+}
+
+/** True if the commit is all or nothing. */
+function checkMode({ mode, transactionSelector }: CommitRequest): boolean {
+  if (mode === NON_TRANSACTIONAL) {
+    if (transactionSelector !== undefined)
+      throw invalid('transaction_selector', 'must not be set in the mode NON_TRANSACTIONAL');
+    return false;
+  }
+  if (mode !== TRANSACTIONAL && mode !== 0) throw invalid('mode', `${mode} is not one of its values`);
+  if (transactionSelector === undefined)
+    throw invalid('transaction_selector', 'must be set in the mode TRANSACTIONAL, which is the default');
+  return true;
+}
+
+/** What must not come after what, for one entity in one transaction (datastore.proto). */
+const FORBIDDEN: ReadonlySet<string> = new Set(['insert insert', 'update insert', 'upsert insert', 'delete update']);
+
+function checkSequences(mutations: readonly CheckedMutation[], isTransactional: boolean): void {
+  if (mutations.length < 2) return;
+  const before = new Map<string, Operation>();
+  for (const [place, { key, operation }] of mutations.entries()) {
+    if (!key.complete) continue;
+    const name = keyName(key);
+    const earlier = before.get(name);
+    if (earlier !== undefined && !isTransactional)
+      throw invalid(`mutations[${place}]`, `a second mutation of ${describeKey(key)} in a non-transactional commit`);
+    if (FORBIDDEN.has(`${earlier} ${operation}`))
+      throw invalid(
+        `mutations[${place}]`,
+        `must not ${operation} ${describeKey(key)} after an earlier ${earlier} of it`,
+      );
+    before.set(name, operation);
+  }
+}

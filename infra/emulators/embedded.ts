@@ -1,0 +1,30 @@
+// Starts the Datastore emulator that comes with this repository, in this process or in one of its own.
+import { fileURLToPath } from 'node:url';
+import { startSupervised, untilReady } from '../processes/supervised.ts';
+import { startDatastoreEmulator } from './datastore/index.ts';
+import type { Emulator } from './emulator.ts';
+
+export interface EmbeddedOptions {
+  /** True shares this process and its thread (tests); false gives it a process of its own (measurements). */
+  readonly inProcess: boolean;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Only in this process: keeps the data here when it is closed. Default: the data is gone then. */
+  readonly dataFile?: string;
+}
+
+const NAME = 'embedded Datastore emulator';
+const READY_TIMEOUT_MS = 30_000;
+const ENTRY = fileURLToPath(new URL('datastore/main.ts', import.meta.url));
+const ADDRESS = /^export DATASTORE_EMULATOR_HOST=(127\.0\.0\.1:\d+)$/m;
+
+/** Rejects if it does not listen within 30 s. */
+export async function startEmbeddedDatastore({ inProcess, port = 0, dataFile }: EmbeddedOptions): Promise<Emulator> {
+  if (inProcess) {
+    const emulator = await startDatastoreEmulator({ port, ...(dataFile === undefined ? {} : { dataFile }) });
+    return { name: `${NAME} in process`, endpoint: `http://${emulator.address}`, close: () => emulator.close() };
+  }
+  const child = startSupervised(process.execPath, [ENTRY, `--port=${port}`]);
+  await untilReady(`the ${NAME}`, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
+  return { name: NAME, endpoint: `http://${ADDRESS.exec(child.output())?.[1]}`, close: () => child.close() };
+}

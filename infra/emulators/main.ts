@@ -1,0 +1,56 @@
+// Starts both emulators and prints what to export. Both are strict about their services' limits, hold their data in memory, and end with Ctrl-C.
+import { command, runCommand, wholeNumber } from '../cli/options.ts';
+import { onLauncherEnd } from '../processes/launcher.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './azurite.ts';
+import { startEmbeddedDatastore } from './embedded.ts';
+import type { Emulator } from './emulator.ts';
+
+const PORT_MAX = 65_535;
+
+const EMULATORS = command({
+  name: 'npm run emulators --',
+  about: `Starts an emulator of Google Cloud Datastore and one of Azure Table Storage, prints what to export for their clients, and
+keeps them up until Ctrl-C. Both refuse what their services would refuse. The data is gone when this ends.`,
+  options: {
+    'datastore-port': { value: 'N', default: '0', help: 'port of the Datastore emulator, 0 for a free one' },
+    'table-port': { value: 'N', default: '0', help: 'port of the table service, 0 for a free one' },
+  },
+  examples: ['npm run emulators', 'npm run emulators -- --datastore-port 8081 --table-port 10002'],
+});
+
+await runCommand(EMULATORS, process.argv.slice(2), async ({ values }) => {
+  const datastorePort = wholeNumber('--datastore-port', values['datastore-port'], 0, PORT_MAX);
+  const tablePort = wholeNumber('--table-port', values['table-port'], 0, PORT_MAX);
+  await startBoth(datastorePort, tablePort);
+});
+
+async function startBoth(datastorePort: number, tablePort: number): Promise<void> {
+  const opened: Emulator[] = [];
+  // Also in the middle of starting: whoever started this may be gone before it is up.
+  const end = async (): Promise<void> => {
+    await Promise.all(opened.map((emulator) => emulator.close()));
+    process.exit();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end());
+  onLauncherEnd(() => void end());
+  const datastore = await startEmbeddedDatastore({ inProcess: true, port: datastorePort });
+  opened.push(datastore);
+  const tables = await startStrictAzurite(tablePort);
+  opened.push(tables);
+  console.log(exportsOf(datastore, tables));
+}
+
+function exportsOf(datastore: Emulator, tables: Emulator): string {
+  const connection = [
+    'DefaultEndpointsProtocol=http',
+    `AccountName=${AZURITE_ACCOUNT_NAME}`,
+    `AccountKey=${AZURITE_ACCOUNT_KEY}`,
+    `TableEndpoint=${tables.endpoint}`,
+  ].join(';');
+  return `export DATASTORE_EMULATOR_HOST=${datastore.endpoint.replace('http://', '')}
+export DATASTORE_PROJECT_ID=stowage-local
+export AZURE_STORAGE_CONNECTION_STRING='${connection}'
+export STOWAGE_TABLES_ENDPOINT=${tables.endpoint}
+export STOWAGE_TABLES_ACCOUNT=${AZURITE_ACCOUNT_NAME}
+export STOWAGE_TABLES_KEY=${AZURITE_ACCOUNT_KEY}`;
+}

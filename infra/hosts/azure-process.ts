@@ -1,0 +1,186 @@
+// The stand-in for the Functions host: loads a bundle, and sends every request through @azure/functions' own invocation path, never to a
+// handler directly. Enforces what the bundle registered: routes, methods, authLevel. Started by azure.ts: `azure-process.ts <bundle>`.
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from 'node:http';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type Binding,
+  type FunctionCallback,
+  type FunctionMetadata,
+  type ProgrammingModel,
+  supplyFunctionsCore,
+  writeLog,
+} from './azure-core.ts';
+import { type AzureRoute, matchRoute, routeOf } from './azure-routes.ts';
+
+/** The platform ends every HTTP request after this time. */
+const RESPONSE_TIMEOUT_MS = 230_000;
+
+interface HttpFunction {
+  readonly route: AzureRoute;
+  readonly authLevel: string;
+  readonly metadata: FunctionMetadata;
+  readonly trigger: Binding;
+  readonly triggerName: string;
+  readonly callback: FunctionCallback;
+}
+
+const registered = supplyFunctionsCore();
+const bundleDir = path.resolve(process.argv[2] ?? '');
+const { main } = JSON.parse(readFileSync(path.join(bundleDir, 'package.json'), 'utf8')) as { main: string };
+await import(pathToFileURL(path.join(bundleDir, main)).href);
+
+const model = registered.model;
+if (model === undefined) throw new Error(`${bundleDir} registers no function through @azure/functions`);
+const { HttpUri: httpUri } = await model.getCapabilities({});
+if (httpUri === undefined)
+  throw new Error('the entry must call app.setup({ enableHttpStream: true }): this host streams only');
+const proxyPort = Number(new URL(httpUri).port);
+const functions = httpFunctions(routePrefix());
+const keyDigest = digestOf(process.env['AZURE_LOCAL_HOST_KEY'] ?? randomUUID());
+
+const server = createServer((incoming, outgoing) => void handle(incoming, outgoing));
+// The platform's limit is on the whole request; Node's own would cut long uploads short of it.
+server.requestTimeout = RESPONSE_TIMEOUT_MS;
+server.listen(Number(process.env['PORT'] ?? 0));
+
+function routePrefix(): string {
+  const host = JSON.parse(readFileSync(path.join(bundleDir, 'host.json'), 'utf8')) as {
+    extensions?: { http?: { routePrefix?: string } };
+  };
+  return host.extensions?.http?.routePrefix ?? 'api';
+}
+
+function httpFunctions(prefix: string): HttpFunction[] {
+  return [...registered.functions.values()].flatMap(({ metadata, callback }) => {
+    const [triggerName, trigger] =
+      Object.entries(metadata.bindings).find(([, { type }]) => type === 'httpTrigger') ?? [];
+    if (triggerName === undefined || trigger === undefined) return [];
+    const route = routeOf(`${prefix}/${trigger.route ?? metadata.name}`, trigger.methods ?? ['GET', 'POST']);
+    return [{ route, authLevel: trigger.authLevel ?? 'anonymous', metadata, trigger, triggerName, callback }];
+  });
+}
+
+async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const found = matchRoute(functions, incoming.method ?? '', incoming.url ?? '/');
+  if (found === undefined) return refuse(outgoing, 404);
+  if (found.authLevel !== 'anonymous' && !hasKey(incoming)) return refuse(outgoing, 401);
+  try {
+    await invoke(found, incoming, outgoing);
+  } catch (error) {
+    // A caller that has gone is no failure of the function's.
+    if (outgoing.destroyed) return;
+    writeLog(
+      'error',
+      'system',
+      `${found.metadata.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    if (outgoing.headersSent) outgoing.destroy();
+    else refuse(outgoing, 500);
+  }
+}
+
+function refuse(outgoing: ServerResponse, status: number): void {
+  outgoing.writeHead(status, { 'Content-Length': 0 }).end();
+}
+
+function hasKey(incoming: IncomingMessage): boolean {
+  const given = incoming.headers['x-functions-key'];
+  return typeof given === 'string' && timingSafeEqual(digestOf(given), keyDigest);
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** One invocation as the worker runs it: the request itself travels through the library's HTTP proxy, everything else beside it. */
+async function invoke(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const invocationId = randomUUID();
+  const forwarding = forward(invocationId, incoming, outgoing);
+  const running = run(found, invocationId, incoming);
+  // Whichever fails first ends the request; the other one's failure is its echo.
+  await Promise.all([forwarding, running]);
+}
+
+async function run(found: HttpFunction, invocationId: string, incoming: IncomingMessage): Promise<void> {
+  const invocation = (model as ProgrammingModel).getInvocationModel({
+    invocationId,
+    metadata: found.metadata,
+    state: undefined,
+    log: writeLog,
+    request: {
+      invocationId,
+      functionId: found.metadata.name,
+      inputData: [{ name: found.triggerName, data: {} }],
+      triggerMetadata: { Headers: { json: JSON.stringify(plainHeaders(incoming)) } },
+      traceContext: { traceParent: incoming.headers['traceparent'] ?? '' },
+    },
+  });
+  const { context, inputs } = await invocation.getArguments();
+  const result = await invocation.invokeFunction(context, inputs, found.callback);
+  await invocation.getResponse(context, result);
+}
+
+function plainHeaders(incoming: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(incoming.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
+}
+
+/** Sends the caller's request to the library's proxy, and its answer to the caller. */
+function forward(invocationId: string, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const headers = {
+    ...endToEnd(incoming.headers),
+    'x-ms-invocation-id': invocationId,
+    'x-forwarded-host': incoming.headers.host ?? 'localhost',
+    'x-forwarded-proto': 'http',
+  };
+  const { method, url } = incoming;
+  const upstream = httpRequest({
+    host: '127.0.0.1',
+    port: proxyPort,
+    method,
+    path: url,
+    headers,
+    timeout: RESPONSE_TIMEOUT_MS,
+  });
+  upstream.once('timeout', () => upstream.destroy(new Error('no answer within the platform’s 230 s')));
+  upstream.once('error', reject);
+  upstream.once('response', (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 500, endToEnd(answer.headers));
+    answer.once('error', reject);
+    answer.pipe(outgoing);
+  });
+  outgoing.once('finish', () => {
+    // A body that the function left unread: off the caller's connection, and no further on the proxy's.
+    incoming.unpipe(upstream).resume();
+    if (!upstream.writableFinished) upstream.destroy();
+    resolve();
+  });
+  outgoing.once('close', () => {
+    if (outgoing.writableFinished) return;
+    upstream.destroy();
+    reject(new Error('the caller has gone'));
+  });
+  incoming.pipe(upstream);
+  return promise;
+}
+
+/** Headers that concern one connection, or this host alone, are not passed on. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'upgrade', 'x-ms-invocation-id']);
+
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}

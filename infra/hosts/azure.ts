@@ -1,0 +1,32 @@
+// Azure's side on this machine: a small stand-in for the Functions host, in a process of its own, on the package that is deployed.
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { type FunctionHost, type HostEnv, startHost } from './host.ts';
+
+export interface AzureHostOptions {
+  /** A package, unpacked. */
+  readonly bundleDir: string;
+  readonly env: HostEnv;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** What callers send in `x-functions-key` to functions of authLevel `function` or `admin`. Default: a random one. */
+  readonly hostKey?: string;
+}
+
+export interface AzureHost extends FunctionHost {
+  readonly hostKey: string;
+}
+
+const PROCESS = fileURLToPath(new URL('azure-process.ts', import.meta.url));
+
+/** Starts all functions of the bundle and waits until they are healthy (at most 30 s). */
+export async function startAzureHost({ bundleDir, env, port, hostKey }: AzureHostOptions): Promise<AzureHost> {
+  const key = hostKey ?? randomBytes(24).toString('base64url');
+  const host = await startHost(
+    'azure functions host',
+    [PROCESS, bundleDir],
+    { ...env, AZURE_LOCAL_HOST_KEY: key },
+    port,
+  );
+  return { ...host, hostKey: key };
+}

@@ -1,0 +1,26 @@
+// Google's side on this machine: the real functions-framework, in a process of its own, on the package that is deployed.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type FunctionHost, type HostEnv, startHost } from './host.ts';
+
+export interface GcpHostOptions {
+  /** A package, unpacked. */
+  readonly bundleDir: string;
+  /** The function to serve: one a process, as on the platform. */
+  readonly target: 'records' | 'compare';
+  readonly env: HostEnv;
+  /** Default: a free one. */
+  readonly port?: number;
+}
+
+/** No banner; and no search for a metadata server, which is not here. */
+const LOCAL = { NODE_ENV: 'production', METADATA_SERVER_DETECTION: 'none' };
+
+/** Starts one function and waits until it is healthy (at most 30 s). */
+export async function startGcpHost({ bundleDir, target, env, port }: GcpHostOptions): Promise<FunctionHost> {
+  // Its executable stands beside the one module that the package exports.
+  const library = createRequire(import.meta.url).resolve('@google-cloud/functions-framework');
+  const framework = path.join(path.dirname(library), 'main.js');
+  const args = [framework, `--source=${bundleDir}`, `--target=${target}`, '--signature-type=http'];
+  return await startHost(`functions-framework (${target})`, args, { ...LOCAL, ...env }, port);
+}

@@ -1,0 +1,39 @@
+// What both local hosts share: a host is a child process that cannot outlive this one, listens on 127.0.0.1, and is ready when its
+// health answers.
+import { fileURLToPath } from 'node:url';
+import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
+
+export interface FunctionHost {
+  /** `http://127.0.0.1:port`, without a slash at the end. */
+  readonly url: string;
+  /** The last 20,000 characters the host printed: its log. */
+  output(): string;
+  /** Ends the host and waits for its end, at most 5 s. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the function finds in its environment; of this process's own it sees only what Node and a proxy need. */
+export type HostEnv = Readonly<Record<string, string>>;
+
+const READY_TIMEOUT_MS = 30_000;
+const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
+
+/** Starts `node args` with the port in PORT, and waits at most 30 s for its health. Throws with its output if that does not come, or if the port is taken. */
+export async function startHost(
+  name: string,
+  args: readonly string[],
+  env: HostEnv,
+  wantedPort?: number,
+): Promise<FunctionHost> {
+  const port = await freePort(wantedPort);
+  const inherited = Object.fromEntries(
+    INHERITED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]])),
+  );
+  const child = startSupervised(process.execPath, ['--import', LOOPBACK, ...args], {
+    env: { ...inherited, ...env, PORT: String(port) },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(name, child, () => answersOk(`${url}/v1/health`), READY_TIMEOUT_MS);
+  return { url, output: () => child.output(), close: () => child.close() };
+}

@@ -1,4 +1,0 @@
-// The way in of `npm start`: imports what older versions of Node.js cannot parse only once the version is known to do.
-import './require-node.mjs';
-
-await import('./start.ts');

@@ -1,0 +1,145 @@
+// Bundles one function of one cloud into the files that its zip holds: code, package.json, and what the platform reads beside them.
+// A bundle holds its own cloud's SDK only, which is checked here, in what esbuild says went in.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile, type Plugin } from 'esbuild';
+
+export const CLOUDS = ['gcp', 'azure'] as const;
+export type Cloud = (typeof CLOUDS)[number];
+
+/** What there is to package: one entry for both clouds, `{cloud}` standing for either. */
+export interface FunctionSource {
+  /** On Google Cloud also the name of what the entry exports. */
+  readonly name: string;
+  /** The entry's path from the project's root, such as `functions/{cloud}/records.ts`. */
+  readonly handler: string;
+  /** The platform ends a request after this time. */
+  readonly timeoutSeconds: number;
+}
+
+export interface Bundle {
+  /** Contents by path, with slashes. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Of the one code file; not among the files, as no platform needs it. */
+  readonly sourceMap: Uint8Array;
+}
+
+/** The project's folder: bundles do not depend on where the command was given. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+const MAIN = 'lib/main.js';
+const PAGE = 'compare/page.html';
+const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
+
+interface Platform {
+  /** Packages that belong to the other cloud. */
+  readonly foreign: RegExp;
+  /** Supplied by the platform at run time. */
+  readonly external: string[];
+}
+
+const PLATFORMS: Readonly<Record<Cloud, Platform>> = {
+  gcp: { foreign: /node_modules\/@azure\//, external: [] },
+  azure: {
+    foreign: /node_modules\/(@google-cloud|google-gax|google-auth-library|@grpc)\//,
+    external: ['@azure/functions-core'],
+  },
+};
+
+/** Throws if the bundle would hold the other cloud's SDK, or if the entry does not build. */
+export async function bundleFunction(cloud: Cloud, source: FunctionSource): Promise<Bundle> {
+  const { foreign, external } = PLATFORMS[cloud];
+  const { metafile, outputFiles } = await build({
+    entryPoints: [path.join(ROOT, source.handler.replace('{cloud}', cloud))],
+    outfile: path.join(ROOT, MAIN),
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    // A cold start reads all of it. Names stay, for stack traces.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    plugins: [withoutUnusedProtos(source)],
+    // Beside the bundle, not named in it: the code is the same with and without.
+    sourcemap: 'external',
+    external,
+    banner: { js: COMMONJS_GLOBALS },
+    metafile: true,
+    absWorkingDir: ROOT,
+    logLevel: 'warning',
+  });
+  assertOwnSdkOnly(metafile, `${cloud} ${source.name}`, foreign);
+  const files = new Map<string, Uint8Array>([
+    [MAIN, outputFiles.find(({ path: file }) => file.endsWith('.js'))!.contents],
+    ['package.json', json(await packageJsonOf(cloud, source))],
+  ]);
+  if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
+  for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
+  return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
+}
+
+/**
+ * Google's SDK hands on whole APIs as static code, a third of the bundle, of which nothing here calls a word: its low-level client makes
+ * its own from JSON. The comparison's baseline is the high-level client, which does call one of them.
+ */
+function withoutUnusedProtos({ handler }: FunctionSource): Plugin {
+  const unused = ['google-gax/build/protos/(iam_service|locations|operations)'];
+  if (!COMPARE.test(handler)) unused.push('@google-cloud/datastore-api/build/protos/protos');
+  return {
+    name: 'without-unused-protos',
+    setup: (build) =>
+      build.onLoad({ filter: new RegExp(`/(${unused.join('|')})\\.js$`) }, () => ({
+        contents: 'module.exports = {};',
+      })),
+  };
+}
+
+/** Bundled CommonJS packages expect these; an ES module has none of them. */
+const COMMONJS_GLOBALS = `import { createRequire as __createRequire } from 'node:module';
+import { fileURLToPath as __fileURLToPath } from 'node:url';
+const require = __createRequire(import.meta.url);
+const __filename = __fileURLToPath(import.meta.url);
+const __dirname = __fileURLToPath(new URL('.', import.meta.url));`;
+
+function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): void {
+  const found = Object.keys(metafile.inputs).filter((input) => foreign.test(input));
+  if (found.length > 0)
+    throw new Error(`the bundle for ${name} holds the other cloud's SDK: ${found[0]} and ${found.length - 1} more`);
+}
+
+async function packageJsonOf(cloud: Cloud, { name }: FunctionSource): Promise<object> {
+  const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
+  if (cloud === 'azure') return common;
+  // Google's build installs the host of the function: the version it was tested under, not the newest of the day.
+  const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const framework = '@google-cloud/functions-framework';
+  return { ...common, dependencies: { [framework]: devDependencies[framework] } };
+}
+
+/** Without the empty prefix every route would lie under /api. */
+function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
+  const functionTimeout = new Date(timeoutSeconds * 1_000).toISOString().slice(11, 19);
+  return { version: '2.0', functionTimeout, extensions: { http: { routePrefix: '' } } };
+}
+
+/** Files that bundled code opens by itself, by their place in the bundle. */
+function readAtRunTime(metafile: Metafile): [string, string][] {
+  const inputs = Object.keys(metafile.inputs);
+  const files: [string, string][] = [];
+  if (inputs.some((input) => COMPARE.test(input))) files.push([PAGE, path.join(ROOT, 'functions', PAGE)]);
+  // Datastore's high-level client reads this one, from beside its own folder, as it is loaded.
+  if (inputs.some((input) => input.endsWith('@google-cloud/datastore/build/src/index.js'))) {
+    const sdk = path.dirname(createRequire(import.meta.url).resolve('@google-cloud/datastore/package.json'));
+    files.push(['protos/app_engine_key.proto', path.join(sdk, 'build/protos/app_engine_key.proto')]);
+  }
+  return files;
+}
+
+function json(value: object): Uint8Array {
+  return Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
+}

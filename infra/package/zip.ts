@@ -1,0 +1,28 @@
+// Zip archives whose bytes depend on their contents alone: entries sorted, one fixed time, a compressor that is part of the lock file and
+// not of the Node.js at hand. So the same code is the same archive, and a deployment of it changes nothing.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { unzipSync, type Zippable, zipSync } from 'fflate';
+
+/** Made by Unix, so that the mode counts: a plain file that everybody may read. */
+const UNIX = 3;
+const MODE = (0o100644 << 16) >>> 0;
+
+export function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  // The first moment a zip can hold; from local parts, because zips keep local time and fflate reads it as such.
+  const mtime = new Date(1980, 0, 1);
+  const entries: Zippable = {};
+  for (const name of [...files.keys()].sort())
+    entries[name] = [files.get(name)!, { level: 6, mtime, os: UNIX, attrs: MODE }];
+  return zipSync(entries);
+}
+
+/** Writes the archive's files below `dir`. Throws on a name that would lie elsewhere. */
+export async function unzipTo(archive: Uint8Array, dir: string): Promise<void> {
+  for (const [name, contents] of Object.entries(unzipSync(archive))) {
+    const file = path.resolve(dir, name);
+    if (!file.startsWith(path.resolve(dir) + path.sep)) throw new Error(`the archive holds a file outside it: ${name}`);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, contents);
+  }
+}

@@ -1,0 +1,57 @@
+// `serverless info`: what is deployed, where, in which version, and the tables in it.
+import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
+import { askWith, type Context, openStacks, presentOf, writeEndpoints } from '../stack/stack.ts';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export async function info(context: Context): Promise<void> {
+  const endpoints: CloudEndpoint[] = [];
+  for (const stack of await openStacks(context)) {
+    const { endpoint } = await presentOf(stack);
+    if (endpoint === undefined)
+      context.log(`${stack.side.cloud}: no functions are deployed; npx serverless deploy brings them`);
+    else endpoints.push(endpoint);
+  }
+  await writeEndpoints(context.settings, endpoints);
+  if (endpoints.length > 0) context.log(await infoText(context, endpoints));
+}
+
+/** Addresses, where the credentials are, and tables; what cannot be asked is said in its place. */
+export async function infoText({ run }: Context, endpoints: readonly CloudEndpoint[]): Promise<string> {
+  const parts = endpoints.map(async (endpoint) => {
+    const tables = await tablesOf(endpoint, run).catch((error: unknown) => [`not known: ${String(error)}`]);
+    return [
+      endpoint.cloud,
+      ...Object.entries(endpoint.urls).map(([name, url]) => `  ${name.padEnd(8)} ${url}`),
+      `  gate     ${gateText(endpoint)}`,
+      `  app keys ${keysText(endpoint)}`,
+      `  tables   ${tables.length === 0 ? 'none' : tables.join(', ')}`,
+    ].join('\n');
+  });
+  return (await Promise.all(parts)).join('\n');
+}
+
+async function tablesOf(endpoint: CloudEndpoint, run: Context['run']): Promise<string[]> {
+  const headers = await headersFor(endpoint, 'records', 'read', askWith(run));
+  const response = await fetch(`${urlOf(endpoint, 'records')}/v1/tables`, {
+    headers,
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  });
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  const { tables } = (await response.json()) as { tables: { name: string }[] };
+  return tables.map(({ name }) => name);
+}
+
+function gateText(endpoint: CloudEndpoint): string {
+  return endpoint.cloud === 'gcp'
+    ? 'X-Serverless-Authorization: Bearer $(gcloud auth print-identity-token)'
+    : `x-functions-key: az functionapp keys list --resource-group ${endpoint.resourceGroup} --name APP`;
+}
+
+function keysText(endpoint: CloudEndpoint): string {
+  return endpoint.cloud === 'gcp'
+    ? `Secret Manager: ${Object.values(endpoint.keys)
+        .map(({ secret, version }) => `${secret} version ${version}`)
+        .join(', ')}`
+    : `Key Vault ${endpoint.vault}: ${Object.values(endpoint.secrets).join(', ')}`;
+}

@@ -1,0 +1,74 @@
+// `serverless keys`: app keys change in two steps, without a moment in which a caller's key is refused. `--add` puts a new key of each role
+// before the present one: both are valid, callers change over. `--retire` takes the older one away. Interrupted, or failed on one cloud, the same
+// command goes on: it leaves alone what has been done.
+import type { CloudEndpoint } from '../../cli/endpoints.ts';
+import { DeployError } from '../context/settings.ts';
+import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
+import type { Patience } from '../stack/patience.ts';
+import { type Context, openStacks, presentOf, type Stack, writeEndpoints } from '../stack/stack.ts';
+import { smoke } from './smoke.ts';
+
+export interface KeysOptions extends Patience {
+  readonly step: 'show' | 'add' | 'retire';
+}
+
+interface Keyed {
+  readonly stack: Stack;
+  readonly endpoint: CloudEndpoint;
+  readonly keysVersion: number;
+  readonly present: PresentKeys;
+}
+
+/** Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud already. */
+export async function changeKeys(context: Context, { step, ...patience }: KeysOptions): Promise<void> {
+  const all: Keyed[] = [];
+  for (const stack of await openStacks(context)) all.push(await keyed(stack, context));
+  if (step === 'show') return;
+  const isDone = ({ present }: Keyed): boolean => ROLES.every((role) => present[role].length === WANTED[step]);
+  if (all.every(isDone)) throw new DeployError(DONE[step]);
+  const endpoints: CloudEndpoint[] = [];
+  for (const one of all)
+    endpoints.push(isDone(one) ? one.endpoint : await replace(one, context, next(one.present, step), patience));
+  await writeEndpoints(context.settings, endpoints);
+}
+
+/** How many keys of a role are valid after a step. */
+const WANTED = { add: 2, retire: 1 } as const;
+const DONE = {
+  add: 'two keys of each role are valid already: `--retire` the older ones first',
+  retire: 'one key of each role is valid: there is none to retire',
+} as const;
+
+async function keyed(stack: Stack, context: Context): Promise<Keyed> {
+  const { cloud } = stack.side;
+  const { endpoint, keysVersion } = await presentOf(stack);
+  if (endpoint === undefined) throw new DeployError(`${cloud}: no functions are deployed`);
+  const present = await presentKeys(context, endpoint);
+  context.log(`${cloud}: ${ROLES.map((role) => `${role} ${present[role].length}`).join(', ')} valid`);
+  return { stack, endpoint, keysVersion, present };
+}
+
+function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
+  const fresh = newKeys();
+  const one = (role: (typeof ROLES)[number]): string => {
+    const [newest, ...older] = present[role];
+    if (step === 'retire') return newest!;
+    return older.length > 0 ? present[role].join(',') : `${fresh[role]},${newest!}`;
+  };
+  return { read: one('read'), write: one('write'), admin: one('admin') };
+}
+
+async function replace(
+  { stack, keysVersion }: Keyed,
+  context: Context,
+  keys: AppKeys,
+  patience: Patience,
+): Promise<CloudEndpoint> {
+  const { side, account, terraform } = stack;
+  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion + 1 };
+  await terraform.apply(await terraform.plan(variables, keys));
+  const { endpoint } = await presentOf(stack);
+  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  await smoke(context, endpoint, patience);
+  return endpoint;
+}

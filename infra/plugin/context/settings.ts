@@ -1,0 +1,77 @@
+// serverless.yml, checked and resolved by the framework, as the plugin works with it.
+import { type Cloud, CLOUDS } from '../../package/bundle.ts';
+
+export interface FunctionSettings {
+  readonly name: string;
+  readonly handler: string;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly concurrency: number;
+  readonly instancesMax: Readonly<Record<Cloud, number>>;
+}
+
+/** `provider` in serverless.yml; infra/plugin/context/schema.ts has checked it. */
+export interface ProviderSettings {
+  readonly stage: string;
+  readonly cloud: Cloud | 'both';
+  readonly gcp: {
+    /** Empty: the one that gcloud is set to. */
+    readonly project: string;
+    readonly region: string;
+    readonly databaseLocation: string;
+    readonly namespace: string;
+    readonly invokers: readonly string[];
+  };
+  readonly azure: {
+    /** Empty: the one that az is set to. */
+    readonly subscription: string;
+    readonly region: string;
+    readonly table: string;
+    readonly replication: string;
+  };
+  readonly store: { readonly timeoutMs: number };
+  readonly peers: readonly Cloud[];
+  readonly alerts?: { readonly email: string; readonly errorPercent: number; readonly latencyMs: number };
+  readonly budget?: {
+    readonly amount: number;
+    readonly billingAccount: string;
+    readonly email: string;
+    readonly since: string;
+  };
+}
+
+export interface Settings extends ProviderSettings {
+  readonly service: string;
+  /** The clouds that this command is for. */
+  readonly clouds: readonly Cloud[];
+  readonly functions: readonly FunctionSettings[];
+  /** Where packages, plans and endpoints are. */
+  readonly outDir: string;
+}
+
+/** The same as in Terraform's variables; the framework's own schema lets more through. */
+const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
+
+/** What this command works on. Throws a DeployError on a service's name that the clouds would refuse. */
+export function settingsOf(
+  service: string,
+  provider: ProviderSettings,
+  functions: Readonly<Record<string, Omit<FunctionSettings, 'name'>>>,
+  outDir: string,
+): Settings {
+  if (!SERVICE.test(service)) {
+    throw new DeployError(
+      `service: ${service} has to have 2 to 12 lower-case letters, digits and hyphens, beginning with a letter`,
+    );
+  }
+  return {
+    ...provider,
+    service,
+    outDir,
+    clouds: CLOUDS.filter((cloud) => provider.cloud === 'both' || provider.cloud === cloud),
+    functions: Object.entries(functions).map(([name, settings]) => ({ ...settings, name })),
+  };
+}
+
+/** Something the user can put right; the message says how. */
+export class DeployError extends Error {}

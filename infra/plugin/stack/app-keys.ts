@@ -1,0 +1,47 @@
+// App keys: made here, kept in each cloud's own store of secrets, read back from there with the user's login, and written down nowhere else.
+import { randomBytes } from 'node:crypto';
+import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
+import { askWith, type Context } from './stack.ts';
+
+/** A role's app keys: one, or a new and an old one with a comma between. */
+export type AppKeys = Readonly<Record<KeyRole, string>>;
+
+/** The newest first. */
+export type PresentKeys = Readonly<Record<KeyRole, readonly string[]>>;
+
+export const ROLES = ['read', 'write', 'admin'] as const;
+
+/** 32 characters of base64: 192 bits. */
+const KEY_BYTES = 24;
+
+/** A new key for each role. Terraform takes them only where there are none, or when the version of the keys changes. */
+export function newKeys(): AppKeys {
+  return { read: newKey(), write: newKey(), admin: newKey() };
+}
+
+/** The keys that callers have now. Throws a DeployError with what the cloud's tool said. */
+export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Promise<PresentKeys> {
+  const ask = askWith(run);
+  const [read, write, admin] = await Promise.all(ROLES.map((role) => appKeysOf(endpoint, role, ask)));
+  return { read: read!, write: write!, admin: admin! };
+}
+
+/**
+ * For a deployment: the keys that callers have. If a change of keys was interrupted, Terraform still has some of them to write, and nobody
+ * is to be refused. New ones where nothing is deployed, or where the present ones cannot be read, which is said.
+ */
+export async function keysToKeep(context: Context, endpoint: CloudEndpoint | undefined): Promise<AppKeys> {
+  if (endpoint === undefined) return newKeys();
+  try {
+    const { read, write, admin } = await presentKeys(context, endpoint);
+    return { read: read.join(','), write: write.join(','), admin: admin.join(',') };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.log(`${endpoint.cloud}: the app keys cannot be read (${why}); should some be missing, new ones are made`);
+    return newKeys();
+  }
+}
+
+function newKey(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
+}

@@ -1,0 +1,59 @@
+// Everything a command needs, looked for before anything is touched; what is missing is said all at once, each with what mends it.
+import type { Cloud } from '../../package/bundle.ts';
+import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
+import { DeployError } from '../context/settings.ts';
+import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
+import type { Context } from './stack.ts';
+
+export interface Ready {
+  /** `terraform` or `tofu`. */
+  readonly terraform: string;
+  readonly accounts: Readonly<Partial<Record<Cloud, Account>>>;
+}
+
+/** Write-only attributes and ephemeral variables; tofu has them since the same number. */
+const TERRAFORM_LEAST = [1, 11] as const;
+const MEND_TIMEOUT_MS = 5 * 60_000;
+
+/** Throws a DeployError that lists all that is missing, and that it does not mend itself. */
+export async function prerequisites(
+  { run, settings, log }: Context,
+  sides: readonly CloudSide[],
+  isMending: boolean,
+): Promise<Ready> {
+  // A list each, so that what is said stands in the same order however fast the tools answer.
+  const ofTerraform: Missing[] = [];
+  const ofSides: Missing[][] = sides.map(() => []);
+  const [terraform, ...accounts] = await Promise.all([
+    checkTerraform(run, ofTerraform),
+    ...sides.map(async (side, at) => [side.cloud, await side.check(run, settings, ofSides[at]!)] as const),
+  ]);
+  const missing = [...ofTerraform, ...ofSides.flat()];
+  if (missing.some(({ mend }) => !isMending || mend === undefined)) {
+    const list = missing.map(({ what, fix }) => `  - ${what}\n      ${fix}`).join('\n');
+    throw new DeployError(`Nothing was touched. This is missing:\n${list}`);
+  }
+  for (const { fix, mend } of missing) {
+    log(fix);
+    const [tool, ...args] = mend!;
+    await outputOf(run, tool, args, { timeoutMs: MEND_TIMEOUT_MS });
+  }
+  return { terraform, accounts: Object.fromEntries(accounts) };
+}
+
+async function checkTerraform(run: Run, missing: Missing[]): Promise<string> {
+  const fix = 'see https://developer.hashicorp.com/terraform/install or https://opentofu.org/docs/intro/install';
+  const tool = await firstOnPath('terraform', 'tofu');
+  const least = TERRAFORM_LEAST.join('.');
+  if (tool === undefined) {
+    missing.push({ what: `terraform or tofu, ${least} or newer`, fix });
+    return '';
+  }
+  const { stdout } = await run(tool, ['version', '-json']);
+  const [, major, minor] = /"terraform_version":\s*"(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const isOld =
+    Number(major) < TERRAFORM_LEAST[0] || (Number(major) === TERRAFORM_LEAST[0] && Number(minor) < TERRAFORM_LEAST[1]);
+  if (major === undefined || isOld)
+    missing.push({ what: `${tool} ${least} or newer (this is ${major ?? '?'}.${minor ?? '?'})`, fix });
+  return tool;
+}

@@ -1,0 +1,91 @@
+// One cloud's infra folder under Terraform: the stage is a workspace, the settings are a file of variables, the app keys are in the
+// environment of plan and apply and nowhere else.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Cloud, ROOT } from '../../package/bundle.ts';
+import { DeployError, type Settings } from '../context/settings.ts';
+import { type Ended, lastLines, type Run } from '../context/tools.ts';
+import type { AppKeys } from './app-keys.ts';
+
+export interface Planned {
+  readonly planFile: string;
+  readonly keys: AppKeys;
+}
+
+/** Creating a database or a first function takes minutes; nothing takes this long. */
+const APPLY_TIMEOUT_MS = 60 * 60_000;
+
+export class Terraform {
+  readonly #run: Run;
+  readonly #tool: string;
+  readonly #cloud: Cloud;
+  readonly #stage: string;
+  readonly #outDir: string;
+
+  constructor(run: Run, tool: string, cloud: Cloud, { stage, outDir }: Settings) {
+    this.#run = run;
+    this.#tool = tool;
+    this.#cloud = cloud;
+    this.#stage = stage;
+    this.#outDir = outDir;
+  }
+
+  /** Fetches the providers, and turns to the stage's state. */
+  async open(): Promise<void> {
+    await this.#do(['init', '-input=false', '-no-color']);
+    await this.#do(['workspace', 'select', '-or-create=true', this.#stage]);
+  }
+
+  /** What the last apply gave out; empty before the first. */
+  async outputs(): Promise<Readonly<Record<string, unknown>>> {
+    const { stdout } = await this.#do(['output', '-json', '-no-color']);
+    const outputs = JSON.parse(stdout) as Record<string, { value: unknown }>;
+    return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
+  }
+
+  /** Plans, and shows the plan. */
+  async plan(variables: object, keys: AppKeys): Promise<Planned> {
+    const planFile = path.join(this.#outDir, `${this.#cloud}-${this.#stage}.plan`);
+    const varFile = await this.#varFile(variables);
+    const args = ['plan', '-input=false', '-no-color', `-var-file=${varFile}`, `-out=${planFile}`];
+    await this.#do(args, { keys, isShown: true });
+    return { planFile, keys };
+  }
+
+  /** Does what was planned. */
+  async apply({ planFile, keys }: Planned): Promise<void> {
+    await this.#do(['apply', '-input=false', '-no-color', planFile], { keys, isShown: true });
+  }
+
+  /** Destroys all that the state knows. */
+  async destroy(variables: object, keys: AppKeys): Promise<void> {
+    const varFile = await this.#varFile(variables);
+    const args = ['destroy', '-auto-approve', '-input=false', '-no-color', `-var-file=${varFile}`];
+    await this.#do(args, { keys, isShown: true });
+  }
+
+  async #varFile(variables: object): Promise<string> {
+    await mkdir(this.#outDir, { recursive: true });
+    const file = path.join(this.#outDir, `${this.#cloud}-${this.#stage}.tfvars.json`);
+    await writeFile(file, `${JSON.stringify(variables, undefined, 2)}\n`);
+    return file;
+  }
+
+  async #do(
+    args: readonly string[],
+    { keys, isShown = false }: { readonly keys?: AppKeys; readonly isShown?: boolean } = {},
+  ): Promise<Ended> {
+    const env = { TF_IN_AUTOMATION: '1', ...(keys === undefined ? {} : { TF_VAR_keys: JSON.stringify(keys) }) };
+    const dir = path.join(ROOT, 'infra', this.#cloud);
+    const ended = await this.#run(this.#tool, [`-chdir=${dir}`, ...args], {
+      env,
+      isShown,
+      timeoutMs: APPLY_TIMEOUT_MS,
+    });
+    if (ended.code !== 0) {
+      const said = isShown ? 'see above' : lastLines(ended.stderr || ended.stdout);
+      throw new DeployError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${said}`);
+    }
+    return ended;
+  }
+}

@@ -1,0 +1,103 @@
+// Child processes that cannot outlive this one. Each runs under a supervisor process that holds the reading end of a pipe from here:
+// the system closes the pipe however this process ends, SIGKILL included, and the supervisor then kills the child's process group.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const SUPERVISOR = fileURLToPath(new URL('supervisor.ts', import.meta.url));
+/** Enough for a stack trace, too little to hold a day's logs. */
+const OUTPUT_CHARS_MAX = 20_000;
+const STOP_TIMEOUT_MS = 5_000;
+const POLL_MS = 20;
+
+export interface Supervised {
+  /** Process id of the supervisor. */
+  readonly pid: number | undefined;
+  /** The last 20,000 characters of both output streams. */
+  output(): string;
+  /** Resolves when the child has ended, with its exit code. */
+  readonly exited: Promise<number>;
+  /** Kills the child and waits for its end, at most 5 s. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface SupervisedOptions {
+  /** Environment of the child. Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** Starts `command`, looked up on PATH. A command that cannot be started exits with 127. */
+export function startSupervised(command: string, args: readonly string[], options: SupervisedOptions = {}): Supervised {
+  const child = spawn(process.execPath, [SUPERVISOR, command, ...args], {
+    // Its own group: Ctrl-C in a terminal reaches this process alone, which may then close in order.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...options,
+  });
+  let output = '';
+  const keep = (text: string) => {
+    output = (output + text).slice(-OUTPUT_CHARS_MAX);
+  };
+  child.stdout.setEncoding('utf8').on('data', keep);
+  child.stderr.setEncoding('utf8').on('data', keep);
+  // A child that is gone already closes its end first.
+  child.stdin.on('error', () => {});
+  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : 1));
+  exited.catch(() => {});
+  return {
+    pid: child.pid,
+    output: () => output,
+    exited,
+    async close() {
+      child.stdin.end();
+      await Promise.race([exited, delay(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Waits until `probe` says true, asking every 20 ms; throws, with the child's output, if it exits or `timeoutMs` passes first. Closes the child then. */
+export async function untilReady(
+  name: string,
+  child: Supervised,
+  probe: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  let exitCode: number | undefined;
+  void child.exited.then((code) => (exitCode = code));
+  while (!(await probe())) {
+    const late = performance.now() > deadline;
+    if (late || exitCode !== undefined) {
+      await child.close();
+      const why = late ? `is not ready after ${timeoutMs} ms` : `ended with exit code ${exitCode}`;
+      throw new Error(`${name} ${why}; its last output:\n${child.output()}`);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** True if a GET of `url` is answered with 200 within a second. */
+export async function answersOk(url: string): Promise<boolean> {
+  try {
+    const reply = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    await reply.arrayBuffer();
+    return reply.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** A port of 127.0.0.1 that nobody listens on now: the one that is wanted, or any. Rejects if somebody does. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new Error(`port ${wanted} of 127.0.0.1 cannot be listened on: choose another`, { cause: error });
+  });
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

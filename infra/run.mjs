@@ -1,0 +1,28 @@
+// The way in of npm scripts: `node infra/run.mjs start|dev|bench|emulators ...`. Says plainly when Node.js is too old; without a name it does no
+// more. Older versions cannot even parse what comes after, so this file is plain JavaScript for all of them, and imports the rest afterwards.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  console.error(
+    `Stowage needs Node.js 22.18 or newer; this is ${process.versions.node}.\n` +
+      'npm ci brings a newer one along, as the package `node`: run `npm ci` first, and then npm scripts use it.\n' +
+      'If npm ci was told to ignore install scripts, run `npm rebuild node` once, or install Node.js 24 yourself.',
+  );
+  process.exit(1);
+}
+
+const COMMANDS = {
+  start: () => import('./start/main.ts'),
+  bench: () => import('./bench/main.ts'),
+  emulators: () => import('./emulators/main.ts'),
+  dev: () => import('./start/dev.ts'),
+};
+// What is left on the command line is the command's own.
+const [name] = process.argv.splice(2, 1);
+if (name !== undefined) {
+  const run = COMMANDS[name];
+  if (run === undefined) {
+    console.error(`there is no command "${name}": start, dev, bench or emulators`);
+    process.exit(2);
+  }
+  await run();
+}

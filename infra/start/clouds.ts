@@ -1,0 +1,200 @@
+// Both clouds on this machine: emulators in processes of their own, and the hosts that serve the bundled functions from them.
+// All of it comes with npm; Google's own emulator takes the place of the embedded one where that is asked for.
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { type Provider, PROVIDERS } from '../../shared/compare/cell/cell.ts';
+import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
+import type { Circumstances } from '../../shared/compare/report/report.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
+import { startEmbeddedDatastore } from '../emulators/embedded.ts';
+import type { Emulator } from '../emulators/emulator.ts';
+import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
+import { startAzureHost } from '../hosts/azure.ts';
+import { startGcpHost } from '../hosts/gcp.ts';
+import type { HostEnv } from '../hosts/host.ts';
+import { folderOf, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
+
+export interface RunningCloud {
+  readonly provider: Provider;
+  /** For people. */
+  readonly name: string;
+  readonly recordsUrl: string;
+  readonly compareUrl: string;
+  /** What a request needs: an admin's key, and the platform's. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What its hosts printed last. */
+  output(): string;
+}
+
+/** Keys of access, one a role, the same on both clouds; and the one that Azure's platform asks for. */
+export interface LocalKeys {
+  readonly read: string;
+  readonly write: string;
+  readonly admin: string;
+  readonly functions: string;
+}
+
+export interface Clouds {
+  readonly running: readonly RunningCloud[];
+  readonly keys: LocalKeys;
+  /** What they run on. */
+  readonly all: Circumstances['providers'];
+  /** Ends everything, the hosts before their emulators. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface CloudsOptions {
+  /** Where the bundles go. */
+  readonly buildDir: string;
+  /** Which clouds. Default: both. */
+  readonly providers?: readonly Provider[];
+  /** Which Datastore emulator. */
+  readonly datastore: 'embedded' | 'google';
+  /** Default: random ones, for this run alone. */
+  readonly keys?: Partial<LocalKeys>;
+  /** Of four in a row: records and compare of Google Cloud, then of Azure. Default: free ones. */
+  readonly firstPort?: number | undefined;
+  /** Keeps the data there when all is closed, with the emulators in this process. Default: the data is gone then. */
+  readonly dataDir?: string | undefined;
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Things to close, last opened first. */
+type Closers = { close(): Promise<void> }[];
+
+const PROJECT_ID = 'stowage-local';
+
+/** Starts all that can be started; throws, with everything closed again, if one of them fails. */
+export async function startClouds(options: CloudsOptions): Promise<Clouds> {
+  const { buildDir, providers = PROVIDERS, log, signal } = options;
+  const keys = { read: newKey(), write: newKey(), admin: newKey(), functions: newKey(), ...options.keys };
+  const opened: Closers = [];
+  const close = async (): Promise<void> => {
+    for (const one of opened.splice(0).toReversed()) await one.close();
+  };
+  try {
+    const packages = await packageAndUnpack(buildDir);
+    signal.throwIfAborted();
+    const starts = providers.map((provider) => STARTS[provider]({ ...options, keys }, packages, opened));
+    const settled = await Promise.allSettled(starts);
+    for (const one of settled) if (one.status === 'rejected') throw one.reason;
+    signal.throwIfAborted();
+    const started = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const running = started.map(({ cloud }) => cloud);
+    const backends = started.map(({ cloud: { provider }, backend }) => ({
+      provider,
+      ran: true,
+      backend,
+      isEmulator: true,
+    }));
+    for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
+    return { running, keys, all: backends, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Started {
+  readonly cloud: RunningCloud;
+  readonly backend: string;
+}
+
+type StartCloud = (
+  options: CloudsOptions & { readonly keys: LocalKeys },
+  packages: readonly UnpackedFunction[],
+  opened: Closers,
+) => Promise<Started>;
+
+const startGoogle: StartCloud = async (options, packages, opened) => {
+  const { keys, firstPort } = options;
+  const emulator = await startDatastore(options);
+  opened.push(emulator);
+  const env = {
+    GOOGLE_CLOUD_PROJECT: PROJECT_ID,
+    DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
+    ...keysEnv(keys),
+    // Otherwise Google's libraries look for the metadata server of a cloud machine first.
+    METADATA_SERVER_DETECTION: 'none',
+  };
+  const start = async (target: 'records' | 'compare', place: number) => {
+    const bundleDir = folderOf(packages, 'gcp', target);
+    const host = await startGcpHost({ bundleDir, target, env, ...portAt(firstPort, place) });
+    opened.push(host);
+    return host;
+  };
+  const [records, compare] = await Promise.all([start('records', 0), start('compare', 1)]);
+  const cloud: RunningCloud = {
+    provider: 'datastore',
+    name: PROVIDER_NAMES.datastore,
+    recordsUrl: records.url,
+    compareUrl: compare.url,
+    headers: { Authorization: `Bearer ${keys.admin}` },
+    output: () => `${tail(records.output())}\n${tail(compare.output())}`,
+  };
+  return { cloud, backend: emulator.name };
+};
+
+/** Google's is not looked for unless it was asked for; asked for and missing is an error that says how to get it. */
+async function startDatastore({ datastore, dataDir }: CloudsOptions): Promise<Emulator> {
+  if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore.bin'));
+  const found = await findGoogleEmulator('firestore');
+  if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
+  return await startGoogleEmulator(found);
+}
+
+const startAzure: StartCloud = async ({ keys, firstPort, dataDir }, packages, opened) => {
+  const emulator = await startAzurite(placeFor(dataDir, 'azure-tables.json'));
+  opened.push(emulator);
+  const env = {
+    STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
+    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    ...keysEnv(keys),
+  };
+  const start = async (name: 'records' | 'compare', place: number) => {
+    const bundleDir = folderOf(packages, 'azure', name);
+    // One key for both function apps: elsewhere each has its own.
+    const host = await startAzureHost({ bundleDir, env, hostKey: keys.functions, ...portAt(firstPort, place) });
+    opened.push(host);
+    return host;
+  };
+  const [records, compare] = await Promise.all([start('records', 2), start('compare', 3)]);
+  const cloud: RunningCloud = {
+    provider: 'azure-tables',
+    name: PROVIDER_NAMES['azure-tables'],
+    recordsUrl: records.url,
+    compareUrl: compare.url,
+    headers: { Authorization: `Bearer ${keys.admin}`, 'x-functions-key': keys.functions },
+    output: () => `${tail(records.output())}\n${tail(compare.output())}`,
+  };
+  return { cloud, backend: emulator.name };
+};
+
+const STARTS: Readonly<Record<Provider, StartCloud>> = { datastore: startGoogle, 'azure-tables': startAzure };
+
+function portAt(firstPort: number | undefined, place: number): { readonly port?: number } {
+  return firstPort === undefined ? {} : { port: firstPort + place };
+}
+
+/** What keeps its data must be closed in order, which is for this process to do; else a process of its own measures better. */
+function placeFor(
+  dataDir: string | undefined,
+  file: string,
+): { readonly inProcess: boolean; readonly dataFile?: string } {
+  return dataDir === undefined ? { inProcess: false } : { inProcess: true, dataFile: path.join(dataDir, file) };
+}
+
+function keysEnv({ read, write, admin }: LocalKeys): HostEnv {
+  return { STOWAGE_READ_KEYS: read, STOWAGE_WRITE_KEYS: write, STOWAGE_ADMIN_KEYS: admin };
+}
+
+/** A key for this run alone. */
+function newKey(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+function tail(output: string): string {
+  return output.trimEnd().split('\n').slice(-8).join('\n');
+}

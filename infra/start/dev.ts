@@ -1,0 +1,62 @@
+// Both clouds on this machine for somebody who writes against them: addresses and keys as lines to paste into a shell, until Ctrl-C.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../cli/options.ts';
+import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
+import { runJob } from './job.ts';
+import { DEV, type DevOptions, devOptionsOf } from './options.ts';
+
+const BUILD_DIR = fileURLToPath(new URL('../../.build', import.meta.url));
+
+/** Data may have to be written, after the functions have ended. */
+const CLOSE_TIMEOUT_MS = 60_000;
+
+await runCommand(DEV, process.argv.slice(2), async (given) => {
+  const options = devOptionsOf(given);
+  return await runJob((signal) => serve(options, signal), CLOSE_TIMEOUT_MS);
+});
+
+async function serve(options: DevOptions, signal: AbortSignal): Promise<number> {
+  const { dataDir } = options;
+  if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
+  console.log('Starting emulators and functions ...');
+  const clouds = await startClouds({ ...options, buildDir: BUILD_DIR, log: () => {}, signal });
+  try {
+    console.log(told(clouds, dataDir));
+    await untilAborted(signal);
+    return 0;
+  } finally {
+    await clouds.close();
+  }
+}
+
+function told({ running, keys }: Clouds, dataDir: string | undefined): string {
+  const data =
+    dataDir === undefined ? 'The data is gone when this ends.' : `The data stays in ${path.resolve(dataDir)}.`;
+  return [
+    ...running.map(linesFor),
+    '',
+    `Keys that may less, in place of the admin's: read ${keys.read}, write ${keys.write}`,
+    `${data} Ctrl-C ends it.`,
+  ].join('\n');
+}
+
+function linesFor({ name, recordsUrl, compareUrl, headers }: RunningCloud): string {
+  const gate = headers['x-functions-key'];
+  return `
+# ${name}; the comparison is at ${compareUrl}/v1/compare
+export URL=${recordsUrl}
+export H='Authorization: ${headers['Authorization']}'
+export GATE=${gate === undefined ? '' : `'x-functions-key: ${gate}'`}`;
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  // A signal listener alone does not keep the process alive.
+  const alive = setInterval(() => {}, 60_000);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  clearInterval(alive);
+}

@@ -1,0 +1,165 @@
+// What `npm start` and `npm run dev` take.
+import { cellRequestSchema, type Provider } from '../../shared/compare/cell/cell.ts';
+import { DEFAULT_PLAN, FULL_PLAN, type Plan } from '../../shared/compare/plan/plan.ts';
+import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../cli/options.ts';
+import type { CloudsOptions, LocalKeys } from './clouds.ts';
+
+export interface StartOptions {
+  readonly plan: Plan;
+  readonly providers: readonly Provider[];
+  readonly datastore: CloudsOptions['datastore'];
+  /** Where the report goes. */
+  readonly outDir: string;
+}
+
+export interface DevOptions {
+  readonly datastore: CloudsOptions['datastore'];
+  readonly firstPort: number | undefined;
+  readonly keys: Partial<LocalKeys>;
+  readonly dataDir: string | undefined;
+}
+
+const DATASTORE = {
+  value: 'embedded|google',
+  default: 'embedded',
+  help: "which Datastore emulator; Google's needs gcloud and Java",
+} as const;
+
+const { concurrency, records, recordBytes } = cellRequestSchema.shape;
+const RECORDS_MAX = records.unwrap().maxValue!;
+const BYTES_MIN = recordBytes.unwrap().minValue!;
+const BYTES_MAX = recordBytes.unwrap().maxValue!;
+const CALLERS_MAX = concurrency.maxValue!;
+/** A window grows up to tenfold, and a function answers within 220 s. */
+const SECONDS_MAX = 16;
+
+export const START = command({
+  name: 'npm start --',
+  about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
+an entity a record, the SDK's batches, and this store. About 2 minutes.`,
+  options: {
+    full: { help: 'every number of callers from 1 to 128, windows of 2 s; about 20 minutes' },
+    callers: { value: 'LIST', help: `numbers of callers in flight, 1 to ${CALLERS_MAX} each; default 1,8,32` },
+    records: {
+      value: 'N',
+      help: `records to read and update, at most ${RECORDS_MAX}; default ${DEFAULT_PLAN.records}`,
+    },
+    bytes: {
+      value: 'N',
+      help: `of text in a record, ${BYTES_MIN} to ${BYTES_MAX}; default ${DEFAULT_PLAN.recordBytes}`,
+    },
+    seconds: { value: 'N', help: `length of each measurement, at most ${SECONDS_MAX}; default 1` },
+    cloud: { value: 'gcp|azure|both', default: 'both', help: 'which clouds take part' },
+    out: { value: 'DIR', default: 'report', help: 'where compare.json and compare.html go' },
+    datastore: DATASTORE,
+  },
+  examples: [
+    'npm start',
+    'npm start -- --cloud azure --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
+  ],
+});
+
+export const DEV = command({
+  name: 'npm run dev --',
+  about: `Keeps both clouds' emulators and functions up on this machine until Ctrl-C, and prints their addresses and keys as lines to paste into a
+shell.`,
+  options: {
+    port: {
+      value: 'N',
+      help: 'ports N to N+3 for the functions: records and compare of Google Cloud, then of Azure; default free ones',
+    },
+    data: {
+      value: 'DIR',
+      help: 'keeps the data in DIR when this ends with Ctrl-C, and finds it there; default: the data is gone',
+    },
+    'read-key': {
+      value: 'KEY',
+      help: 'key of access with the role read, on both clouds; default a random one, as for the next three',
+    },
+    'write-key': { value: 'KEY', help: 'with the role write' },
+    'admin-key': { value: 'KEY', help: 'with the role admin' },
+    'functions-key': { value: 'KEY', help: "x-functions-key, which Azure's platform asks for" },
+    datastore: DATASTORE,
+  },
+  examples: ['npm run dev', 'npm run dev -- --port 8080 --data .data --admin-key only-on-this-machine'],
+});
+
+/** Throws a UsageError. */
+export function startOptionsOf({ values }: CommandLine<typeof START.options>): StartOptions {
+  return {
+    plan: planOf(values),
+    providers: PROVIDERS_OF[choice('--cloud', values.cloud, ['gcp', 'azure', 'both'])],
+    datastore: datastoreOf(values.datastore),
+    outDir: notEmpty('--out', values.out),
+  };
+}
+
+const PROVIDERS_OF = {
+  gcp: ['datastore'],
+  azure: ['azure-tables'],
+  both: ['datastore', 'azure-tables'],
+} as const;
+
+function planOf(values: CommandLine<typeof START.options>['values']): Plan {
+  const plan = values.full ? FULL_PLAN : DEFAULT_PLAN;
+  const { callers, records, bytes, seconds } = values;
+  if ([callers, records, bytes, seconds].every((value) => value === undefined)) return plan;
+  return {
+    ...plan,
+    name: 'custom',
+    ...(callers === undefined ? {} : { rungs: rungsOf(callers) }),
+    ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1, RECORDS_MAX) }),
+    ...(bytes === undefined ? {} : { recordBytes: wholeNumber('--bytes', bytes, BYTES_MIN, BYTES_MAX) }),
+    ...(seconds === undefined ? {} : { durationMs: durationOf(seconds) }),
+  };
+}
+
+/** Ascending, each once. */
+function rungsOf(text: string): number[] {
+  const rungs = text.split(',').map((part) => wholeNumber('--callers', part.trim(), 1, CALLERS_MAX));
+  return [...new Set(rungs)].toSorted((one, other) => one - other);
+}
+
+function durationOf(seconds: string): number {
+  return Math.max(1, Math.round(positiveNumber('--seconds', seconds, SECONDS_MAX) * 1_000));
+}
+
+/** Throws a UsageError. */
+export function devOptionsOf({ values }: CommandLine<typeof DEV.options>): DevOptions {
+  const datastore = datastoreOf(values.datastore);
+  const dataDir = values.data === undefined ? undefined : notEmpty('--data', values.data);
+  if (datastore === 'google' && dataDir !== undefined)
+    throw new UsageError(
+      "--data does not go with --datastore google: Google's emulator keeps its data in memory alone",
+    );
+  return {
+    datastore,
+    dataDir,
+    firstPort: values.port === undefined ? undefined : wholeNumber('--port', values.port, 1, 65_532),
+    keys: {
+      ...keyOf('read', values),
+      ...keyOf('write', values),
+      ...keyOf('admin', values),
+      ...keyOf('functions', values),
+    },
+  };
+}
+
+/** What fits into a header behind `Bearer`; the functions want 16 characters at the least. */
+const KEY = /^[A-Za-z0-9._~+/=-]{16,}$/;
+
+function keyOf(role: keyof LocalKeys, values: CommandLine<typeof DEV.options>['values']): Partial<LocalKeys> {
+  const key = values[`${role}-key`];
+  if (key === undefined) return {};
+  if (!KEY.test(key)) throw new UsageError(`--${role}-key takes 16 or more letters, digits or . _ ~ + / = -`);
+  return { [role]: key };
+}
+
+function datastoreOf(text: string): CloudsOptions['datastore'] {
+  return choice('--datastore', text, ['embedded', 'google']);
+}
+
+function notEmpty(option: string, text: string): string {
+  if (text === '') throw new UsageError(`${option} takes the name of a folder`);
+  return text;
+}

@@ -1,0 +1,31 @@
+// Billable operations into dollars. The prices themselves stand in a dated data file.
+import type { Provider, Usage } from '../cell/cell.ts';
+
+export interface ProviderPrices {
+  readonly region: string;
+  /** What counts as one billable operation. */
+  readonly billed: string;
+  readonly dollarsPerRead: number;
+  readonly dollarsPerWrite: number;
+  readonly dollarsPerDelete: number;
+  readonly source: string;
+}
+
+export interface Prices {
+  /** `YYYY-MM` when the sources were read. */
+  readonly date: string;
+  readonly providers: Readonly<Record<Provider, ProviderPrices>>;
+}
+
+export function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): number {
+  return (
+    billable.reads * prices.dollarsPerRead +
+    billable.writes * prices.dollarsPerWrite +
+    billable.deletes * prices.dollarsPerDelete
+  );
+}
+
+/** What a million records cost if each million is like the `records` that this was spent on. */
+export function dollarsPerMillionRecords(billable: Usage['billable'], records: number, prices: ProviderPrices): number {
+  return (dollarsOf(billable, prices) / records) * 1_000_000;
+}

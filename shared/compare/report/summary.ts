@@ -1,0 +1,53 @@
+// The comparison in a few ratios: each layout's best rung against the others' best rungs.
+import { type Layout, PROVIDERS, WORKLOADS } from '../cell/cell.ts';
+import type { ReportCell, SummaryRow } from './report.ts';
+
+/** A row for each provider and workload that has cells. A ratio is null where one side has none. */
+export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
+  const rows: SummaryRow[] = [];
+  for (const provider of PROVIDERS) {
+    for (const workload of WORKLOADS) {
+      const some = cells.filter((cell) => cell.provider === provider && cell.workload === workload);
+      if (some.length === 0) continue;
+      const best = {
+        record: bestOf(some, 'record'),
+        batch: bestOf(some, 'batch'),
+        container: bestOf(some, 'container'),
+      };
+      rows.push({
+        provider,
+        workload,
+        best,
+        containerToBatch: ratio(best.container, best.batch),
+        containerToRecord: ratio(best.container, best.record),
+      });
+    }
+  }
+  return rows;
+}
+
+type Best = SummaryRow['best'][Layout];
+
+/**
+ * The layout's best rung. Where rungs were repeated only those count that have all repetitions: a rung is repeated for as long as its median
+ * is the highest, and taking another's one or two runs would pick luck.
+ */
+function bestOf(cells: readonly ReportCell[], layout: Layout): Best {
+  const own = cells.filter((cell) => cell.layout === layout);
+  const repetitionsMax = Math.max(...own.map((cell) => cell.repetitions.length));
+  const candidates = own.filter((cell) => cell.repetitions.length === repetitionsMax);
+  const best = candidates.toSorted((one, other) => other.recordsPerSecond - one.recordsPerSecond)[0];
+  if (best === undefined) return null;
+  const { recordsPerCall, recordsPerSecond, concurrency, repetitions } = best;
+  return { recordsPerCall, recordsPerSecond, concurrency, repetitions };
+}
+
+/** Whether a ratio compares like with like: calls that hand over equally many records. */
+export function sameCallSize(one: Best, other: Best): boolean {
+  return one?.recordsPerCall === other?.recordsPerCall;
+}
+
+function ratio(numerator: Best, denominator: Best): number | null {
+  if (numerator === null || denominator === null || denominator.recordsPerSecond === 0) return null;
+  return Math.round((numerator.recordsPerSecond / denominator.recordsPerSecond) * 100) / 100;
+}

@@ -1,0 +1,192 @@
+// Tables are their roots (rules 16 and 17): there is no catalogue that could contradict them. Creating inserts an empty root; dropping
+// replaces it by a tombstone, removes the nodes, and only then says that they are removed. A root is never removed.
+import { draftCut, insertOf, replaceOf } from '../container/plan-commit.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { evenCut } from '../container/split-points.ts';
+import type { Order, TableInfo } from '../contract/api.ts';
+import type { Driver, Write } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Engine } from '../engine/core.ts';
+import { insertNodes } from '../engine/insert-nodes.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { appendCommitId, type Header, type NodeState } from '../format/header.ts';
+import { drawId, incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
+import { countWrite } from '../io/counters.ts';
+import { REQUEST_TIMEOUT_MS } from '../io/reader.ts';
+
+/** A root that changes under our hands more often than this is left to its other writers. */
+const TRIES_MAX = 20;
+
+export interface CreateOptions {
+  readonly order: Order | undefined;
+  readonly containers: number;
+  readonly create: boolean;
+}
+
+export interface OpenedRoot {
+  readonly root: Snapshot;
+  /** Whether this call created it. */
+  readonly isNew: boolean;
+}
+
+/** The live root, created if need be. Throws `not_found`, or `conflict` for another order. The loser of a race takes the winner's root. */
+export async function openRoot(engine: Engine, options: CreateOptions): Promise<OpenedRoot> {
+  const { table } = engine;
+  const drawn = new Set<Id64>();
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const root = await engine.reader.readWhole(rootId(table));
+    if (root?.header.state === 'live') {
+      // An incarnation is drawn once: it also tells what became of an insert whose outcome was unknown.
+      return { root: checkedOrder(root, options.order, table), isNew: drawn.has(root.header.incarnation) };
+    }
+    if (!options.create) throw new StoreError('not_found', 'the table does not exist: create it first', { table });
+    if (root?.header.state === 'removing') {
+      await removeNodes(engine, root);
+      continue;
+    }
+    const header = freshRoot(engine, options.order ?? 'hash', root?.header);
+    drawn.add(header.incarnation);
+    const attempt = drawId(engine.runtime);
+    const appended = { ...header, commitIds: appendCommitId(header.commitIds, attempt) };
+    const write = root === undefined ? insertOf(rootId(table), appended, attempt) : replaceOf(root, appended, attempt);
+    if ((await send(engine, write)) === 'written' && options.containers > 1) await preSplit(engine, options.containers);
+  }
+  throw new StoreError('unavailable', 'the table could not be created: its root keeps changing', { table });
+}
+
+function checkedOrder(root: Snapshot, order: Order | undefined, table: string): Snapshot {
+  if (order === undefined || root.header.order === order) return root;
+  throw new StoreError('conflict', `the table exists with order "${root.header.order}", not "${order}"`, { table });
+}
+
+function freshRoot(engine: Engine, order: Order, before: Header | undefined): Header {
+  return {
+    order,
+    state: 'live',
+    incarnation: drawId(engine.runtime),
+    container: ROOT_CONTAINER,
+    level: 0,
+    low: EMPTY_BYTES,
+    high: undefined,
+    right: undefined,
+    nextNumber: before?.nextNumber ?? 1,
+    commitCount: (before?.commitCount ?? 0) + 1,
+    commitIds: before?.commitIds ?? EMPTY_BYTES,
+    createdAtMs: engine.runtime.wallMs(),
+    origin: undefined,
+    deadSlots: [],
+    layers: [],
+    pages: [],
+  };
+}
+
+/** One conditional write whose effect the caller learns by reading the root again: only "written" is certain here. */
+async function send(engine: Engine, write: Write): Promise<'written' | 'other'> {
+  countWrite(engine.counters);
+  const [outcome] = await engine.driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS });
+  if (outcome?.kind === 'refused' && outcome.reason !== 'condition') {
+    throw new StoreError('invalid', 'the provider refused the root of the table', {
+      table: engine.table,
+      cause: outcome.cause,
+    });
+  }
+  if (outcome?.kind === 'unknown') await engine.runtime.sleep(100);
+  return outcome?.kind === 'written' ? 'written' : 'other';
+}
+
+/** An ordinary split of the empty root. A table that could not be pre-split works as well: it splits when it grows. */
+async function preSplit(engine: Engine, containers: number): Promise<void> {
+  const root = await engine.reader.readWhole(rootId(engine.table));
+  if (root === undefined || root.header.level > 0 || root.header.pages.length > 0 || root.header.state !== 'live')
+    return;
+  const attempt = drawId(engine.runtime);
+  const input = { snapshot: root, attempt, nowMs: engine.runtime.wallMs(), drawId: () => drawId(engine.runtime) };
+  const draft = draftCut(input, evenCut(containers), root.header.nextNumber, engine.rules);
+  if ((await insertNodes(engine, draft.inserts, attempt)) === undefined) return;
+  await send(engine, replaceOf(root, draft.left, attempt));
+}
+
+/** Drops the table, bound to the incarnation met first. False if there was none. */
+export async function dropTable(engine: Engine): Promise<boolean> {
+  const { table } = engine;
+  const first = await engine.reader.readPages(rootId(table), []);
+  if (first === undefined || first.header.state === 'removed') return false;
+  let root: Snapshot = first;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const isOurs = root.header.incarnation === first.header.incarnation;
+    if (!isOurs || root.header.state === 'removed') return true;
+    if (root.header.state === 'removing') await removeNodes(engine, root);
+    else await setState(engine, root, 'removing');
+    const again = await engine.reader.readPages(rootId(table), []);
+    if (again === undefined) throw new StoreError('corrupt', 'the root vanished during the drop', { table });
+    root = again;
+  }
+  throw new StoreError('unavailable', 'the drop could not be finished: drop again to go on', { table });
+}
+
+async function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<void> {
+  const attempt = drawId(engine.runtime);
+  const { header } = root;
+  const tombstone: Header = {
+    ...header,
+    state,
+    level: 0,
+    high: undefined,
+    right: undefined,
+    commitCount: header.commitCount + 1,
+    commitIds: appendCommitId(header.commitIds, attempt),
+    deadSlots: [],
+    layers: [],
+    pages: [],
+  };
+  await send(engine, replaceOf(root, tombstone, attempt));
+}
+
+/** Removes every node of a dropped incarnation; says so in the tombstone once a listing begun after the last removal found none. */
+async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
+  const prefix = incarnationPrefix(engine.table, tombstone.header.incarnation);
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    let found = 0;
+    for await (const id of listIds(engine.driver, prefix)) {
+      found += 1;
+      await removeNode(engine, id);
+    }
+    if (found > 0) continue;
+    await setState(engine, tombstone, 'removed');
+    return;
+  }
+  throw new StoreError('unavailable', 'containers of the dropped table keep appearing: drop again to go on', {
+    table: engine.table,
+  });
+}
+
+/** Removes a node at the version it has now; a refusal or doubt is met by the next listing. */
+async function removeNode(engine: Engine, id: string): Promise<void> {
+  const version = await engine.reader.versionOf(id);
+  if (version === undefined) return;
+  countWrite(engine.counters);
+  await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
+}
+
+/** All ids with a prefix, page by page. */
+export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<string> {
+  let cursor: string | undefined;
+  do {
+    const page = await driver.list(prefix, cursor, driver.limits.listMax, { timeoutMs: REQUEST_TIMEOUT_MS });
+    yield* page.ids;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/** The live tables, by name. */
+export async function listTables(driver: Driver, engineOf: (table: string) => Engine): Promise<TableInfo[]> {
+  const names: string[] = [];
+  for await (const id of listIds(driver, ROOT_PREFIX)) names.push(tableOfRoot(id));
+  const tables: TableInfo[] = [];
+  for (const name of names.toSorted()) {
+    const root = await engineOf(name).reader.readPages(rootId(name), []);
+    if (root?.header.state !== 'live') continue;
+    tables.push({ name, order: root.header.order, createdAtMs: root.header.createdAtMs });
+  }
+  return tables;
+}

@@ -1,0 +1,96 @@
+// Laying sorted runs of records over one another, pure: for each position the newest record counts. Records are copied as bytes and never
+// decoded; untouched stretches are copied whole.
+import {
+  compareKeyAt,
+  EMPTY_PAGE,
+  isTombstone,
+  keyAt,
+  lowerBound,
+  type Page,
+  recordAt,
+  recordCount,
+  slicePage,
+  type StoredRecord,
+} from '../format/page.ts';
+import type { Placer } from '../format/position.ts';
+
+/** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
+export function overlay(older: Page, newer: Page, place: Placer, first = 0, end = recordCount(newer)): Page {
+  if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
+  const newerBytes = newer.starts[end]! - newer.starts[first]!;
+  const joint = new JointPage(older.body.length + newerBytes, older.mortal || newer.mortal);
+  let next = 0;
+  for (let index = first; index < end; index += 1) {
+    const key = keyAt(newer, index);
+    const at = lowerBound(older, place(key), place, next);
+    joint.copy(older, next, at);
+    joint.copy(newer, index, index + 1);
+    next = at < recordCount(older) && compareKeyAt(older, at, key) === 0 ? at + 1 : at;
+  }
+  joint.copy(older, next, recordCount(older));
+  return joint.finish();
+}
+
+/** Pages one after another, as one. */
+export function concatenate(pages: readonly Page[]): Page {
+  if (pages.length === 1) return pages[0]!;
+  const bytes = pages.reduce((sum, page) => sum + page.body.length, 0);
+  const joint = new JointPage(
+    bytes,
+    pages.some((page) => page.mortal),
+  );
+  for (const page of pages) joint.copy(page, 0, recordCount(page));
+  return joint.finish();
+}
+
+/** Layers of pages, the oldest first, as one page. */
+export function flatten(layers: readonly (readonly Page[])[], place: Placer): Page {
+  let flat = EMPTY_PAGE;
+  for (const layer of layers) {
+    const newer = concatenate(layer);
+    flat = recordCount(flat) === 0 ? newer : overlay(flat, newer, place);
+  }
+  return flat;
+}
+
+/** What a base keeps of a page: no tombstones, nothing that expired before `expiredMs`. */
+export function withoutDead(page: Page, expiredMs: number): Page {
+  if (!page.mortal) return page;
+  const joint = new JointPage(page.body.length, page.mortal);
+  for (let index = 0; index < recordCount(page); index += 1) {
+    if (!isDead(recordAt(page, index), expiredMs)) joint.copy(page, index, index + 1);
+  }
+  return joint.finish();
+}
+
+/** Whether a base sheds it: a tombstone, or expired before `expiredMs`. */
+export function isDead(record: StoredRecord, expiredMs: number): boolean {
+  return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < expiredMs);
+}
+
+class JointPage {
+  readonly #body: Buffer;
+  readonly #starts: number[] = [];
+  readonly #mortal: boolean;
+  #length = 0;
+
+  constructor(bytesMax: number, mortal: boolean) {
+    this.#body = Buffer.allocUnsafe(bytesMax);
+    this.#mortal = mortal;
+  }
+
+  copy(page: Page, first: number, end: number): void {
+    if (end <= first) return;
+    const from = page.starts[first]!;
+    const shift = this.#length - from;
+    for (let index = first; index < end; index += 1) this.#starts.push(page.starts[index]! + shift);
+    const to = page.starts[end]!;
+    this.#body.set(page.body.subarray(from, to), this.#length);
+    this.#length += to - from;
+  }
+
+  finish(): Page {
+    this.#starts.push(this.#length);
+    return { body: this.#body.subarray(0, this.#length), starts: this.#starts, mortal: this.#mortal };
+  }
+}

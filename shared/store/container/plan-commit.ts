@@ -1,0 +1,202 @@
+// From an evaluation to what is written: the pure part of a commit. A patch where it fits, a replace where dead chunks crowd the entity,
+// a split at 70 % of any budget.
+import { chunksOf, type DriverLimits, type Part, type Write } from '../contract/driver.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import {
+  appendCommitId,
+  encodeHeader,
+  type Header,
+  HEADER_BYTES_MAX,
+  HEADER_FIXED_BYTES,
+  type PageRef,
+} from '../format/header.ts';
+import { asDeadSlot, type Evaluation, PURGE_AFTER_MS } from './evaluate.ts';
+import { layersOf, shedShare } from './layers.ts';
+import { type PageRules, withChunksBefore } from './seal-page.ts';
+import { COMMIT_PART, fits, HEADER_PART, isWhole, pagePart, sizesOf, type Snapshot } from './snapshot.ts';
+import { type Cut, type NodeBudget, shareOut } from './split-points.ts';
+import { draftSplit, halvePage, type SplitDraft, wholeNode } from './split.ts';
+
+/** A container beyond this share of a budget is split. */
+export const SPLIT_SHARE = 0.7;
+/** New nodes are filled to about this share, so that they take a while to split again. */
+const FILL_SHARE = 0.5;
+/** With its dead chunks counted a container may take this much; then a replace sheds them. */
+const PATCH_SHARE = 0.9;
+
+/** Where a merge would shed more than this share of a container's records, that comes before a split: it may be small enough then. */
+const SHED_SHARE_MAX = 0.25;
+
+/** A row of the page table, beside its low. */
+const ROW_BYTES = 24;
+
+/** A node as it is to be, and the write that makes it so. */
+export interface Rewriting {
+  readonly header: Header;
+  readonly write: Write;
+}
+
+export type Plan =
+  | ({ readonly kind: 'update' } & Rewriting)
+  | { readonly kind: 'split'; readonly inserts: readonly Header[]; readonly left: Rewriting }
+  /** All layers must be merged before this can be decided. */
+  | { readonly kind: 'needs_merge' }
+  /** The whole container must be read before this can be decided. */
+  | { readonly kind: 'needs_whole' }
+  | { readonly kind: 'too_large' };
+
+export interface PlanInput {
+  readonly snapshot: Snapshot;
+  readonly evaluation: Evaluation;
+  readonly attempt: Id64;
+  readonly mustSplit: boolean;
+  readonly nowMs: number;
+  drawId(): Id64;
+}
+
+export function planCommit(input: PlanInput, rules: PageRules): Plan {
+  const { snapshot, evaluation, attempt } = input;
+  const { limits } = rules;
+  const header = nextHeader(snapshot.header, evaluation, attempt);
+  const encoded = encodeHeader(header, snapshot.header);
+  const { live, taken } = sizesOf(header, encoded.length, limits);
+  if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
+    if (!isWhole(header)) return { kind: 'needs_whole' };
+    if (shedsMuch(input, header, rules)) return { kind: 'needs_merge' };
+    const draft = trySplit(input, rules);
+    if (draft !== undefined) return { kind: 'split', inserts: draft.inserts, left: leftOf(input, draft.left, rules) };
+    if (header.layers.length > 0) return { kind: 'needs_merge' };
+    if (!fits(live, limits, 1)) return { kind: 'too_large' };
+  }
+  if (fits(taken, limits, PATCH_SHARE))
+    return { kind: 'update', header, write: patchOf(snapshot, encoded, evaluation, attempt) };
+  if (!isWhole(header)) return { kind: 'needs_whole' };
+  return { kind: 'update', ...replacing(snapshot, header, attempt, rules) };
+}
+
+function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Header {
+  return {
+    ...before,
+    pages: evaluation.pages,
+    layers: evaluation.layers,
+    deadSlots: evaluation.deadSlots,
+    nextNumber: evaluation.nextNumber,
+    commitCount: before.commitCount + 1,
+    commitIds: appendCommitId(before.commitIds, attempt),
+  };
+}
+
+function shedsMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
+  return header.layers.length > 0 && shedShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > SHED_SHARE_MAX;
+}
+
+function trySplit(input: PlanInput, rules: PageRules): SplitDraft | undefined {
+  const { snapshot, evaluation } = input;
+  let { pages, nextNumber } = evaluation;
+  const [only] = pages;
+  if (pages.length === 1 && evaluation.layers.length === 0 && only !== undefined && only.records > 1)
+    ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
+  const layers = layersOf({ pages, layers: evaluation.layers });
+  const lows = shareOut(layers, snapshot.header.low, nodeBudget(pages, rules.limits));
+  if (lows.length < 2) return undefined;
+  const draft = draftCut(input, { layers, lows }, nextNumber, rules);
+  const nodes = [...draft.inserts, draft.left];
+  return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
+    ? draft
+    : undefined;
+}
+
+export function draftCut(
+  input: Omit<PlanInput, 'evaluation' | 'mustSplit'>,
+  cut: Cut,
+  nextNumber: number,
+  rules: PageRules,
+): SplitDraft {
+  const ids = cut.lows.map(() => input.drawId());
+  return draftSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
+}
+
+/**
+ * The left node of a split as a patch: what stays is not sent again, what moved leaves dead slots behind. As a replace where these would
+ * crowd it, where the split is forced (the provider may have refused it as too large), and of a root, which keeps nothing.
+ */
+function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules: PageRules): Rewriting {
+  const { limits } = rules;
+  if (mustSplit || left.container === ROOT_CONTAINER) return replacing(snapshot, left, attempt, rules);
+  const before = new Map([...snapshot.header.pages, ...snapshot.header.deadSlots].map((one) => [one.slot, one]));
+  const numbers = new Map(snapshot.header.pages.map(({ slot, number }) => [slot, number]));
+  const pages = left.pages.map((ref) => withChunksBefore(ref, before.get(ref.slot)?.chunksMost ?? 0));
+  const kept = new Set(pages.map(({ slot }) => slot));
+  const deadSlots = [...before.values()].filter(({ slot }) => !kept.has(slot)).map(asDeadSlot);
+  const header: Header = { ...left, pages, deadSlots };
+  const encoded = encodeHeader(header);
+  if (!fits(sizesOf(header, encoded.length, limits).taken, limits, PATCH_SHARE))
+    return replacing(snapshot, left, attempt, rules);
+  const written = pages
+    .filter(({ slot, number }) => numbers.get(slot) !== number)
+    .map((ref) => ({ ref, chunksBefore: before.get(ref.slot)?.chunksMost ?? 0 }));
+  const dropped = snapshot.header.pages.filter(({ slot }) => !kept.has(slot));
+  return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
+}
+
+function replacing(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
+  const header = wholeNode(snapshot, node, rules);
+  return { header, write: replaceOf(snapshot, header, attempt) };
+}
+
+/** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
+function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
+  let pageBytes = 0;
+  let chunks = 0;
+  let rowBytes = 0;
+  for (const ref of pages) {
+    pageBytes += ref.sealedBytes;
+    chunks += chunksOf(ref.sealedBytes, limits);
+    rowBytes += ROW_BYTES + ref.low.length;
+  }
+  const entityBytes = limits.entityBytesMax - limits.entityOverheadBytes - HEADER_FIXED_BYTES;
+  const byEntity = entityBytes / (pageBytes + chunks * limits.chunkOverheadBytes + rowBytes);
+  const byHeader = (HEADER_BYTES_MAX - HEADER_FIXED_BYTES) / rowBytes;
+  const full = pageBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
+  return { bytes: Math.max(1, FILL_SHARE * full), bytesMax: PATCH_SHARE * full };
+}
+
+function part(name: string, bytes: Uint8Array, chunksBefore: number): Part {
+  return { name, bytes, chunksBefore };
+}
+
+function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number): Part[] {
+  return [part(HEADER_PART, encodedHeader, chunksBefore), part(COMMIT_PART, Buffer.from(attempt, 'hex'), chunksBefore)];
+}
+
+function pageBytesOf(ref: PageRef): Uint8Array {
+  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not at hand in its stored form`);
+  return ref.content.sealed;
+}
+
+function patchOf(
+  snapshot: Snapshot,
+  encodedHeader: Uint8Array,
+  { written, dropped }: Pick<Evaluation, 'written' | 'dropped'>,
+  attempt: Id64,
+): Write {
+  const parts = [
+    ...ownParts(encodedHeader, attempt, 1),
+    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
+    ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
+  ];
+  return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
+}
+
+function wholeParts(header: Header, attempt: Id64): Part[] {
+  const pages = header.pages.map((ref) => part(pagePart(ref.slot), pageBytesOf(ref), 0));
+  return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
+}
+
+export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Write {
+  return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
+}
+
+export function insertOf(id: string, header: Header, attempt: Id64): Write {
+  return { kind: 'insert', id, parts: wholeParts(header, attempt) };
+}

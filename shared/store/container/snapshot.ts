@@ -1,0 +1,180 @@
+// A container as memory holds it: one version of one entity, its header decoded, its pages as far as they are known. A snapshot never
+// changes, save that a page's content may become known; only what was read from, or acknowledged by, the provider becomes one.
+import {
+  chunksOf,
+  type DriverLimits,
+  type Entity,
+  type EntityId,
+  type EntityVersion,
+  type PartName,
+} from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { decodeHeader, type Header, HEADER_BYTES_MAX, type PageRef } from '../format/header.ts';
+import { nodeId } from '../format/ids.ts';
+import { openPage, type Page, type PagePlace } from '../format/page.ts';
+
+export const HEADER_PART: PartName = 'h';
+/** The id of the last commit, 8 bytes: what a reader asks for to learn whether anything changed. */
+export const COMMIT_PART: PartName = 'c';
+
+export function pagePart(slot: number): PartName {
+  return `p${slot}`;
+}
+
+/** The slot whose page lies in this part; undefined for the parts of the header. */
+export function slotOfPart(name: PartName): number | undefined {
+  return name.startsWith('p') ? Number(name.slice(1)) : undefined;
+}
+
+export interface Snapshot {
+  readonly id: EntityId;
+  readonly version: EntityVersion;
+  readonly header: Header;
+  readonly lastCommit: Id64;
+  /** The latest moment (see clock.ts) at which a read or commit that showed this version was sent. */
+  seen: Moment;
+}
+
+/** When a request was sent: `tick` orders events within the process, the times measure age. */
+export interface Moment {
+  readonly tick: number;
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** Decodes the header in `entity` and places the pages that came with it; contents of `known` pages that are still the same are kept. */
+export function snapshotOf(entity: Entity, table: string, seen: Moment, known: Snapshot | undefined): Snapshot {
+  const stored = entity.parts.get(HEADER_PART);
+  const lastCommit = entity.parts.get(COMMIT_PART);
+  if (stored === undefined || lastCommit === undefined || lastCommit.length !== ID64_BYTES) {
+    throw new StoreError('corrupt', 'the container has no whole header', { table, container: entity.id });
+  }
+  const commitId = id64(lastCommit);
+  const header =
+    known?.version === entity.version && known.lastCommit === commitId
+      ? known.header
+      : newHeader(entity, stored, table, known);
+  placePages(header, entity);
+  return { id: entity.id, version: entity.version, header, lastCommit: commitId, seen };
+}
+
+/** By slot: there may be hundreds of rows, and one page. */
+function placePages(header: Header, entity: Entity): void {
+  const bySlot = new Map<number, Uint8Array>();
+  for (const [name, bytes] of entity.parts) {
+    const slot = slotOfPart(name);
+    if (slot !== undefined) bySlot.set(slot, bytes);
+  }
+  if (bySlot.size > 0) for (const { slot, content } of header.pages) content.offer(bySlot.get(slot));
+}
+
+function newHeader(entity: Entity, stored: Uint8Array, table: string, known: Snapshot | undefined): Header {
+  const header = decoded(stored, table, entity.id);
+  if (nodeId(table, header.incarnation, header.container) !== entity.id) {
+    throw new StoreError('corrupt', 'the header belongs to another container', { table, container: entity.id });
+  }
+  keepContents(header, known);
+  return header;
+}
+
+function decoded(stored: Uint8Array, table: string, container: EntityId): Header {
+  try {
+    return decodeHeader(stored);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : 'it cannot be read';
+    throw new StoreError('corrupt', `damaged or newer header, nothing was changed: ${detail}`, {
+      table,
+      container,
+      cause,
+    });
+  }
+}
+
+function keepContents(header: Header, known: Snapshot | undefined): void {
+  if (known === undefined || known.header.incarnation !== header.incarnation) return;
+  const bySlot = new Map(known.header.pages.map((ref) => [ref.slot, ref]));
+  for (const ref of header.pages) {
+    const before = bySlot.get(ref.slot);
+    if (before === undefined || before.number !== ref.number || before.crc !== ref.crc) continue;
+    ref.content = before.content;
+  }
+}
+
+export function placeOf(header: Header, slot: number, number: number): PagePlace {
+  return { incarnation: header.incarnation, container: header.container, slot, number };
+}
+
+export function isWhole(header: Header): boolean {
+  return header.pages.every(({ content }) => content.isKnown);
+}
+
+/** The expanded page, from memory, kept expanded from then on; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */
+export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
+  const page = glanceAt(snapshot, ref, table);
+  if (ref.content.page === undefined) ref.content.expandTo(page);
+  return page;
+}
+
+/** As `pageOf`, but memory keeps the form it has: for who looks once, and may need the stored bytes. */
+export function glanceAt(snapshot: Snapshot, ref: PageRef, table: string): Page {
+  const { content } = ref;
+  if (content.page !== undefined) return content.page;
+  if (content.sealed === undefined)
+    throw content.damage ?? new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
+  try {
+    return openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : 'it cannot be read';
+    const place = { table, container: snapshot.id, cause };
+    const damage = new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, place);
+    content.forget(damage);
+    throw damage;
+  }
+}
+
+/** Memory a snapshot occupies, roughly: the known page bytes, and the header with its objects. */
+export function memoryBytes(snapshot: Snapshot): number {
+  let bytes = 1_024 + snapshot.header.commitIds.length;
+  for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;
+  return bytes;
+}
+
+/** What an entity counts against the provider's limits. */
+export interface Size {
+  readonly entityBytes: number;
+  readonly chunks: number;
+  readonly headerBytes: number;
+}
+
+/** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */
+export function sizesOf(
+  header: Header,
+  headerBytes: number,
+  limits: DriverLimits,
+): { readonly live: Size; readonly taken: Size } {
+  const ownChunks = 1 + chunksOf(headerBytes, limits);
+  let partBytes = headerBytes + ID64_BYTES;
+  let live = ownChunks;
+  let taken = ownChunks;
+  for (const ref of header.pages) {
+    partBytes += ref.sealedBytes;
+    live += chunksOf(ref.sealedBytes, limits);
+    taken += ref.chunksMost;
+  }
+  for (const dead of header.deadSlots) taken += dead.chunksMost;
+  const bytes = limits.entityOverheadBytes + partBytes;
+  return {
+    live: { headerBytes, chunks: live, entityBytes: bytes + live * limits.chunkOverheadBytes },
+    taken: { headerBytes, chunks: taken, entityBytes: bytes + taken * limits.chunkOverheadBytes },
+  };
+}
+
+/** Whether the container takes less than this share of every budget it has. */
+export function fits(size: Size, limits: DriverLimits, share: number): boolean {
+  return (
+    size.entityBytes <= limits.entityBytesMax * share &&
+    size.chunks <= limits.chunksMax * share &&
+    size.headerBytes <= HEADER_BYTES_MAX * share
+  );
+}

@@ -1,0 +1,216 @@
+// Splitting a container, pure: its pages find their places in the nodes that come of it, and each node its header. The left node keeps its
+// id, its low and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
+// Layers are handed on: only the pages that reach over a cut are written anew.
+import { chunksOf } from '../contract/driver.ts';
+import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { appendCommitId, type Header, type PageRef } from '../format/header.ts';
+import { PageContent } from '../format/page-content.ts';
+import {
+  cutPage,
+  keyAt,
+  lowBetween,
+  lowerBound,
+  moveSealed,
+  type Page,
+  pageFrom,
+  recordCount,
+  slicePage,
+} from '../format/page.ts';
+import { beforeBound, placerOf, type UpperBound } from '../format/position.ts';
+import { startingAt } from './layers.ts';
+import { type PageRules, sealRef } from './seal-page.ts';
+import { glanceAt, pageOf, placeOf, type Snapshot } from './snapshot.ts';
+import type { Cut } from './split-points.ts';
+
+/** What becomes of a node that is split: first the new nodes are written, then, as the commit, the node itself. */
+export interface SplitDraft {
+  readonly inserts: readonly Header[];
+  /** The node itself: what stays left, or, of a root that grew, the branch. */
+  readonly left: Header;
+}
+
+type PageTable = Pick<Header, 'pages' | 'layers'>;
+
+/** Cuts a lone page of several records in two, so that its container can be split. */
+export function halvePage(
+  snapshot: Snapshot,
+  ref: PageRef,
+  nextNumber: number,
+  rules: PageRules,
+): { pages: PageRef[]; nextNumber: number } {
+  const page = pageOf({ ...snapshot, header: { ...snapshot.header, pages: [ref] } }, ref, rules.table);
+  const place = placerOf(snapshot.header.order, snapshot.header.level);
+  let number = nextNumber;
+  const halves = cutPage(page, page.body.length / 2);
+  const pages = halves.map((half, index) => {
+    const before = halves[index - 1];
+    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, place);
+    return sealRef(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
+  });
+  return { pages, nextNumber: number };
+}
+
+/** Drafts the split of `snapshot`, whose content is now cut in two at least. `ids` are fresh container ids, one a node. */
+export function draftSplit(
+  snapshot: Snapshot,
+  cut: Cut,
+  nextNumber: number,
+  attempt: Id64,
+  ids: readonly Id64[],
+  nowMs: number,
+  rules: PageRules,
+): SplitDraft {
+  const { header } = snapshot;
+  const isRoot = header.container === ROOT_CONTAINER;
+  const next: Header = {
+    ...header,
+    commitCount: header.commitCount + 1,
+    commitIds: appendCommitId(header.commitIds, attempt),
+    deadSlots: [],
+    layers: [],
+  };
+  const mover = new Mover(snapshot, cut.layers, nextNumber, rules);
+  const lows = isRoot ? cut.lows : cut.lows.slice(1);
+  const left = { ...next, high: lows[0], right: ids[0] };
+  const staying = isRoot ? undefined : mover.staying(left);
+  const inserts = lows.map((low, index): Header => {
+    const node: Header = {
+      ...next,
+      container: ids[index]!,
+      low,
+      high: lows[index + 1] ?? header.high,
+      right: lows[index + 1] === undefined ? header.right : ids[index + 1],
+      commitIds: EMPTY_BYTES,
+      createdAtMs: nowMs,
+      origin: { id: snapshot.id, version: snapshot.version },
+    };
+    return { ...node, ...mover.moving(node) };
+  });
+  const lasting =
+    staying === undefined
+      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules) }
+      : { ...left, ...staying };
+  const handedOn = { nextNumber: mover.nextNumber };
+  return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
+}
+
+/** Gives pages their places in nodes, under fresh numbers wherever their bytes are written anew. */
+class Mover {
+  readonly #from: Snapshot;
+  readonly #layers: Cut['layers'];
+  readonly #rules: PageRules;
+  nextNumber: number;
+
+  constructor(from: Snapshot, layers: Cut['layers'], nextNumber: number, rules: PageRules) {
+    this.#from = from;
+    this.#layers = layers;
+    this.#rules = rules;
+    this.nextNumber = nextNumber;
+  }
+
+  takeNumber(): number {
+    return this.nextNumber++;
+  }
+
+  /** What `node`, which was split, keeps, each page in its slot. */
+  staying(node: Header): PageTable {
+    return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
+  }
+
+  /** The page with its stored bytes at hand and no dead chunks: as memory has them, else written anew. */
+  whole(ref: PageRef, node: Header): PageRef {
+    if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
+    return {
+      ...ref,
+      chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
+      // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
+      content: new PageContent(ref.content.sealed, ref.content.page),
+    };
+  }
+
+  /** What moves to `node`, a new one. */
+  moving(node: Header): PageTable {
+    let slot = 0;
+    return this.#tableOf(node, (ref, piece) =>
+      piece === undefined ? this.#moved(ref, node, slot++) : this.#sealed(piece, node, ref, slot++),
+    );
+  }
+
+  /** The pages between the node's bounds, layer by layer; `place` takes a piece of those that reach over them. */
+  #tableOf(node: Header, place: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
+    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, place));
+    const filled = above.filter((rows) => rows.length > 0);
+    return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
+  }
+
+  #layerOf(
+    rows: readonly PageRef[],
+    node: Header,
+    place: (ref: PageRef, piece: Page | undefined) => PageRef,
+  ): PageRef[] {
+    const placed: PageRef[] = [];
+    for (const [row, ref] of rows.entries()) {
+      const end = rows[row + 1]?.low ?? this.#from.header.high;
+      if (!beforeBound(ref.low, node.high) || (end !== undefined && compareBytes(end, node.low) <= 0)) continue;
+      const isInside = compareBytes(ref.low, node.low) >= 0 && isNotAbove(end, node.high);
+      const piece = isInside ? undefined : this.#pieceOf(ref, node);
+      if (piece !== undefined && recordCount(piece) === 0) continue;
+      const isWhole = piece === undefined || recordCount(piece) === ref.records;
+      placed.push(place(ref, isWhole ? undefined : piece));
+    }
+    return startingAt(placed, node.low);
+  }
+
+  #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
+    const page = glanceAt(this.#from, ref, this.#rules.table);
+    const place = placerOf(order, level);
+    const first = lowerBound(page, low, place);
+    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));
+  }
+
+  #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
+    return sealRef(page, to, { low, slot, number: this.takeNumber() }, this.#rules);
+  }
+
+  #moved(ref: PageRef, to: Header, slot: number): PageRef {
+    const { sealed, page } = ref.content;
+    if (sealed === undefined) return this.#sealed(pageOf(this.#from, ref, this.#rules.table), to, ref, slot);
+    const number = this.takeNumber();
+    const moved = moveSealed(sealed, placeOf(to, slot, number));
+    return {
+      ...ref,
+      slot,
+      number,
+      crc: moved.crc,
+      sealedBytes: moved.bytes.length,
+      chunksMost: chunksOf(moved.bytes.length, this.#rules.limits),
+      content: new PageContent(moved.bytes, page),
+    };
+  }
+}
+
+function isNotAbove(end: UpperBound, high: UpperBound): boolean {
+  if (high === undefined) return true;
+  return end !== undefined && compareBytes(end, high) <= 0;
+}
+
+/** A node as a replace of `snapshot` needs it: all stored bytes at hand, no dead chunks. */
+export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
+  const mover = new Mover(snapshot, [], node.nextNumber, rules);
+  const pages = node.pages.map((ref) => mover.whole(ref, node));
+  return { ...node, pages, deadSlots: [], nextNumber: mover.nextNumber };
+}
+
+/** The routing entries of a grown root. */
+function branchPages(children: readonly Header[], root: Header, mover: Mover, rules: PageRules): PageRef[] {
+  const entries = children.map((child) => ({
+    key: child.low,
+    version: mover.takeNumber(),
+    expiresAtMs: undefined,
+    codec: 0,
+    value: Buffer.from(child.container, 'hex'),
+  }));
+  return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
+    sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
+  );
+}

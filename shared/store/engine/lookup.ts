@@ -1,0 +1,98 @@
+// Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
+// read where memory has the pages, header and pages together otherwise.
+import { isExpired } from '../container/evaluate.ts';
+import { findRecord, rowsFor } from '../container/layers.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { EntityId } from '../contract/driver.ts';
+import type { PageRef } from '../format/header.ts';
+import type { StoredRecord } from '../format/page.ts';
+import { type Position, within } from '../format/position.ts';
+import type { Clock } from '../io/clock.ts';
+import { isShownBy } from '../io/reader.ts';
+import type { Engine } from './core.ts';
+
+/** A header that keeps moving between two reads is read with all its pages in the end. */
+const READS_BEFORE_WHOLE = 3;
+
+export interface Wish {
+  readonly positions: readonly Position[];
+  /** The clock's tick when the call began: what is shown must have been read after it, unless it is young enough. */
+  readonly begunTick: number;
+  readonly maxAgeMs: number;
+}
+
+/** The leaf with all pages that the positions within it need; undefined if it is missing. */
+export async function lookForRecords(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
+  const known = await lookInMemory(engine, id, wish);
+  if (known !== undefined) {
+    engine.counters.cacheHits += wish.positions.length;
+    return known;
+  }
+  engine.counters.cacheMisses += wish.positions.length;
+  const cached = engine.cache.get(id);
+  let slots = cached === undefined ? [] : pagesFor(cached, wish.positions).map((ref) => ref.slot);
+  for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
+    const read = await engine.reader.readPages(id, slots);
+    if (read === undefined) return undefined;
+    const unread = unreadPages(read, wish.positions);
+    if (unread.length === 0 && read.seen.tick > wish.begunTick) return read;
+    slots = pagesFor(read, wish.positions).map((ref) => ref.slot);
+  }
+  return engine.reader.readWhole(id);
+}
+
+function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
+  if (snapshot.seen.tick > wish.begunTick) return true;
+  return wish.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= wish.maxAgeMs;
+}
+
+/** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
+async function lookInMemory(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
+  const { clock, lately, reader } = engine;
+  const before = inMemory(engine, id, wish);
+  if (before === undefined || isFresh(before, wish, clock)) return before;
+  // Asked for together once; the check is tried again after that.
+  if (lately.foreign.delete(id)) return undefined;
+  const observed = await reader.commitOf(id);
+  // It may be a commit of this process, whose reply is on its way.
+  engine.recognise(id, observed);
+  const now = inMemory(engine, id, wish);
+  if (now !== undefined && (isFresh(now, wish, clock) || isShownBy(observed, now))) return now;
+  lately.foreign.set(id, true);
+  return undefined;
+}
+
+/** The leaf as memory has it, with all pages that are needed; undefined if one is not known. */
+function inMemory(engine: Engine, id: EntityId, { positions }: Wish): Snapshot | undefined {
+  const cached = engine.cache.get(id);
+  return cached === undefined || unreadPages(cached, positions).length > 0 ? undefined : cached;
+}
+
+/** The pages of the leaf that may hold those of the positions that lie within it. */
+function pagesFor(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
+  const { header } = snapshot;
+  if (header.level !== 0) return [];
+  const refs = new Set<PageRef>();
+  for (const position of positions) {
+    if (!within(position, header.low, header.high)) continue;
+    for (const ref of rowsFor(header, position)) refs.add(ref);
+  }
+  return [...refs];
+}
+
+function unreadPages(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
+  return pagesFor(snapshot, positions).filter(({ content }) => !content.isKnown);
+}
+
+/** The live record with this key in a leaf that owns its position. */
+export function recordIn(
+  engine: Engine,
+  leaf: Snapshot,
+  position: Position,
+  key: Uint8Array,
+): StoredRecord | undefined {
+  const areExpanded = rowsFor(leaf.header, position).every(({ content }) => content.page !== undefined);
+  const record = findRecord(leaf, position, key, engine.table);
+  if (!areExpanded) engine.cache.offer(leaf);
+  return record === undefined || isExpired(record, engine.runtime.wallMs()) ? undefined : record;
+}

@@ -1,0 +1,53 @@
+// From what a group of changes makes of a container to what is written: its new pages are compressed, here or on another thread, and sealed.
+import { compressHere, type Compressor } from '../compressor.ts';
+import type { Evaluation, UnsealedEvaluation, UnsealedPage } from '../container/evaluate.ts';
+import { compressionOf, type PageRules, refOf, withChunksBefore } from '../container/seal-page.ts';
+import { compress, type Compressed } from '../format/compression.ts';
+import type { Header, PageRef } from '../format/header.ts';
+import type { Deadlines } from '../io/deadline.ts';
+
+/** The pages of a commit take a fraction of a second; then they are compressed on the spot. */
+const COMPRESSION_TIMEOUT_MS = 5_000;
+
+export interface Sealing {
+  readonly rules: PageRules;
+  readonly compressor: Compressor;
+  readonly deadlines: Pick<Deadlines, 'within'>;
+}
+
+/** The evaluation with its new pages sealed for `node`, the node it was made of. */
+export async function seal(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
+  const { rules } = sealing;
+  const fresh = unsealed.pages.filter(isFresh);
+  const compressed = await compressedBodies(fresh, sealing);
+  const sealed = new Map(
+    fresh.map((one): [UnsealedPage, PageRef] => {
+      const ref = refOf(one.page, compressed.get(one) ?? compress(one.page.body, 'none'), node, one, rules);
+      return [one, withChunksBefore(ref, one.chunksBefore)];
+    }),
+  );
+  return {
+    ...unsealed,
+    pages: unsealed.pages.map((row) => (isFresh(row) ? sealed.get(row)! : row)),
+    written: fresh.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
+  };
+}
+
+/** Those of the pages that are worth it, compressed. */
+async function compressedBodies(
+  pages: readonly UnsealedPage[],
+  { rules, compressor, deadlines }: Sealing,
+): Promise<Map<UnsealedPage, Compressed>> {
+  const large = pages.filter(({ page }) => compressionOf(page, rules) !== 'none');
+  const bodies = large.map(({ page }) => page.body);
+  const work = compressor.compress(bodies, rules.compression);
+  const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;
+  // A thread that hangs would keep every commit waiting.
+  if (answer === undefined) void compressor.close();
+  const compressed = answer ?? compressHere(bodies, rules.compression);
+  return new Map(large.map((one, index) => [one, compressed[index]!]));
+}
+
+function isFresh(row: PageRef | UnsealedPage): row is UnsealedPage {
+  return 'page' in row;
+}

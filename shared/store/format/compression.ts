@@ -1,0 +1,57 @@
+// Compression of pages, on the spot; bounded when it expands.
+import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { Compression } from '../contract/api.ts';
+
+/** The tags of FORMAT.md. */
+export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
+
+/** How each is called: a function of node:zlib, and its options. */
+export const METHODS = {
+  zstd: { name: 'zstdCompressSync', options: { params: { [constants.ZSTD_c_compressionLevel]: 1 } } },
+  deflate: { name: 'deflateRawSync', options: { level: 1 } },
+} as const;
+
+/** The least that zlib takes as the size of its output buffer. */
+export const CHUNK_BYTES_LEAST = 64;
+
+export interface Compressed {
+  readonly tag: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Compresses, or returns the bytes as they are where that is not smaller. */
+export function compress(raw: Uint8Array, compression: Compression): Compressed {
+  if (compression === 'none') return { tag: COMPRESSION_TAGS.none, bytes: raw };
+  // An output buffer as large as the input: by default each call would allocate many times that.
+  const chunkSize = Math.max(CHUNK_BYTES_LEAST, raw.length);
+  const bytes =
+    compression === 'zstd'
+      ? zstdCompressSync(raw, { ...METHODS.zstd.options, chunkSize })
+      : deflateRawSync(raw, { ...METHODS.deflate.options, chunkSize });
+  return smallerOf(raw, bytes, compression);
+}
+
+export function smallerOf(raw: Uint8Array, bytes: Uint8Array, compression: Exclude<Compression, 'none'>): Compressed {
+  if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS[compression], bytes };
+  return { tag: COMPRESSION_TAGS.none, bytes: raw };
+}
+
+/**
+ * Expands to exactly `rawBytes` bytes in memory of their own; throws a RangeError otherwise, having allocated little more than that. What zlib
+ * returns is a slice of 64 KiB, all of which a cache would keep for a page of 8.
+ */
+export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
+  const raw = expand(bytes, tag, rawBytes);
+  if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
+  const own = Buffer.allocUnsafeSlow(rawBytes);
+  own.set(raw);
+  return own;
+}
+
+function expand(bytes: Uint8Array, tag: number, maxOutputLength: number): Uint8Array {
+  if (tag === COMPRESSION_TAGS.none) return bytes;
+  if (tag === COMPRESSION_TAGS.zstd)
+    return zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
+  if (tag === COMPRESSION_TAGS.deflate) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
+  throw new RangeError(`unknown compression ${tag}`);
+}

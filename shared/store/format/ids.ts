@@ -1,0 +1,47 @@
+// Ids of entities. `t!NAME!` is the root of a table, `n!NAME!INCARNATION!CONTAINER` any other node of it. Names cannot hold `!`, so
+// no table's ids begin with another's. A root's id is fixed; every other node's is drawn afresh and never used again.
+import type { EntityId } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Runtime } from '../contract/runtime.ts';
+import { id64, type Id64, ID64_BYTES, ROOT_CONTAINER } from './bytes.ts';
+
+export const ROOT_PREFIX = 't!';
+/** Entities by which a driver tries its provider out. */
+export const PROBE_PREFIX = 'p~';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+/** Throws `invalid` unless the name is 1 to 63 ASCII letters, digits, `.`, `_`, `-`, beginning with a letter or digit. */
+export function checkTableName(name: string): void {
+  if (typeof name !== 'string') throw new TypeError(`a table name is a string, not ${typeof name}`);
+  if (NAME.test(name)) return;
+  const rule = 'use 1 to 63 ASCII letters, digits, ".", "_" or "-", beginning with a letter or digit';
+  throw new StoreError('invalid', `bad table name ${JSON.stringify(name.slice(0, 80))}: ${rule}`);
+}
+
+export function rootId(table: string): EntityId {
+  return `${ROOT_PREFIX}${table}!`;
+}
+
+/** The table whose root this is. */
+export function tableOfRoot(id: EntityId): string {
+  return id.slice(ROOT_PREFIX.length, -1);
+}
+
+/** What the ids of all nodes of a table, of any incarnation, begin with. */
+export function nodesPrefix(table: string): string {
+  return `n!${table}!`;
+}
+
+export function incarnationPrefix(table: string, incarnation: Id64): string {
+  return `${nodesPrefix(table)}${incarnation}!`;
+}
+
+export function nodeId(table: string, incarnation: Id64, container: Id64): EntityId {
+  return container === ROOT_CONTAINER ? rootId(table) : incarnationPrefix(table, incarnation) + container;
+}
+
+/** A fresh random id: of a container, an incarnation or an attempt. */
+export function drawId(runtime: Runtime): Id64 {
+  return id64(runtime.random(ID64_BYTES));
+}

@@ -1,0 +1,146 @@
+// How many requests may be in flight: one limit for the reads of a store, one for its writes. It climbs while requests wait, for a reply that
+// takes its time says nothing: every network has a tail. It takes a step back only where that brought more operations a second (an emulator,
+// a busy machine: what waits meanwhile shares the next request), and halves when the provider throttles.
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { Runtime } from '../contract/runtime.ts';
+
+const IN_FLIGHT_LEAST = 2;
+const IN_FLIGHT_FIRST = 8;
+const IN_FLIGHT_MOST = 64;
+/** Replies after which a limit is judged: as many round trips, and at least so many that a tail evens out. */
+const JUDGED_ROUND_TRIPS = 4;
+const JUDGED_REPLIES_LEAST = 32;
+/** A limit is better than another if it brings this many times its operations a second. */
+const BETTER_RATIO = 1.1;
+/** Judgements for which a limit stays when a step from it was of no use. The step that is tried then costs a part of one in so many. */
+const RESTS = 16;
+
+/** What is known of a request when it has been answered. */
+export interface Reply {
+  /** Operations that waited for it. */
+  readonly operations: number;
+  readonly isThrottled: boolean;
+}
+
+/** What a limit brought. */
+interface Judgement {
+  readonly limit: number;
+  readonly operationsPerMs: number;
+}
+
+export class Pace {
+  readonly #runtime: Runtime;
+  readonly #limit: LimitFunction = pLimit(IN_FLIGHT_FIRST);
+  #replies = new Replies(0);
+  /** The limit that was left for the present one, which is on trial. */
+  #before: Judgement | undefined;
+  #isUpNext = true;
+  #rests = 0;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  /** Requests that may be in flight now. */
+  get inFlightMax(): number {
+    return this.#limit.concurrency;
+  }
+
+  /** Sends a request when its turn comes; `send` resolves to what the reply was, never rejects, and says undefined if there was nothing to send. */
+  async run(send: () => Promise<Reply | undefined>): Promise<void> {
+    await this.#limit(async () => {
+      const replies = this.#replies;
+      const inFlight = this.#limit.activeCount;
+      const sentMs = this.#runtime.monotonicMs();
+      const reply = await send();
+      // What was sent under another limit says nothing of this one.
+      if (reply === undefined || replies !== this.#replies) return;
+      if (reply.isThrottled) return this.#giveWay();
+      replies.add(reply.operations, inFlight, this.#runtime.monotonicMs() - sentMs);
+      if (replies.areEnough) this.#judge({ limit: this.inFlightMax, operationsPerMs: replies.operationsPerMs });
+    });
+  }
+
+  #giveWay(): void {
+    this.#before = undefined;
+    this.#rests = RESTS;
+    this.#isUpNext = true;
+    this.#moveTo(this.inFlightMax / 2);
+  }
+
+  #judge(now: Judgement): void {
+    const before = this.#before;
+    this.#before = undefined;
+    if (before !== undefined && isInVain(before, now)) {
+      this.#rests = RESTS;
+      this.#isUpNext = before.limit > now.limit;
+      this.#moveTo(before.limit);
+    } else if (this.#rests > 0) {
+      this.#rests -= 1;
+      this.#replies = new Replies(now.limit);
+    } else {
+      this.#step(now);
+    }
+  }
+
+  /** Tries twice as many, if requests wait, or half as many, if more than that are in flight; goes on in a direction that was good. */
+  #step(now: Judgement): void {
+    const canRise = now.limit < IN_FLIGHT_MOST && this.#limit.pendingCount > 0;
+    const canFall = now.limit > IN_FLIGHT_LEAST && this.#replies.inFlight > now.limit / 2;
+    if (this.#isUpNext ? canRise : canFall) {
+      this.#before = now;
+      this.#moveTo(this.#isUpNext ? now.limit * 2 : now.limit / 2);
+    } else {
+      this.#rests = RESTS;
+      this.#isUpNext = !this.#isUpNext;
+      this.#replies = new Replies(now.limit);
+    }
+  }
+
+  #moveTo(limit: number): void {
+    const inFlightMax = Math.min(IN_FLIGHT_MOST, Math.max(IN_FLIGHT_LEAST, limit));
+    this.#replies = new Replies(inFlightMax);
+    this.#limit.concurrency = inFlightMax;
+  }
+}
+
+/** More in flight must have cost something to be left again; fewer must have gained something to be kept. */
+function isInVain(before: Judgement, now: Judgement): boolean {
+  return now.limit > before.limit
+    ? before.operationsPerMs > BETTER_RATIO * now.operationsPerMs
+    : now.operationsPerMs < BETTER_RATIO * before.operationsPerMs;
+}
+
+/** The replies to what was sent under one limit. */
+class Replies {
+  readonly #enough: number;
+  #count = 0;
+  #operations = 0;
+  #inFlight = 0;
+  #tookMs = 0;
+
+  constructor(limit: number) {
+    this.#enough = Math.max(JUDGED_REPLIES_LEAST, JUDGED_ROUND_TRIPS * limit);
+  }
+
+  add(operations: number, inFlight: number, tookMs: number): void {
+    this.#count += 1;
+    this.#operations += operations;
+    this.#inFlight += inFlight;
+    this.#tookMs += tookMs;
+  }
+
+  get areEnough(): boolean {
+    return this.#count >= this.#enough;
+  }
+
+  /** In flight on average, when a request was sent. */
+  get inFlight(): number {
+    return this.#inFlight / this.#count;
+  }
+
+  /** By Little's law, so that pauses between requests do not count. */
+  get operationsPerMs(): number {
+    return (this.#operations * this.inFlight) / Math.max(this.#tookMs, Number.MIN_VALUE);
+  }
+}

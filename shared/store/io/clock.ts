@@ -1,0 +1,25 @@
+// Moments: a count that orders what happens in this process, with the time of two clocks for measuring age.
+import type { Moment } from '../container/snapshot.ts';
+import type { Runtime } from '../contract/runtime.ts';
+
+export class Clock {
+  readonly #runtime: Runtime;
+  #tick = 0;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  /** A moment later than all before. */
+  now(): Moment {
+    this.#tick += 1;
+    return { tick: this.#tick, wallMs: this.#runtime.wallMs(), monotonicMs: this.#runtime.monotonicMs() };
+  }
+
+  /** Milliseconds since `moment`: the larger of both clocks' differences (one may stand still); infinite if one ran backwards. */
+  ageMs(moment: Moment): number {
+    const wallMs = this.#runtime.wallMs() - moment.wallMs;
+    const monotonicMs = this.#runtime.monotonicMs() - moment.monotonicMs;
+    return wallMs < 0 || monotonicMs < 0 ? Infinity : Math.max(wallMs, monotonicMs);
+  }
+}

@@ -1,0 +1,26 @@
+// What a table's engine counts; `TableStats` is the public view of it.
+import type { TableStats } from '../contract/api.ts';
+
+export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}InFlightMax`>]: number };
+
+/** A write or removal is sent. */
+export function countWrite(counters: Counters): void {
+  counters.requests += 1;
+  counters.writeRequests += 1;
+}
+
+export function newCounters(): Counters {
+  return {
+    requests: 0,
+    readRequests: 0,
+    writeRequests: 0,
+    conflicts: 0,
+    commits: 0,
+    unknownOutcomes: 0,
+    cacheHits: 0,
+    cacheMisses: 0,
+    splits: 0,
+    rightWalks: 0,
+    queueDepth: 0,
+  };
+}

@@ -1,0 +1,132 @@
+// Deadlines, of calls and of what a call waits for on the way. One timer serves all: it sleeps until the earliest.
+import type { CallOptions } from '../contract/api.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Runtime } from '../contract/runtime.ts';
+
+/** The end of one call, fixed when it begins. */
+export interface Deadline {
+  readonly dueMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Watched {
+  readonly dueMs: number;
+  readonly end: (cause: unknown) => void;
+}
+
+export class Deadlines {
+  readonly #runtime: Runtime;
+  readonly #defaultTimeoutMs: number;
+  readonly #watched = new Set<Watched>();
+  #wakeMs = Infinity;
+  #sleeper: AbortController | undefined;
+  #isClosed = false;
+
+  constructor(runtime: Runtime, defaultTimeoutMs: number) {
+    this.#runtime = runtime;
+    this.#defaultTimeoutMs = defaultTimeoutMs;
+  }
+
+  /** Fixes the deadline of a call that begins now. Throws `invalid` once the store is closed. */
+  begin(options: CallOptions | undefined): Deadline {
+    if (this.#isClosed) throw new StoreError('invalid', 'the store is closed');
+    const timeoutMs = options?.timeoutMs ?? this.#defaultTimeoutMs;
+    if (!(timeoutMs > 0) || timeoutMs > 2 ** 31 - 1)
+      throw new StoreError('invalid', 'timeoutMs must be above 0 and below 2^31');
+    return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
+  }
+
+  /** Whether it has passed or its signal aborted, also where work that never waited has kept the timer from saying so. */
+  isOver({ dueMs, signal }: Deadline): boolean {
+    return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
+  }
+
+  /** Calls `end` once when the deadline passes or the signal aborts, unless the returned function was called before. */
+  watch(deadline: Deadline, end: (cause: unknown) => void): () => void {
+    const { dueMs, signal } = deadline;
+    const watched: Watched = {
+      dueMs,
+      end: (cause) => {
+        unwatch();
+        end(cause);
+      },
+    };
+    const onAbort = (): void => watched.end(signal?.reason);
+    const unwatch = (): void => {
+      this.#watched.delete(watched);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    if (this.isOver(deadline)) {
+      end(signal?.reason);
+      return unwatch;
+    }
+    signal?.addEventListener('abort', onAbort);
+    this.#watched.add(watched);
+    if (watched.dueMs < this.#wakeMs) this.#rearm(watched.dueMs);
+    return unwatch;
+  }
+
+  /** Work under a deadline: rejects with what `atEnd` says when it passes. The work itself is left to end by its own bounds. */
+  bound<T>(
+    deadline: Deadline,
+    work: () => Promise<T>,
+    atEnd: (cause: unknown) => StoreError = abortedError,
+  ): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const unwatch = this.watch(deadline, (cause) => reject(atEnd(cause)));
+      if (this.isOver(deadline)) return;
+      work().then(resolve, reject).finally(unwatch);
+    });
+  }
+
+  /** The result of `work` if it is there within `ms`, else undefined; the work goes on. */
+  async within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    const unwatch = this.watch({ dueMs: this.#runtime.monotonicMs() + ms, signal: undefined }, () =>
+      late.resolve(undefined),
+    );
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      unwatch();
+    }
+  }
+
+  /** Ends every call and every wait, and lets no further call begin. */
+  close(cause: unknown): void {
+    this.#isClosed = true;
+    for (const watched of this.#watched) watched.end(cause);
+    this.#sleeper?.abort();
+  }
+
+  /** Calls and waits under way. */
+  get count(): number {
+    return this.#watched.size;
+  }
+
+  #rearm(dueMs: number): void {
+    this.#sleeper?.abort();
+    this.#wakeMs = dueMs;
+    const sleeper = new AbortController();
+    this.#sleeper = sleeper;
+    void this.#runtime.watch(Math.max(1, Math.ceil(dueMs - this.#runtime.monotonicMs())), sleeper.signal).then(() => {
+      if (this.#sleeper === sleeper) this.#wake();
+    });
+  }
+
+  #wake(): void {
+    const nowMs = this.#runtime.monotonicMs();
+    for (const watched of this.#watched) if (watched.dueMs <= nowMs) watched.end(undefined);
+    let next = Infinity;
+    for (const { dueMs } of this.#watched) next = Math.min(next, dueMs);
+    this.#sleeper = undefined;
+    this.#wakeMs = Infinity;
+    if (next < Infinity) this.#rearm(next);
+  }
+}
+
+/** The end of a call before anything was written. */
+export function abortedError(cause: unknown): StoreError {
+  const why = cause === undefined ? 'the deadline passed' : 'the call was aborted';
+  return new StoreError('aborted', `${why} before anything was written`, { cause });
+}

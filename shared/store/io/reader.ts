@@ -1,0 +1,192 @@
+// Reading containers. Reads of one container that have not been sent yet share one request, and reads of several ride together where
+// the provider takes them; a read never joins a request that has departed, because its reply may be older than the caller (rule 19).
+import {
+  COMMIT_PART,
+  HEADER_PART,
+  isWhole,
+  type Moment,
+  pagePart,
+  slotOfPart,
+  type Snapshot,
+  snapshotOf,
+} from '../container/snapshot.ts';
+import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import type { Pace, Reply } from './adaptive-limit.ts';
+import type { Clock } from './clock.ts';
+import type { ContainerCache } from './container-cache.ts';
+import type { Counters } from './counters.ts';
+
+/** Deadline of one request to the provider. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+
+/** What one reply showed of a container. */
+export interface Observation {
+  readonly version: EntityVersion;
+  readonly lastCommit: Id64 | undefined;
+  readonly seen: Moment;
+  /** Present if the header was asked for. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** A read that has not been sent yet: anyone may still join it. */
+interface Pending {
+  readonly id: EntityId;
+  readonly parts: Set<PartName>;
+  isWhole: boolean;
+  askers: number;
+  readonly reply: PromiseWithResolvers<Observation | undefined>;
+}
+
+export interface ReaderContext {
+  readonly table: string;
+  readonly driver: Driver;
+  readonly cache: ContainerCache;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  readonly counters: Counters;
+}
+
+export class Reader {
+  readonly #context: ReaderContext;
+  readonly #pending = new Map<EntityId, Pending>();
+  /** Containers whose last commit is being asked for: who wants to know it too waits for that reply, and shares the next request. */
+  readonly #checking = new Set<EntityId>();
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  /** Whether the snapshot is still the present version: one tiny read. */
+  async isCurrent(snapshot: Snapshot): Promise<boolean> {
+    return isShownBy(await this.commitOf(snapshot.id), snapshot);
+  }
+
+  /** The container's version and last commit; undefined if it is absent. One tiny read. */
+  commitOf(id: EntityId): Promise<Observation | undefined> {
+    return this.#request(id, [COMMIT_PART]);
+  }
+
+  /** The id of the container's last commit; undefined if it is absent. One tiny read. */
+  async lastCommitOf(id: EntityId): Promise<Id64 | undefined> {
+    return (await this.commitOf(id))?.lastCommit;
+  }
+
+  /** The container's version; undefined if it is absent. One tiny read. */
+  async versionOf(id: EntityId): Promise<EntityVersion | undefined> {
+    return (await this.commitOf(id))?.version;
+  }
+
+  /** The header, and the pages in these slots; undefined if the container is absent. One request. */
+  async readPages(id: EntityId, slots: readonly number[]): Promise<Snapshot | undefined> {
+    const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)]);
+    return observed?.snapshot;
+  }
+
+  /** The whole container; undefined if it is absent. One request. */
+  async readWhole(id: EntityId): Promise<Snapshot | undefined> {
+    const observed = await this.#request(id, 'all');
+    return observed?.snapshot;
+  }
+
+  #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
+    let pending = this.#pending.get(id);
+    const couldDepart = pending !== undefined && this.#mayDepart(pending);
+    if (pending === undefined) {
+      pending = { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
+      this.#pending.set(id, pending);
+    }
+    pending.askers += 1;
+    if (parts === 'all') pending.isWhole = true;
+    else for (const part of parts) pending.parts.add(part);
+    if (!couldDepart && this.#mayDepart(pending)) this.#departSoon();
+    return pending.reply.promise;
+  }
+
+  #mayDepart(pending: Pending): boolean {
+    return !isCheck(pending) || !this.#checking.has(pending.id);
+  }
+
+  #departSoon(): void {
+    void this.#context.pace.run(() => this.#depart());
+  }
+
+  /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
+  async #depart(): Promise<Reply | undefined> {
+    const { driver, clock, counters } = this.#context;
+    const train: Pending[] = [];
+    for (const pending of this.#pending.values()) {
+      if (train.length === driver.limits.readsMax) break;
+      if (pending.isWhole === (train[0] ?? pending).isWhole && this.#mayDepart(pending)) train.push(pending);
+    }
+    if (train.length === 0) return undefined;
+    for (const { id } of train) this.#pending.delete(id);
+    const checked = train.filter(isCheck).map(({ id }) => id);
+    for (const id of checked) this.#checking.add(id);
+    const seen = clock.now();
+    counters.requests += 1;
+    counters.readRequests += 1;
+    const requests = train.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
+    const operations = train.reduce((sum, { askers }) => sum + askers, 0);
+    try {
+      const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
+      for (const [index, pending] of train.entries()) this.#deliver(pending, entities[index], seen);
+      return { operations, isThrottled: false };
+    } catch (error) {
+      for (const pending of train) pending.reply.reject(error);
+      return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
+    } finally {
+      for (const id of checked) this.#checking.delete(id);
+      if (checked.some((id) => this.#pending.has(id))) this.#departSoon();
+    }
+  }
+
+  #deliver(pending: Pending, entity: Entity | undefined, seen: Moment): void {
+    try {
+      pending.reply.resolve(entity === undefined ? this.#missing(pending.id) : this.#observe(pending, entity, seen));
+    } catch (error) {
+      pending.reply.reject(error);
+    }
+  }
+
+  #missing(id: EntityId): undefined {
+    this.#context.cache.forget(id);
+  }
+
+  #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
+    const { cache, table } = this.#context;
+    const { version } = entity;
+    if (!pending.isWhole && !pending.parts.has(HEADER_PART)) {
+      const lastCommit = entity.parts.get(COMMIT_PART);
+      return {
+        version,
+        lastCommit: lastCommit?.length === ID64_BYTES ? id64(lastCommit) : undefined,
+        seen,
+        snapshot: undefined,
+      };
+    }
+    const read = snapshotOf(entity, table, seen, cache.get(entity.id));
+    const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
+    for (const ref of read.header.pages) {
+      if ((pending.isWhole || asked.has(ref.slot)) && !ref.content.isKnown)
+        throw new StoreError('corrupt', `page ${ref.slot} is missing`, { table, container: entity.id });
+    }
+    const offered = cache.offer(read);
+    // A later commit may be known by fewer of its pages than this reply brought.
+    const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
+    return { version, lastCommit: read.lastCommit, seen, snapshot };
+  }
+}
+
+/** Whether it asks for the last commit alone. */
+function isCheck({ parts, isWhole }: Pending): boolean {
+  return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
+}
+
+/** Whether the reply shows the snapshot's very version: then it is as young as the reply. Version and commit id must both be equal. */
+export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
+  if (observed?.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit) return false;
+  if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
+  return true;
+}

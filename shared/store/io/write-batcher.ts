@@ -1,0 +1,75 @@
+// Sending commits. Those of several containers that wait at the same moment ride in one request where the provider takes them together: a
+// train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
+import { type Driver, type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
+import type { Pace, Reply } from './adaptive-limit.ts';
+import { type Counters, countWrite } from './counters.ts';
+import { REQUEST_TIMEOUT_MS } from './reader.ts';
+
+interface Waiting {
+  readonly write: Write;
+  readonly bytes: number;
+  readonly isAlone: boolean;
+  readonly changeCount: number;
+  readonly outcome: PromiseWithResolvers<WriteOutcome>;
+}
+
+export class Sender {
+  readonly #driver: Driver;
+  readonly #pace: Pace;
+  readonly #counters: Counters;
+  /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
+  readonly #waiting = new Map<EntityId, Waiting>();
+
+  constructor(driver: Driver, pace: Pace, counters: Counters) {
+    this.#driver = driver;
+    this.#pace = pace;
+    this.#counters = counters;
+  }
+
+  /**
+   * The write's outcome. `isAlone`: in a request of its own, because in another's company a refusal tells nothing (rule 1). `changeCount`:
+   * changes that wait for it.
+   */
+  send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
+    const outcome = Promise.withResolvers<WriteOutcome>();
+    const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, outcome };
+    this.#waiting.set(write.id, waiting);
+    void this.#pace.run(() => this.#depart());
+    return waiting.outcome.promise;
+  }
+
+  async #depart(): Promise<Reply | undefined> {
+    const train = this.#nextTrain();
+    if (train.length === 0) return undefined;
+    const writes = train.map(({ write }) => write);
+    countWrite(this.#counters);
+    let isThrottled = false;
+    try {
+      const outcomes = await this.#driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+      for (const [index, { outcome }] of train.entries()) outcome.resolve(outcomes[index]!);
+      isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
+    } catch (error) {
+      for (const { outcome } of train) outcome.reject(error);
+    }
+    return { operations: train.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
+  }
+
+  /** The oldest that waits, with those of its lane that may come along. */
+  #nextTrain(): Waiting[] {
+    const { limits } = this.#driver;
+    const train: Waiting[] = [];
+    let lane: string | undefined;
+    let bytes = 0;
+    for (const [id, next] of this.#waiting) {
+      if (train.length > 0) {
+        if (next.isAlone || limits.lane(id) !== lane || bytes + next.bytes > limits.writeBytesMax) continue;
+      }
+      this.#waiting.delete(id);
+      train.push(next);
+      lane = limits.lane(id);
+      bytes += next.bytes;
+      if (next.isAlone || train.length === limits.writesMax) break;
+    }
+    return train;
+  }
+}

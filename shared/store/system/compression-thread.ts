@@ -1,0 +1,126 @@
+// A thread that compresses the pages of large commits, so that a process with a second processor goes on meanwhile: compression is a third
+// of what a bulk write costs. Smaller commits are done on the spot.
+import { Worker } from 'node:worker_threads';
+import { compressHere, type Compressor } from '../compressor.ts';
+import type { Compression } from '../contract/api.ts';
+import { CHUNK_BYTES_LEAST, METHODS, smallerOf } from '../format/compression.ts';
+
+/** Fewer pages, up to some 5 ms of work, are compressed on the spot: the commits of single puts would wait longer for the thread than that. */
+const PAGES_LEAST = 64;
+/** While so many commits wait for the thread, further ones are compressed on the spot. */
+const BACKLOG_MAX = 8;
+
+/** Its own source, so that it needs no file beside a bundle. Bodies come, and go, one behind another in one buffer, which is handed over. */
+const SOURCE = `
+  const { parentPort } = require('node:worker_threads');
+  const zlib = require('node:zlib');
+  const joined = (pieces) => {
+    const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+    let end = 0;
+    for (const piece of pieces) { all.set(piece, end); end += piece.length; }
+    return all.buffer;
+  };
+  parentPort.on('message', ({ id, method, buffer, lengths }) => {
+    let begin = 0;
+    const pieces = lengths.map((length) => {
+      const raw = new Uint8Array(buffer, begin, length);
+      begin += length;
+      const chunkSize = Math.max(${CHUNK_BYTES_LEAST}, length);
+      return zlib[method.name](raw, { ...method.options, chunkSize });
+    });
+    const reply = joined(pieces);
+    parentPort.postMessage({ id, buffer: reply, lengths: pieces.map(({ length }) => length) }, [reply]);
+  });
+`;
+
+interface Reply {
+  readonly id: number;
+  readonly buffer: ArrayBuffer;
+  readonly lengths: readonly number[];
+}
+
+type Pieces = readonly Uint8Array[] | undefined;
+
+/** Starts its thread with the first large commit, which it does not keep waiting. A thread that failed, or was closed, is not started again. */
+export class CompressionThread implements Compressor {
+  readonly #waiting = new Map<number, (pieces: Pieces) => void>();
+  #worker: Worker | undefined;
+  #isOnline = false;
+  #isOver = false;
+  #nextId = 0;
+
+  compress(bodies: readonly Uint8Array[], compression: Compression): ReturnType<Compressor['compress']> {
+    if (compression === 'none' || bodies.length < PAGES_LEAST || !this.#isFree())
+      return compressHere(bodies, compression);
+    return this.#send(bodies, METHODS[compression]).then((pieces) =>
+      pieces?.map((piece, index) => smallerOf(bodies[index]!, piece, compression)),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.#worker?.terminate();
+  }
+
+  #isFree(): boolean {
+    if (!this.#isOver && this.#worker === undefined) this.#start();
+    return this.#isOnline && this.#waiting.size < BACKLOG_MAX;
+  }
+
+  /** A process that may not have threads, or no further one, does without. */
+  #start(): void {
+    try {
+      // Flags of the process, such as --input-type, are not meant for it.
+      const worker = new Worker(SOURCE, { eval: true, execArgv: [], name: 'stowage compression' });
+      worker.unref();
+      worker.once('online', () => (this.#isOnline = !this.#isOver));
+      worker.on('message', (reply: Reply) => this.#receive(reply));
+      for (const end of ['error', 'messageerror', 'exit']) worker.on(end, () => this.#end());
+      this.#worker = worker;
+    } catch {
+      this.#end();
+    }
+  }
+
+  #send(bodies: readonly Uint8Array[], method: (typeof METHODS)[keyof typeof METHODS]): Promise<Pieces> {
+    const { promise, resolve } = Promise.withResolvers<Pieces>();
+    const lengths = bodies.map(({ length }) => length);
+    const { buffer } = joined(bodies);
+    const id = this.#nextId++;
+    this.#waiting.set(id, resolve);
+    // While somebody waits for it, it keeps the process alive.
+    this.#worker?.ref();
+    this.#worker?.postMessage({ id, method, buffer, lengths }, [buffer]);
+    return promise;
+  }
+
+  #receive({ id, buffer, lengths }: Reply): void {
+    let begin = 0;
+    const pieces = lengths.map((length) => {
+      const piece = new Uint8Array(buffer, begin, length);
+      begin += length;
+      return piece;
+    });
+    this.#waiting.get(id)?.(pieces);
+    this.#waiting.delete(id);
+    if (this.#waiting.size === 0) this.#worker?.unref();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#isOnline = false;
+    for (const resolve of this.#waiting.values()) resolve(undefined);
+    this.#waiting.clear();
+  }
+}
+
+/** In memory of their own, which can be handed over. */
+function joined(bodies: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const body of bodies) {
+    all.set(body, end);
+    end += body.length;
+  }
+  return all;
+}

@@ -1,0 +1,81 @@
+// The bound on what waits to be written: bytes and changes. Whoever comes when it is reached waits in line; the line is bounded too.
+import { StoreError } from '../contract/errors.ts';
+
+const WAITING_MAX = 10_000;
+
+interface Waiting {
+  readonly bytes: number;
+  readonly count: number;
+  admit(): void;
+}
+
+/** A place in the queues. */
+export interface Ticket {
+  /** Resolves when there is room; undefined if there was at once. */
+  readonly entered: Promise<void> | undefined;
+  /** Gives the room back, or leaves the line. To be called once. */
+  leave(): void;
+}
+
+export class Admission {
+  readonly #bytesMax: number;
+  readonly #countMax: number;
+  #bytes = 0;
+  #count = 0;
+  readonly #line: Waiting[] = [];
+
+  constructor(bytesMax: number, countMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#countMax = countMax;
+  }
+
+  /** Takes room, now or when it is there. Throws `throttled` when even the line is full. */
+  enter(bytes: number, count: number): Ticket {
+    if (this.#line.length === 0 && this.#hasRoom(bytes, count)) {
+      this.#take(bytes, count);
+      return { entered: undefined, leave: () => this.#giveBack(bytes, count) };
+    }
+    if (this.#line.length >= WAITING_MAX) throw new StoreError('throttled', 'too many writes wait already: slow down');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting: Waiting = { bytes, count, admit: resolve };
+    this.#line.push(waiting);
+    return { entered: promise, leave: () => this.#leave(waiting) };
+  }
+
+  #leave(waiting: Waiting): void {
+    const place = this.#line.indexOf(waiting);
+    if (place < 0) return this.#giveBack(waiting.bytes, waiting.count);
+    this.#line.splice(place, 1);
+    // It may have been too large for the room that those behind it fit into.
+    this.#admit();
+  }
+
+  #giveBack(bytes: number, count: number): void {
+    this.#bytes -= bytes;
+    this.#count -= count;
+    this.#admit();
+  }
+
+  /** Lets in from the head of the line whoever has room. */
+  #admit(): void {
+    for (
+      let first = this.#line[0];
+      first !== undefined && this.#hasRoom(first.bytes, first.count);
+      first = this.#line[0]
+    ) {
+      this.#line.shift();
+      this.#take(first.bytes, first.count);
+      first.admit();
+    }
+  }
+
+  /** What is larger than the bound itself is admitted alone. */
+  #hasRoom(bytes: number, count: number): boolean {
+    return this.#count === 0 || (this.#bytes + bytes <= this.#bytesMax && this.#count + count <= this.#countMax);
+  }
+
+  #take(bytes: number, count: number): void {
+    this.#bytes += bytes;
+    this.#count += count;
+  }
+}

@@ -1,0 +1,276 @@
+// A scan walks the leaves in order of position. Each leaf is taken from one reply, whole, and counts for exactly the positions it owned in
+// it; the next leaf is sought at its high. So a record that exists throughout is given once, whatever splits meanwhile (rule 20).
+import { isExpired } from '../container/evaluate.ts';
+import { layersOf } from '../container/layers.ts';
+import { flatten } from '../container/merge.ts';
+import { pageOf, type Snapshot } from '../container/snapshot.ts';
+import type { Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Engine } from '../engine/core.ts';
+import { orderChanged } from '../engine/tree.ts';
+import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import type { PageRef } from '../format/header.ts';
+import {
+  isTombstone,
+  lowerBound,
+  type Page,
+  recordAt,
+  recordCount,
+  slicePage,
+  type StoredRecord,
+} from '../format/page.ts';
+import {
+  beforeBound,
+  decodeKey,
+  encodeKey,
+  endOfPrefix,
+  type Placer,
+  placerOf,
+  type Position,
+  successor,
+  type UpperBound,
+} from '../format/position.ts';
+import type { Deadline, Deadlines } from '../io/deadline.ts';
+import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
+
+/** Leaves read ahead of the one being given. */
+const LEAVES_AHEAD = 4;
+
+export type MakeEntry<V> = (key: string, record: StoredRecord, incarnation: Id64) => Entry<V>;
+
+export class TableScan<V> implements Scan<V> {
+  readonly #engine: Engine;
+  readonly #deadlines: Deadlines;
+  readonly #order: Order;
+  readonly #options: ScanOptions;
+  readonly #makeEntry: MakeEntry<V>;
+  readonly #place: Placer;
+  readonly #bounds: { readonly from: Position; readonly end: UpperBound; readonly incarnation: Id64 | undefined };
+  readonly #ahead = new Map<string, Promise<Snapshot>>();
+  #state: ScanState | undefined;
+  #isStarted = false;
+
+  constructor(engine: Engine, deadlines: Deadlines, order: Order, options: ScanOptions, makeEntry: MakeEntry<V>) {
+    this.#engine = engine;
+    this.#deadlines = deadlines;
+    this.#order = order;
+    this.#options = options;
+    this.#makeEntry = makeEntry;
+    this.#place = placerOf(order, 0);
+    this.#bounds = boundsOf(options, order, engine.table);
+  }
+
+  get cursor(): string | undefined {
+    return this.#state === undefined ? this.#options.cursor : this.#isAtEnd ? undefined : encodeCursor(this.#state);
+  }
+
+  #isAtEnd = false;
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Entry<V>> {
+    if (this.#isStarted)
+      throw new StoreError('invalid', 'a scan is iterated once: begin another, or resume with its cursor');
+    this.#isStarted = true;
+    const { end } = this.#bounds;
+    let left = this.#options.limit ?? Infinity;
+    let { from: position } = this.#bounds;
+    while (!this.#isAtEnd && left > 0) {
+      const leaf = await this.#leafOrPast(position);
+      const { incarnation, high, order } = leaf.header;
+      if (order !== this.#order) throw orderChanged(this.#engine.table);
+      this.#checkIncarnation(incarnation);
+      for (const found of recordsFrom(this.#engine, leaf, this.#place, position, end)) {
+        if ('error' in found) {
+          this.#goPast(found.high, position, incarnation);
+          throw found.error;
+        }
+        if (this.#engine.turns.isLong) await this.#engine.turns.pause();
+        const { record, at } = found;
+        // Past the record before it is decoded: who catches that error goes on behind it.
+        this.#state = { order: this.#order, incarnation, position: successor(at), end };
+        left -= 1;
+        yield this.#makeEntry(decodeKey(record.key), record, incarnation);
+        if (left === 0) return;
+      }
+      position = this.#goPast(high, position, incarnation);
+    }
+  }
+
+  /** All below `high` is given, or told to be damaged: where the scan goes on. */
+  #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
+    const { end } = this.#bounds;
+    this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
+    this.#state = { order: this.#order, incarnation, position: high ?? position, end };
+    return this.#state.position;
+  }
+
+  /** The leaf at `position`. Where it is damaged the cursor goes past it, as far as its branch says where the next one begins. */
+  async #leafOrPast(position: Position): Promise<Snapshot> {
+    const { tree } = this.#engine;
+    try {
+      return await this.#leafAt(position, this.#deadlines.begin(this.#options));
+    } catch (error) {
+      const [next] = tree.lowsAfter(position, 1);
+      if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined)
+        this.#goPast(next, position, (await tree.root()).header.incarnation);
+      throw error;
+    }
+  }
+
+  async #leafAt(position: Position, deadline: Deadline): Promise<Snapshot> {
+    const read = (at: Position): Promise<Snapshot> =>
+      this.#engine.tree.find(at, 0, (id) => this.#engine.reader.readWhole(id));
+    const name = nameOf(position);
+    const ahead = this.#ahead.get(name);
+    this.#ahead.delete(name);
+    const leaf = await this.#deadlines.bound(deadline, () => ahead ?? read(position));
+    this.#readAhead(leaf, read);
+    return leaf;
+  }
+
+  /** Begins to read the next leaves, as far as the branch in memory knows where they begin. */
+  #readAhead(leaf: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
+    if ((this.#options.limit ?? Infinity) < Infinity) return;
+    for (const low of this.#engine.tree.lowsAfter(leaf.header.low, LEAVES_AHEAD)) {
+      const name = nameOf(low);
+      if (!beforeBound(low, this.#bounds.end) || this.#ahead.has(name) || this.#ahead.size >= LEAVES_AHEAD) continue;
+      const reading = read(low);
+      // Its error is met when, and if, its turn comes.
+      reading.catch(() => undefined);
+      this.#ahead.set(name, reading);
+    }
+  }
+
+  #checkIncarnation(incarnation: Id64): void {
+    const expected = this.#state?.incarnation ?? this.#bounds.incarnation;
+    if (expected === undefined || expected === incarnation) return;
+    throw new StoreError('conflict', 'the table was dropped and created again during the scan: begin anew', {
+      table: this.#engine.table,
+    });
+  }
+}
+
+function nameOf(position: Position): string {
+  return Buffer.from(position).toString('latin1');
+}
+
+function boundsOf(
+  options: ScanOptions,
+  order: Order,
+  table: string,
+): { from: Position; end: UpperBound; incarnation: Id64 | undefined } {
+  const { prefix, from, to, limit, cursor } = options;
+  const hasBounds = prefix !== undefined || from !== undefined || to !== undefined;
+  const refuse = (message: string): never => {
+    throw new StoreError('invalid', message, { table });
+  };
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
+    refuse('limit must be a positive whole number');
+  if (hasBounds && order === 'hash')
+    refuse('prefix, from and to need a table of order "key"; this one has order "hash"');
+  if (prefix !== undefined && (from !== undefined || to !== undefined)) refuse('give prefix, or from and to, not both');
+  const low = encodeBound(prefix ?? from, table);
+  const end = prefix === undefined ? (to === undefined ? undefined : encodeBound(to, table)) : endOfPrefix(low);
+  if (cursor === undefined) return { from: low, end, incarnation: undefined };
+  const state = decodeCursor(cursor, table);
+  if (state.order !== order) refuse('this cursor belongs to a table of another order');
+  // A cursor tells where its scan goes on and ends, not where it began.
+  const isWithin = compareBytes(low, state.position) <= 0 && isSameBound(end, state.end);
+  if (hasBounds && !isWithin)
+    refuse('a cursor carries its bounds: give the same prefix, or from and to, as at first, or none');
+  return { from: state.position, end: state.end, incarnation: state.incarnation };
+}
+
+function isSameBound(a: UpperBound, b: UpperBound): boolean {
+  return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
+}
+
+/** An empty bound is the beginning of the table. */
+function encodeBound(key: string | undefined, table: string): Position {
+  return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
+}
+
+/** A stretch of a leaf, from `low` to `high`, of which a page is damaged: nobody can say which records it has. */
+interface DamagedStretch {
+  readonly error: StoreError;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/** The live records of a leaf in [from, end), in order, up to the first stretch that is damaged: it comes last. */
+function* recordsFrom(
+  engine: Engine,
+  leaf: Snapshot,
+  place: Placer,
+  from: Position,
+  end: UpperBound,
+): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
+  const nowMs = engine.runtime.wallMs();
+  for (const page of pagesBetween(engine, leaf, place, from, end)) {
+    if ('error' in page) {
+      yield page;
+      return;
+    }
+    for (let index = 0; index < recordCount(page); index += 1) {
+      const record = recordAt(page, index);
+      const at = place(record.key);
+      if (compareBytes(at, from) < 0) continue;
+      if (!beforeBound(at, end)) return;
+      if (!isTombstone(record) && !isExpired(record, nowMs)) yield { record, at };
+    }
+  }
+}
+
+interface Row {
+  readonly ref: PageRef;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/**
+ * Pages that hold the records of a leaf in [from, end), in order, and some beside. A leaf in one layer gives its pages as they come; several layers
+ * are opened together, and give what lies before the first damage in any.
+ */
+function* pagesBetween(
+  engine: Engine,
+  leaf: Snapshot,
+  place: Placer,
+  from: Position,
+  end: UpperBound,
+): Generator<Page | DamagedStretch> {
+  const layers = layersOf(leaf.header).map((refs) => rowsBetween(refs, leaf, from, end));
+  const [only] = layers;
+  if (layers.length === 1 && only !== undefined) {
+    for (const row of only) yield open(engine, leaf, row);
+    return;
+  }
+  const damaged = layers.flat().flatMap((row) => {
+    const opened = open(engine, leaf, row);
+    return 'error' in opened ? [opened] : [];
+  });
+  const [first] = damaged.sort((a, b) => compareBytes(a.low, b.low));
+  const intact = layers.map((rows) => rows.filter(({ low }) => beforeBound(low, first?.low)));
+  const page = flatten(
+    intact.map((rows) => rows.map(({ ref }) => pageOf(leaf, ref, engine.table))),
+    place,
+  );
+  yield first === undefined ? page : slicePage(page, 0, lowerBound(page, first.low, place));
+  if (first !== undefined) yield first;
+}
+
+/** The rows of a layer that may hold records in [from, end). */
+function rowsBetween(refs: readonly PageRef[], leaf: Snapshot, from: Position, end: UpperBound): Row[] {
+  const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
+  return rows.filter(
+    ({ low, high }, row) =>
+      (high === undefined || compareBytes(high, from) > 0) && (row === 0 || beforeBound(low, end)),
+  );
+}
+
+function open(engine: Engine, leaf: Snapshot, { ref, low, high }: Row): Page | DamagedStretch {
+  try {
+    return pageOf(leaf, ref, engine.table);
+  } catch (error) {
+    if (error instanceof StoreError) return { error, low, high };
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+// Values at the edge: how a record's value becomes bytes and back. The engine below never decodes a value; the codec's tag is stored
+// with the record, so any table handle reads any record.
+import type { CodecName, EncodedValue } from '../contract/api.ts';
+import { StoreError } from '../contract/errors.ts';
+import { asBuffer } from '../format/bytes.ts';
+import { isPlainlyCarried } from './carried.ts';
+import { packValue, unpackValue } from './msgpack.ts';
+
+/** Largest value, encoded, together with its key. */
+export const RECORD_BYTES_MAX = 512 * 1024;
+
+/** The tags of FORMAT.md. */
+const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;
+
+export interface TaggedBytes {
+  readonly tag: number;
+  readonly bytes: Uint8Array;
+}
+
+const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
+  msgpack: (value) => ({ tag: 1, bytes: packValue(value, isPlainlyCarried(value, 'msgpack')) }),
+  json: (value) => ({ tag: 2, bytes: Buffer.from(jsonOf(value, isPlainlyCarried(value, 'json')), 'utf8') }),
+  bytes: (value) => {
+    if (!(value instanceof Uint8Array)) throw new TypeError('the codec "bytes" takes a Uint8Array');
+    return { tag: 0, bytes: Uint8Array.prototype.slice.call(value) };
+  },
+  encoded: (value) => {
+    const { codec, bytes } = value as EncodedValue;
+    const tag = TAG_NAMES.indexOf(codec);
+    if (tag < 0 || !(bytes instanceof Uint8Array)) throw new TypeError('the codec "encoded" takes {codec, bytes}');
+    return { tag, bytes: Uint8Array.prototype.slice.call(bytes) };
+  },
+};
+
+/** JSON has -0, though JSON.stringify does not write it. (JSON.rawJSON is not yet in TypeScript's library.) */
+function jsonOf(value: unknown, isPlain: boolean): string {
+  if (isPlain) return JSON.stringify(value);
+  const negativeZero = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('-0');
+  return JSON.stringify(value, (_, inner: unknown) => (Object.is(inner, -0) ? negativeZero : inner));
+}
+
+/** Encodes a value; throws `invalid` for what the codec cannot carry, `too_large` above 512 KiB with the key. */
+export function encodeValue(codec: CodecName, value: unknown, place: { table: string; key: string }): TaggedBytes {
+  let encoded: TaggedBytes;
+  try {
+    encoded = ENCODERS[codec](value);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : 'unknown reason';
+    throw new StoreError('invalid', `the codec "${codec}" cannot carry the value: ${detail}`, { ...place, cause });
+  }
+  const bytes = encoded.bytes.length + Buffer.byteLength(place.key);
+  if (bytes > RECORD_BYTES_MAX) {
+    throw new StoreError(
+      'too_large',
+      `the record takes ${bytes} bytes encoded, at most ${RECORD_BYTES_MAX} are allowed`,
+      place,
+    );
+  }
+  return encoded;
+}
+
+/** Decodes by the stored tag; a handle of codec `encoded` gets the bytes as they are. Throws `corrupt` if they cannot be decoded. */
+export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { table: string; key: string }): unknown {
+  const name = TAG_NAMES[stored.tag];
+  try {
+    if (name === undefined) throw new RangeError(`unknown codec tag ${stored.tag}`);
+    // A copy: what the caller does to its value must not reach a cached page, nor a small value keep a large page alive.
+    if (codec === 'encoded') return { codec: name, bytes: new Uint8Array(stored.bytes) };
+    if (name === 'bytes') return new Uint8Array(stored.bytes);
+    return name === 'msgpack' ? unpackValue(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
+  } catch (cause) {
+    throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...place, cause });
+  }
+}
