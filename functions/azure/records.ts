@@ -3,7 +3,7 @@
 import { app as host } from '@azure/functions';
 import { logToStdout } from '../http/log.ts';
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
-import { createRecordsApp } from '../records/record.ts';
+import { createRecordsApp } from '../records/app.ts';
 import { handlerOf, METHODS } from './http.ts';
 import { config, open } from './instance.ts';
 

@@ -1,6 +1,6 @@
 // What a store spent at its provider, from the counts of its driver. What is sent and billed differs: Datastore takes many entities in one
 // request and bills entities, Azure Table Storage answers single reads and removals and bills requests.
-import type { Usage } from '../../shared/compare/cell/cell.ts';
+import type { Usage } from '../../shared/compare/usage.ts';
 import type { DriverCounters } from '../../shared/drivers/measured.ts';
 
 /** Running totals. The store never repeats a write, and a repeated read is a request like any other: there are no retries beside the requests. */

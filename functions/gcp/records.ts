@@ -2,7 +2,7 @@
 // bundle would fill a second registry that nobody reads.
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
-import { createRecordsApp } from '../records/record.ts';
+import { createRecordsApp } from '../records/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, open } from './instance.ts';
 

@@ -1,7 +1,7 @@
 // One record over HTTP: GET, HEAD, PUT, DELETE with conditions, ttl and bounded staleness. Conditions are handed to the store where it
 // can judge them within the write; only lists of tags and `If-Match: *` cost a read first.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
-import { type App, type Call, createApp, type FrameOptions, reply, type Route } from '../http/app.ts';
+import { type Call, reply } from '../http/app.ts';
 import { readBody } from '../http/body.ts';
 import {
   type Conditions,
@@ -17,30 +17,7 @@ import { codecOf, encodedValue, MEDIA_TYPE_OF, present } from '../http/content.t
 import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
-import { batchRoute } from './batch.ts';
-import { scanRoute } from './scan.ts';
-import { isoTime, type RecordTable, type StoreSource, tableNameOf, tableRoutes, Tables } from './tables.ts';
-
-export interface RecordsAppOptions extends FrameOptions {
-  readonly store: StoreSource;
-}
-
-/** The function `records`. */
-export function createRecordsApp(options: RecordsAppOptions): App {
-  const tables = new Tables(options.store);
-  const path = '/v1/tables/:table/records/:key';
-  return createApp(
-    [
-      { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
-      { method: 'PUT', path, role: 'write', handle: (call) => putRecord(tables, call) },
-      { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
-      scanRoute(tables),
-      batchRoute(tables),
-      ...tableRoutes(tables),
-    ] satisfies Route[],
-    options,
-  );
-}
+import { isoTime, type RecordTable, tableNameOf, type Tables } from './tables.ts';
 
 /** The store's own limit for a record, so that a body which can never fit is not read to its end. */
 const VALUE_BYTES_MAX = 512 * 1024;
@@ -48,7 +25,7 @@ const VALUE_BYTES_MAX = 512 * 1024;
 /** Rounds of reading, judging and writing against other writers before giving up. */
 const ROUNDS_MAX = 8;
 
-async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+export async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const conditions = conditionsOf(request);
   const key = keyOf(request);
@@ -64,7 +41,7 @@ async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Res
   return reply(MEDIA_TYPE_OF[codec], bytes, headers);
 }
 
-async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+export async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const key = keyOf(request);
   const conditions = conditionsOf(request);
@@ -83,7 +60,7 @@ async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Res
   });
 }
 
-async function deleteRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+export async function deleteRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const key = keyOf(request);
   const conditions = conditionsOf(request);

@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { median } from '../../shared/compare/plan/median.ts';
 import { bundleFunction, ROOT } from '../package/bundle.ts';
 import { unzipTo, zip } from '../package/zip.ts';
-import { median } from './contest/contest.ts';
 import type { Statement } from './contest/text.ts';
 
 const WORK = 'infra/bench/engine-work.ts';

@@ -3,6 +3,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { median } from '../../shared/compare/plan/median.ts';
 import { command, runCommand } from '../cli/options.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
@@ -12,7 +13,6 @@ import { startGcpHost } from '../hosts/gcp.ts';
 import type { FunctionHost } from '../hosts/host.ts';
 import type { Cloud } from '../package/bundle.ts';
 import { folderOf, packageAndUnpack } from '../package/package.ts';
-import { median } from './contest/contest.ts';
 
 const ROUNDS = 9;
 const KEY = 'measure-cold-start-key';

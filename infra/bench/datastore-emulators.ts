@@ -3,10 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
 import { GoogleAuth, googleAuthLibrary, grpc } from 'google-gax';
+import { median } from '../../shared/compare/plan/median.ts';
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
-import { median, rateOf } from './contest/contest.ts';
+import { rateOf } from './contest/contest.ts';
 
 const PROJECT_ID = 'measure';
 const CALLERS = 32;

@@ -4,7 +4,7 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
 import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
 import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
-import type { Provider } from '../../shared/compare/cell/cell.ts';
+import type { Provider } from '../../shared/compare/dimensions.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { type Driver, openStore, type Store, type StoreOptions } from '../../shared/store/index.ts';

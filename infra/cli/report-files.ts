@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reportHtml } from '../../shared/compare/report/html.ts';
-import { type Report, reportSchema } from '../../shared/compare/report/report.ts';
+import { type Report, reportSchema } from '../../shared/compare/report/schema.ts';
 
 /** Full paths of `compare.json` and `compare.html`. Nothing that breaks the schema is written. */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {

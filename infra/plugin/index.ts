@@ -11,6 +11,7 @@ import { info } from './commands/info.ts';
 import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
 import { changeKeys } from './commands/keys.ts';
 import { remove } from './commands/remove.ts';
+import { askWith, type Context } from './context/context.ts';
 import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
 import {
   DeployError,
@@ -20,8 +21,8 @@ import {
   settingsOf,
 } from './context/settings.ts';
 import { run } from './context/tools.ts';
+import { endpointsFile } from './stack/endpoints-file.ts';
 import type { Patience } from './stack/patience.ts';
-import { askWith, type Context, endpointsFile } from './stack/stack.ts';
 
 /** The part of the framework that this plugin touches. */
 interface Serverless {

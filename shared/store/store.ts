@@ -2,12 +2,11 @@
 import pLimit from 'p-limit';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
-import type { Compressor } from './compressor.ts';
 import type { CallOptions, Store, StoreOptions, Table, TableInfo, TableOptions, VacuumReport } from './contract/api.ts';
 import type { Driver } from './contract/driver.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/options.ts';
-import { type Runtime, systemRuntime } from './contract/runtime.ts';
+import type { Compressor, Runtime } from './contract/runtime.ts';
 import { Engine } from './engine/core.ts';
 import { checkTableName } from './format/ids.ts';
 import { loadHash } from './format/position.ts';
@@ -18,6 +17,7 @@ import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
 import { Lately } from './io/recent-containers.ts';
 import { withRetry } from './io/retry.ts';
+import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
 

@@ -1,5 +1,5 @@
 // A baseline without a provider, on a clock that the test moves.
-import { type Baseline, emptyUsage } from '../../shared/compare/baseline/baseline.ts';
+import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
 import {
   type CellRequest,
   type CellRequestInput,
@@ -9,6 +9,7 @@ import {
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
 import type { CellTargets } from '../../shared/compare/cell/run.ts';
 import { tenantOf } from '../../shared/compare/data/keys.ts';
+import { emptyUsage } from '../../shared/compare/usage.ts';
 import { type Runtime, type Store, systemRuntime, type Table } from '../../shared/store/index.ts';
 
 /** A clock of which every reply takes its part; `watch` never fires. */

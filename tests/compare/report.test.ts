@@ -14,7 +14,8 @@ import { DEFAULT_PLAN } from '../../shared/compare/plan/plan.ts';
 import { reportHtml } from '../../shared/compare/report/html.ts';
 import { PRICES_2026_11 } from '../../shared/compare/report/prices-2026-11.ts';
 import { dollarsPerMillionRecords } from '../../shared/compare/report/prices.ts';
-import { type Circumstances, reportOf, reportSchema } from '../../shared/compare/report/report.ts';
+import { reportOf } from '../../shared/compare/report/report.ts';
+import { type Circumstances, reportSchema } from '../../shared/compare/report/schema.ts';
 import { reportText } from '../../shared/compare/report/text.ts';
 import { result } from './fakes.ts';
 

@@ -1,7 +1,7 @@
 // What the store's errors become over HTTP, and what is logged: on an app whose store does as it is told.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LogLine } from '../../functions/http/log.ts';
-import { createRecordsApp } from '../../functions/records/record.ts';
+import { createRecordsApp } from '../../functions/records/app.ts';
 import { type Store, StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
 
 let failure: unknown;

@@ -1,7 +1,7 @@
 // The HTTP suite on the app itself, in this process; and two instances of it beside each other.
 import { expect, it } from 'vitest';
 import { functionConfig } from '../../functions/instance/config.ts';
-import { createRecordsApp } from '../../functions/records/record.ts';
+import { createRecordsApp } from '../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { type EncodedValue, openStore } from '../../shared/store/index.ts';
 import { KEYS, KEYS_ENV } from './keys.ts';

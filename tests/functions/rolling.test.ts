@@ -2,7 +2,7 @@
 // wrote, and what it handed out, is kept here as it was.
 import { expect, it } from 'vitest';
 import { functionConfig } from '../../functions/instance/config.ts';
-import { createRecordsApp } from '../../functions/records/record.ts';
+import { createRecordsApp } from '../../functions/records/app.ts';
 import { memoryDriver, type MemoryState } from '../../shared/drivers/memory.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { goldenState } from '../store/golden/state.ts';

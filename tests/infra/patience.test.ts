@@ -1,8 +1,8 @@
 // Waiting for the clouds, on a clock of the test's own.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Context } from '../../infra/plugin/context/context.ts';
 import { Interrupted } from '../../infra/plugin/context/tools.ts';
 import { patiently } from '../../infra/plugin/stack/patience.ts';
-import type { Context } from '../../infra/plugin/stack/stack.ts';
 
 const context = { log: () => {} } as unknown as Context;
 

@@ -1,8 +1,8 @@
 // One simulated process: its clocks, its chance, its store. It may crash (its memory is gone, its requests may still land), sleep for hours
 // while the others go on, or have its clock set.
-import { compressHere, type Compressor } from '../../shared/store/compressor.ts';
 import type { Driver } from '../../shared/store/contract/driver.ts';
-import type { Runtime } from '../../shared/store/contract/runtime.ts';
+import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
+import { compressHere } from '../../shared/store/format/compression.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { Chance } from './chance.ts';
 import type { Scenario } from './scenario.ts';

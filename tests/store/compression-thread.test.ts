@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import { compressHere } from '../../shared/store/compressor.ts';
-import type { Compressed } from '../../shared/store/format/compression.ts';
+import type { Compressed } from '../../shared/store/contract/runtime.ts';
+import { compressHere } from '../../shared/store/format/compression.ts';
 import { CompressionThread } from '../../shared/store/system/compression-thread.ts';
 
 const THREAD = new URL('../../shared/store/system/compression-thread.ts', import.meta.url).href;

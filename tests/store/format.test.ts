@@ -2,20 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
-import type { Compression } from '../../shared/store/contract/api.ts';
+import type { Compression } from '../../shared/store/contract/runtime.ts';
 import { type Id64, ROOT_CONTAINER } from '../../shared/store/format/bytes.ts';
 import { compress } from '../../shared/store/format/compression.ts';
-import { decodeHeader, encodeHeader, type Header, type PageRef } from '../../shared/store/format/header.ts';
+import { openPage, type PagePlace, sealCompressed, type SealedPage } from '../../shared/store/format/envelope.ts';
+import { decodeHeader, encodeHeader, type Header } from '../../shared/store/format/header.ts';
 import { PageContent } from '../../shared/store/format/page-content.ts';
-import {
-  openPage,
-  type Page,
-  type PagePlace,
-  parsePage,
-  recordAt,
-  sealCompressed,
-  type SealedPage,
-} from '../../shared/store/format/page.ts';
+import type { PageRef } from '../../shared/store/format/page-table.ts';
+import { type Page, parsePage, recordAt } from '../../shared/store/format/page.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { goldenState } from './golden/state.ts';
 

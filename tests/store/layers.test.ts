@@ -2,15 +2,17 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../shared/compare/data/random.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { ON_THE_SPOT } from '../../shared/store/compressor.ts';
 import { Change, type Wish } from '../../shared/store/container/change.ts';
-import { evaluate, type Evaluation, isExpired, PURGE_AFTER_MS } from '../../shared/store/container/evaluate.ts';
-import { findRecord, layersOf, shedShare, unreadPages } from '../../shared/store/container/layers.ts';
+import { PURGE_AFTER_MS, shedShare, unreadPages } from '../../shared/store/container/compaction.ts';
+import { evaluate, type Evaluation } from '../../shared/store/container/evaluate.ts';
+import { findRecord, layersOf } from '../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../shared/store/container/snapshot.ts';
 import { seal } from '../../shared/store/engine/seal-pages.ts';
 import { compareBytes } from '../../shared/store/format/bytes.ts';
-import type { PageRef } from '../../shared/store/format/header.ts';
+import { ON_THE_SPOT } from '../../shared/store/format/compression.ts';
 import { PageContent } from '../../shared/store/format/page-content.ts';
+import type { PageRef } from '../../shared/store/format/page-table.ts';
+import { isExpired } from '../../shared/store/format/record.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
 const INCARNATION = 'aaaaaaaaaaaaaaaa';

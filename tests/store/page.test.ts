@@ -13,10 +13,9 @@ import {
   parsePage,
   recordAt,
   recordCount,
-  type StoredRecord,
-  tombstoneOf,
 } from '../../shared/store/format/page.ts';
 import { endOfPrefix, loadHash, placerOf, separatorBetween, successor } from '../../shared/store/format/position.ts';
+import { type StoredRecord, tombstoneOf } from '../../shared/store/format/record.ts';
 
 /** A small generator of numbers for tests (mulberry32), so that a failure can be run again. */
 function numbers(seed: number): (below: number) => number {

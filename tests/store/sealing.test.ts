@@ -1,9 +1,10 @@
 // Sealing the pages of a commit: whoever compresses them, and whether or not that works, the same is written.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { compressHere, type Compressor } from '../../shared/store/compressor.ts';
 import type { UnsealedEvaluation } from '../../shared/store/container/evaluate.ts';
+import type { Compressor } from '../../shared/store/contract/runtime.ts';
 import { seal } from '../../shared/store/engine/seal-pages.ts';
+import { compressHere } from '../../shared/store/format/compression.ts';
 import type { Header } from '../../shared/store/format/header.ts';
 import { pageFrom } from '../../shared/store/format/page.ts';
 

@@ -5,8 +5,10 @@ import { layersOf } from '../../shared/store/container/layers.ts';
 import { sealRef } from '../../shared/store/container/seal-page.ts';
 import { pageOf, type Snapshot } from '../../shared/store/container/snapshot.ts';
 import { draftSplit } from '../../shared/store/container/split.ts';
-import type { Header, PageRef } from '../../shared/store/format/header.ts';
-import { keyAt, pageFrom, recordCount, tombstoneOf } from '../../shared/store/format/page.ts';
+import type { Header } from '../../shared/store/format/header.ts';
+import type { PageRef } from '../../shared/store/format/page-table.ts';
+import { keyAt, pageFrom, recordCount } from '../../shared/store/format/page.ts';
+import { tombstoneOf } from '../../shared/store/format/record.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
 const IDS = ['1111111111111111', '2222222222222222'];

@@ -1,6 +1,7 @@
 // A contest: this store against the provider's plain SDK at one kind of work, both in this process, in alternating rounds, so that whatever
 // else the machine does meets both. What counts is the ratio of the medians; the spread of the rounds says how far to trust it.
-import type { Provider } from '../../../shared/compare/cell/cell.ts';
+import type { Provider } from '../../../shared/compare/dimensions.ts';
+import { median } from '../../../shared/compare/plan/median.ts';
 
 /** Does the work once; resolves, when the last reply has arrived, to the records it handled. */
 export type Work = () => Promise<number>;
@@ -79,10 +80,4 @@ export async function rateOf(work: Work, inFlight: number, rounds: Omit<Rounds, 
   };
   await Promise.all(Array.from({ length: inFlight }, caller));
   return (records / (rounds.monotonicMs() - begunMs)) * 1_000;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

@@ -1,6 +1,6 @@
 // The contests there are, and the ratio to the plain SDK that each is to reach: whoever replaces SDK calls by this store must not lose
 // speed for a lone call, and gains where calls can share an entity or a request.
-import type { Provider } from '../../../shared/compare/cell/cell.ts';
+import type { Provider } from '../../../shared/compare/dimensions.ts';
 
 export type ContestName =
   'bulk put' | 'put' | 'get' | 'get, leaf not cached' | 'getMany of 500' | 'scan' | 'stored bytes';

@@ -2,7 +2,7 @@
 // The SDK's batches run with the parallelism that suits them best, found by trying.
 import pLimit from 'p-limit';
 import type { Baseline, BaselineTable } from '../../../shared/compare/baseline/baseline.ts';
-import { chunks } from '../../../shared/compare/cell/layouts.ts';
+import { chunks } from '../../../shared/compare/data/chunks.ts';
 import { uniformIndexes } from '../../../shared/compare/data/keys.ts';
 import { type Random, seededRandom } from '../../../shared/compare/data/random.ts';
 import { type RecordFields, recordSource, type SampleRecord } from '../../../shared/compare/data/records.ts';

@@ -1,7 +1,7 @@
 // What a record of the comparison takes in storage when it is an entity of its own, by the formulas that the services publish.
 // Datastore: https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the Table service data model".
-import type { Provider } from '../../../shared/compare/cell/cell.ts';
 import type { SampleRecord } from '../../../shared/compare/data/records.ts';
+import type { Provider } from '../../../shared/compare/dimensions.ts';
 
 /** Bytes an entity or an index entry takes beside its contents. */
 const DATASTORE_ROW_BYTES = 32;

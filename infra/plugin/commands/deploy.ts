@@ -1,10 +1,12 @@
 // `serverless deploy`: plan both clouds and show the plans; then apply, upload, try out. Interrupted anywhere, or failed, the same command
 // goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
+import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { keysToKeep, newKeys } from '../stack/app-keys.ts';
+import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
-import { type Context, openStacks, presentOf, type Stack, writeEndpoints } from '../stack/stack.ts';
+import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';
 import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';

@@ -1,6 +1,8 @@
 // `serverless info`: what is deployed, where, in which version, and the tables in it.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
-import { askWith, type Context, openStacks, presentOf, writeEndpoints } from '../stack/stack.ts';
+import { askWith, type Context } from '../context/context.ts';
+import { writeEndpoints } from '../stack/endpoints-file.ts';
+import { openStacks, presentOf } from '../stack/stack.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 

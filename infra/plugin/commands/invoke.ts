@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { headersFor, urlOf } from '../../cli/endpoints.ts';
 import { startClouds } from '../../start/clouds.ts';
+import { askWith, type Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
-import { askWith, type Context, openStacks, presentOf } from '../stack/stack.ts';
+import { openStacks, presentOf } from '../stack/stack.ts';
 
 const REQUEST = z.strictObject({
   path: z.string().startsWith('/').default('/v1/health'),

@@ -2,10 +2,12 @@
 // before the present one: both are valid, callers change over. `--retire` takes the older one away. Interrupted, or failed on one cloud, the same
 // command goes on: it leaves alone what has been done.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
+import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
+import { writeEndpoints } from '../stack/endpoints-file.ts';
 import type { Patience } from '../stack/patience.ts';
-import { type Context, openStacks, presentOf, type Stack, writeEndpoints } from '../stack/stack.ts';
+import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
 import { smoke } from './smoke.ts';
 
 export interface KeysOptions extends Patience {

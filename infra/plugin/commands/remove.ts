@@ -1,9 +1,11 @@
 // `serverless remove`: takes down what serves, and keeps the data, in the cloud and in Terraform's state, so that a deployment finds it
 // again. Only --delete-data deletes it, after lifting its protection.
 import { createInterface } from 'node:readline/promises';
+import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { newKeys } from '../stack/app-keys.ts';
-import { type Context, openStacks, presentOf, type Stack, writeEndpoints } from '../stack/stack.ts';
+import { writeEndpoints } from '../stack/endpoints-file.ts';
+import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
 
 export interface RemoveOptions {
   readonly isDataDeleted: boolean;

@@ -1,8 +1,8 @@
 // Whether what was deployed works: each function's health, and a record through `records`, with the credentials that callers have.
 import { randomUUID } from 'node:crypto';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
+import { askWith, type Context } from '../context/context.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
-import { askWith, type Context } from '../stack/stack.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Left behind, empty, so that the next time need not create it. */

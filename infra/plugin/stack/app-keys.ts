@@ -1,7 +1,7 @@
 // App keys: made here, kept in each cloud's own store of secrets, read back from there with the user's login, and written down nowhere else.
 import { randomBytes } from 'node:crypto';
 import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
-import { askWith, type Context } from './stack.ts';
+import { askWith, type Context } from '../context/context.ts';
 
 /** A role's app keys: one, or a new and an old one with a comma between. */
 export type AppKeys = Readonly<Record<KeyRole, string>>;

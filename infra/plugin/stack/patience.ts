@@ -1,7 +1,7 @@
 // Waiting for the clouds: new functions, roles and keys take minutes to reach every corner of them, so what fails is tried again for a while.
+import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { Interrupted } from '../context/tools.ts';
-import type { Context } from './stack.ts';
 
 export interface Patience {
   /** Default 10 minutes. */

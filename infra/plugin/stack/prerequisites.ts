@@ -1,9 +1,9 @@
 // Everything a command needs, looked for before anything is touched; what is missing is said all at once, each with what mends it.
 import type { Cloud } from '../../package/bundle.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
+import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
-import type { Context } from './stack.ts';
 
 export interface Ready {
   /** `terraform` or `tofu`. */

@@ -4,7 +4,8 @@
 import { RestError, type TableClient } from '@azure/data-tables';
 import { tenantOf } from '../data/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
-import { type Baseline, type BaselineTable, emptyUsage, type MutableUsage } from './baseline.ts';
+import { emptyUsage, type MutableUsage } from '../usage.ts';
+import type { Baseline, BaselineTable } from './baseline.ts';
 
 /** Operations in one group transaction: the service's limit. */
 const TRANSACTION_MAX = 100;

@@ -1,7 +1,8 @@
 // What the comparison asks of a provider's own SDK, used as its users use it: one entity a record. One file a provider implements it.
 // Nothing here is tuned against the SDK: its retries, connections and timeouts stay at their defaults.
-import type { Provider, Usage } from '../cell/cell.ts';
 import type { SampleRecord } from '../data/records.ts';
+import type { Provider } from '../dimensions.ts';
+import type { Usage } from '../usage.ts';
 
 export interface Baseline {
   readonly provider: Provider;
@@ -34,11 +35,4 @@ export interface BaselineTable {
   getMany(keys: readonly string[]): Promise<number>;
   /** Reads every record, by the SDK's query or list, in as many requests as it makes of that; how many there were. */
   scan(): Promise<number>;
-}
-
-/** Counters that a baseline keeps. */
-export type MutableUsage = { -readonly [K in keyof Usage]: Usage[K] };
-
-export function emptyUsage(retries: number | null): MutableUsage {
-  return { requests: 0, retries, billable: { reads: 0, writes: 0, deletes: 0 }, bytesWritten: 0, bytesRead: 0 };
 }

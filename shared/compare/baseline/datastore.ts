@@ -2,9 +2,10 @@
 // The long text is kept out of the indexes, as a sensible user does; the four short fields stay indexed, as is the client's default.
 // In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
 import { Datastore, type DatastoreOptions } from '@google-cloud/datastore';
-import { chunks } from '../cell/layouts.ts';
+import { chunks } from '../data/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
-import { type Baseline, type BaselineTable, emptyUsage, type MutableUsage } from './baseline.ts';
+import { emptyUsage, type MutableUsage } from '../usage.ts';
+import type { Baseline, BaselineTable } from './baseline.ts';
 
 /** The customary size of a commit: the limit of old, and still that of older emulators. */
 const COMMIT_MAX = 500;

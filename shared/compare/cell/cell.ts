@@ -1,17 +1,8 @@
 // A cell of the comparison: one provider x layout x workload x concurrency. What is asked of a function, and what it answers.
 // Both travel as JSON, so both are plain data; the answer carries raw sums and a histogram, so that cells can be merged exactly.
 import { z } from 'zod';
-
-export const PROVIDERS = ['datastore', 'azure-tables'] as const;
-export type Provider = (typeof PROVIDERS)[number];
-
-/** `record`: one entity a record, one record a request. `batch`: one entity a record, the SDK's batches. `container`: this store. */
-export const LAYOUTS = ['record', 'batch', 'container'] as const;
-export type Layout = (typeof LAYOUTS)[number];
-
-/** `load`: new records, 500 handed over a call. `read`: uniform keys. `update`: half reads, half writes of whole records, scrambled zipfian keys (as YCSB A). */
-export const WORKLOADS = ['load', 'read', 'update'] as const;
-export type Workload = (typeof WORKLOADS)[number];
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
+import { usageSchema } from '../usage.ts';
 
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
@@ -40,22 +31,7 @@ export const cellRequestSchema = z.strictObject({
 /** What a caller sends: fields with defaults may be left out. */
 export type CellRequestInput = z.input<typeof cellRequestSchema>;
 export type CellRequest = z.output<typeof cellRequestSchema>;
-
-const count = z.number().min(0);
 const share = z.number().min(0).max(1);
-
-/** What was spent at the provider, as running totals. */
-export const usageSchema = z.strictObject({
-  requests: count,
-  /** Requests that the SDK, or the store, repeated; null where the SDK does not show it. */
-  retries: count.nullable(),
-  /** What the provider bills: entities on Datastore, requests on Azure Table Storage (a group transaction is one). */
-  billable: z.strictObject({ reads: count, writes: count, deletes: count }),
-  /** Keys and property values handed to the SDK, without the protocol's own bytes. */
-  bytesWritten: count,
-  bytesRead: count,
-});
-export type Usage = z.infer<typeof usageSchema>;
 
 export const cellResultSchema = z.strictObject({
   provider: z.enum(PROVIDERS),

@@ -2,6 +2,7 @@
 // Workloads know no layout: the same seed gives every layout the same records and keys, so that layouts differ in how they store and nothing else.
 import type { PutItem, Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from '../baseline/baseline.ts';
+import { chunks } from '../data/chunks.ts';
 import { uniformIndexes, zipfianIndexes } from '../data/keys.ts';
 import { seededRandom } from '../data/random.ts';
 import { type RecordFields, recordSource, type SampleRecord } from '../data/records.ts';
@@ -151,10 +152,4 @@ function containerBatch(table: Table<RecordFields>, operations: readonly Operati
     return errors;
   };
   return { records: items.length, send };
-}
-
-export function chunks<T>(items: readonly T[], size: number): T[][] {
-  const parts: T[][] = [];
-  for (let at = 0; at < items.length; at += size) parts.push(items.slice(at, at + size));
-  return parts;
 }

@@ -3,12 +3,14 @@
 import pLimit from 'p-limit';
 import { type Runtime, type Store, systemRuntime, type Table } from '../../store/index.ts';
 import type { Baseline } from '../baseline/baseline.ts';
+import { chunks } from '../data/chunks.ts';
 import type { RecordFields } from '../data/records.ts';
-import { type CellRequest, type CellResult, LOAD_RECORDS_PER_CALL, type Provider, type Usage } from './cell.ts';
+import type { Provider } from '../dimensions.ts';
+import type { Usage } from '../usage.ts';
+import { type CellRequest, type CellResult, LOAD_RECORDS_PER_CALL } from './cell.ts';
 import { encodeHistogram, latenciesOf } from './histogram.ts';
 import {
   batchHandling,
-  chunks,
   containerHandling,
   type Handling,
   type Operation,

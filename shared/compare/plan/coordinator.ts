@@ -1,9 +1,10 @@
 // The client of the comparison: sends a plan's cells to the functions, one at a time, and gathers their answers. A cell that fails is
 // kept with its error; the others go on. All state of a run is here, none in the functions.
-import { median } from '../../../infra/bench/contest/contest.ts';
-import { type CellResult, cellResultSchema, type Layout, type Provider, type Workload } from '../cell/cell.ts';
+import { type CellResult, cellResultSchema } from '../cell/cell.ts';
 import { WINDOW_GROWTH_MAX } from '../cell/window.ts';
+import type { Layout, Provider, Workload } from '../dimensions.ts';
 import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
+import { median } from './median.ts';
 import { cellsOf, type Plan, type PlannedCell, repeated, warmupCellsOf } from './plan.ts';
 import { Datasets, type Leftover } from './removal.ts';
 

@@ -1,6 +1,6 @@
 // A function `compare` as its callers see it, and its failures in words.
 import { z } from 'zod';
-import type { Provider } from '../cell/cell.ts';
+import type { Provider } from '../dimensions.ts';
 
 /** A `compare` function to run cells in. */
 export interface Endpoint {

@@ -1,5 +1,6 @@
 // Which cells a comparison runs, and in which order: providers and layouts take turns, so that a machine growing slower hits all alike.
-import { type CellRequestInput, type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../cell/cell.ts';
+import type { CellRequestInput } from '../cell/cell.ts';
+import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 
 export interface Plan {
   readonly name: 'default' | 'full' | 'custom';

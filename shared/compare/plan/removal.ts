@@ -1,6 +1,6 @@
 // Removes what a run of the comparison left at the providers: its datasets, each by one request to the function that made it. Not measured: it
 // begins when the last cell has ended.
-import type { Provider } from '../cell/cell.ts';
+import type { Provider } from '../dimensions.ts';
 import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
 
 /** A dataset that could not be removed. */

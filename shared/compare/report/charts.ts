@@ -2,10 +2,10 @@
 // Each is drawn in two shapes, for pages and for phones: one shrunk to a phone's width could not be read. Colours are the page's CSS variables.
 import * as echarts from 'echarts';
 import type { EChartsOption } from 'echarts';
-import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../cell/cell.ts';
+import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 import { type Panel, panelsOf, type Shape } from './chart-panels.ts';
 import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
-import type { Report, ReportCell } from './report.ts';
+import type { Report, ReportCell } from './schema.ts';
 
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';

@@ -1,10 +1,10 @@
 // The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere.
-import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../cell/cell.ts';
 import { busyWarning } from '../cell/processor.ts';
+import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
 import { latencyChart, providersOf, spendingChart, throughputChart } from './charts.ts';
 import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
-import type { Report, ReportCell, SummaryRow } from './report.ts';
+import type { Report, ReportCell, SummaryRow } from './schema.ts';
 import { REPORT_STYLE } from './style.ts';
 import { sameCallSize } from './summary.ts';
 

@@ -1,5 +1,5 @@
 // What providers and series are called before people, and their colours: the same in every table and chart.
-import type { Layout, Provider } from '../cell/cell.ts';
+import type { Layout, Provider } from '../dimensions.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',

@@ -1,5 +1,6 @@
 // Billable operations into dollars. The prices themselves stand in a dated data file.
-import type { Provider, Usage } from '../cell/cell.ts';
+import type { Provider } from '../dimensions.ts';
+import type { Usage } from '../usage.ts';
 
 export interface ProviderPrices {
   readonly region: string;

@@ -1,6 +1,6 @@
 // The comparison in a few ratios: each layout's best rung against the others' best rungs.
-import { type Layout, PROVIDERS, WORKLOADS } from '../cell/cell.ts';
-import type { ReportCell, SummaryRow } from './report.ts';
+import { type Layout, PROVIDERS, WORKLOADS } from '../dimensions.ts';
+import type { ReportCell, SummaryRow } from './schema.ts';
 
 /** A row for each provider and workload that has cells. A ratio is null where one side has none. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {

@@ -12,7 +12,7 @@ import {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { isPartName } from '../common/contract-checks.ts';
-import { hashOfId } from '../common/outcomes.ts';
+import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
 /** Enough that the account, not a partition, is the bottleneck; few, because a listing asks each. A constant of stored data. */

@@ -1,11 +1,9 @@
 // Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition.
 import { randomBytes } from 'node:crypto';
+import { PROBE_PREFIX } from '../../store/contract/driver.ts';
 import type { TableCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keysOf } from './mapping.ts';
-
-/** Ids of probes begin with this; whatever is found under it may be removed. */
-const PROBE_PREFIX = 'p~';
 /** One byte each, in base64. */
 const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 

@@ -73,10 +73,3 @@ export function fitsAlone(parts: readonly Part[], limits: DriverLimits): boolean
   const bytes = limits.entityOverheadBytes + partBytes(parts) + chunks * limits.chunkOverheadBytes;
   return chunks <= limits.chunksMax && bytes <= limits.entityBytesMax;
 }
-
-/** FNV-1a, 32 bits: a cheap fixed function of an id. Stored data depends on it; it never changes. */
-export function hashOfId(id: string): number {
-  let hash = 0x811c9dc5;
-  for (let place = 0; place < id.length; place += 1) hash = Math.imul(hash ^ id.charCodeAt(place), 0x01000193);
-  return hash >>> 0;
-}

@@ -2,7 +2,7 @@
 // carries a tag made of the entity's id in its property name: a lookup has ONE mask for all its keys, and names shared by all
 // entities would fetch page 17 of every one of them. Parts without a number (`h`) are wanted of every entity and carry none.
 import type { EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
-import { hashOfId } from '../common/outcomes.ts';
+import { hashOfId } from '../common/id-hash.ts';
 import type { Key, StoredEntity } from './client.ts';
 
 const TAG_CHARS = 4;

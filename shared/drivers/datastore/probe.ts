@@ -1,7 +1,7 @@
 // Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition. One emulator
 // ignores masks and so would lose parts; a server that ignored base versions would lose writes.
 import { randomBytes } from 'node:crypto';
-import type { EntityId } from '../../store/contract/driver.ts';
+import { type EntityId, PROBE_PREFIX } from '../../store/contract/driver.ts';
 import type { DatastoreCalls, Mutation } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keyOf, type KeySpace } from './mapping.ts';
@@ -15,9 +15,6 @@ export interface Abilities {
 
 /** The service itself needs no probe. */
 export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
-
-/** Ids of probes begin with this; whatever is found under it may be removed. */
-const PROBE_PREFIX = 'p~';
 
 /** Cost: six requests in turn. Rejects with the client's error if one of them fails otherwise than by refusing. */
 export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {

@@ -1,8 +1,9 @@
 // Tables are their roots (rules 16 and 17): there is no catalogue that could contradict them. Creating inserts an empty root; dropping
 // replaces it by a tombstone, removes the nodes, and only then says that they are removed. A root is never removed.
-import { draftCut, insertOf, replaceOf } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { evenCut } from '../container/split-points.ts';
+import { draftCut } from '../container/split.ts';
+import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -10,9 +11,9 @@ import type { Engine } from '../engine/core.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { appendCommitId, type Header, type NodeState } from '../format/header.ts';
-import { drawId, incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
-import { countWrite } from '../io/counters.ts';
-import { REQUEST_TIMEOUT_MS } from '../io/reader.ts';
+import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
+import { drawId } from '../io/clock.ts';
+import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
 
 /** A root that changes under our hands more often than this is left to its other writers. */
 const TRIES_MAX = 20;
@@ -166,16 +167,6 @@ async function removeNode(engine: Engine, id: string): Promise<void> {
   if (version === undefined) return;
   countWrite(engine.counters);
   await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
-}
-
-/** All ids with a prefix, page by page. */
-export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<string> {
-  let cursor: string | undefined;
-  do {
-    const page = await driver.list(prefix, cursor, driver.limits.listMax, { timeoutMs: REQUEST_TIMEOUT_MS });
-    yield* page.ids;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
 }
 
 /** The live tables, by name. */

@@ -1,18 +1,17 @@
 // Removing what interrupted splits and drops left behind (rules 14, 17 and 18). A node is removed only after its origin was shown to have
 // moved on, so that no split can link it any more, and a walk along its level, past every cache, has shown that nothing does.
 // Age is no argument: instances sleep for hours.
-import { COMMIT_PART, HEADER_PART, type Snapshot } from '../container/snapshot.ts';
+import { childrenOf } from '../container/branch.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { VacuumReport } from '../contract/api.ts';
-import type { EntityId } from '../contract/driver.ts';
+import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/core.ts';
-import { childrenOf } from '../engine/tree.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
-import { drawId, nodeId, nodesPrefix, PROBE_PREFIX, rootId } from '../format/ids.ts';
+import { COMMIT_PART, HEADER_PART, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
-import { countWrite } from '../io/counters.ts';
-import { REQUEST_TIMEOUT_MS } from '../io/reader.ts';
-import { listIds } from './lifecycle.ts';
+import { drawId } from '../io/clock.ts';
+import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
 
 /** More steps to the right on one level than any table has: a chain that long has a cycle. */
 const STEPS_MAX = 10_000_000;

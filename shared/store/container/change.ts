@@ -2,8 +2,8 @@
 import type { Order } from '../contract/api.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
+import type { StoredRecord } from '../format/record.ts';
 
 /** What a change makes of the present record. `none` changes nothing: a negative verdict, with an error or without. */
 export type Decision =

@@ -3,7 +3,8 @@
 import { chunksOf } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes } from '../format/bytes.ts';
-import { type DeadSlot, HEADER_FIXED_BYTES, type PageRef } from '../format/header.ts';
+import { HEADER_FIXED_BYTES } from '../format/header.ts';
+import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
   cutPage,
   EMPTY_PAGE,
@@ -13,21 +14,16 @@ import {
   type Page,
   pageFrom,
   recordCount,
-  type StoredRecord,
-  tombstoneOf,
 } from '../format/page.ts';
 import { type Placer, placerOf, type Position } from '../format/position.ts';
-import type { Change, Decision, Verdict } from './change.ts';
-import { findRecord, layersOf, rowBefore, startingAt, targetLayer } from './layers.ts';
+import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
+import type { Change, Verdict } from './change.ts';
+import { PURGE_AFTER_MS, targetLayer } from './compaction.ts';
+import { decideSafely, RECORD_COST_BYTES, recordOf } from './decide.ts';
+import { findRecord, layersOf, rowBefore, startingAt } from './layers.ts';
 import { flatten, overlay, withoutDead } from './merge.ts';
 import type { PageRules, PageSeat } from './seal-page.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
-
-/** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
-export const PURGE_AFTER_MS = 5 * 60_000;
-
-/** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
-const RECORD_COST_BYTES = 128;
 
 export interface EvaluationRules extends PageRules {
   /** The attempt's time: expiry is judged by it alone. */
@@ -70,7 +66,7 @@ export interface Evaluation extends UnsealedEvaluation {
 
 /**
  * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
- * the container, and no page may be unread (see layers.ts); where everything is merged, none at all.
+ * the container, and no page may be unread (see compaction.ts); where everything is merged, none at all.
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   return new Evaluator(snapshot, rules).run(changes);
@@ -251,30 +247,5 @@ class Evaluator {
 
   #pageOf(ref: PageRef): Page {
     return pageOf(this.#snapshot, ref, this.#rules.table);
-  }
-}
-
-export function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
-  return { slot, chunksMost };
-}
-
-export function isExpired(record: StoredRecord, nowMs: number): boolean {
-  return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs;
-}
-
-function recordOf(
-  key: Uint8Array,
-  version: number,
-  { codec, value, expiresAtMs }: Pick<StoredRecord, 'codec' | 'value' | 'expiresAtMs'>,
-): StoredRecord {
-  return { key, version, codec, value, expiresAtMs };
-}
-
-/** A user's function may throw: that is a verdict on its change, not on the group. */
-function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: string): Decision {
-  try {
-    return typeof change.wish === 'function' ? change.wish(record, incarnation) : change.wish;
-  } catch (error) {
-    return { kind: 'none', error };
   }
 }

@@ -3,16 +3,15 @@
 import {
   compareKeyAt,
   EMPTY_PAGE,
-  isTombstone,
   keyAt,
   lowerBound,
   type Page,
   recordAt,
   recordCount,
   slicePage,
-  type StoredRecord,
 } from '../format/page.ts';
 import type { Placer } from '../format/position.ts';
+import { isTombstone, type StoredRecord } from '../format/record.ts';
 
 /** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
 export function overlay(older: Page, newer: Page, place: Placer, first = 0, end = recordCount(newer)): Page {

@@ -1,34 +1,21 @@
 // From an evaluation to what is written: the pure part of a commit. A patch where it fits, a replace where dead chunks crowd the entity,
 // a split at 70 % of any budget.
-import { chunksOf, type DriverLimits, type Part, type Write } from '../contract/driver.ts';
-import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import {
-  appendCommitId,
-  encodeHeader,
-  type Header,
-  HEADER_BYTES_MAX,
-  HEADER_FIXED_BYTES,
-  type PageRef,
-} from '../format/header.ts';
-import { asDeadSlot, type Evaluation, PURGE_AFTER_MS } from './evaluate.ts';
-import { layersOf, shedShare } from './layers.ts';
+import type { Write } from '../contract/driver.ts';
+import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
+import { asDeadSlot } from '../format/page-table.ts';
+import { PURGE_AFTER_MS, shedShare } from './compaction.ts';
+import type { Evaluation } from './evaluate.ts';
+import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { COMMIT_PART, fits, HEADER_PART, isWhole, pagePart, sizesOf, type Snapshot } from './snapshot.ts';
-import { type Cut, type NodeBudget, shareOut } from './split-points.ts';
-import { draftSplit, halvePage, type SplitDraft, wholeNode } from './split.ts';
-
-/** A container beyond this share of a budget is split. */
-export const SPLIT_SHARE = 0.7;
-/** New nodes are filled to about this share, so that they take a while to split again. */
-const FILL_SHARE = 0.5;
-/** With its dead chunks counted a container may take this much; then a replace sheds them. */
-const PATCH_SHARE = 0.9;
+import { fits, PATCH_SHARE, sizesOf, SPLIT_SHARE } from './size.ts';
+import { isWhole, type Snapshot } from './snapshot.ts';
+import { shareOut } from './split-points.ts';
+import { draftCut, halvePage, nodeBudget, type SplitDraft, type SplitInput, wholeNode } from './split.ts';
+import { patchOf, replaceOf } from './writes.ts';
 
 /** Where a merge would shed more than this share of a container's records, that comes before a split: it may be small enough then. */
 const SHED_SHARE_MAX = 0.25;
-
-/** A row of the page table, beside its low. */
-const ROW_BYTES = 24;
 
 /** A node as it is to be, and the write that makes it so. */
 export interface Rewriting {
@@ -45,13 +32,9 @@ export type Plan =
   | { readonly kind: 'needs_whole' }
   | { readonly kind: 'too_large' };
 
-export interface PlanInput {
-  readonly snapshot: Snapshot;
+export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
-  readonly attempt: Id64;
   readonly mustSplit: boolean;
-  readonly nowMs: number;
-  drawId(): Id64;
 }
 
 export function planCommit(input: PlanInput, rules: PageRules): Plan {
@@ -106,16 +89,6 @@ function trySplit(input: PlanInput, rules: PageRules): SplitDraft | undefined {
     : undefined;
 }
 
-export function draftCut(
-  input: Omit<PlanInput, 'evaluation' | 'mustSplit'>,
-  cut: Cut,
-  nextNumber: number,
-  rules: PageRules,
-): SplitDraft {
-  const ids = cut.lows.map(() => input.drawId());
-  return draftSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
-}
-
 /**
  * The left node of a split as a patch: what stays is not sent again, what moved leaves dead slots behind. As a replace where these would
  * crowd it, where the split is forced (the provider may have refused it as too large), and of a root, which keeps nothing.
@@ -142,61 +115,4 @@ function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules
 function replacing(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
   const header = wholeNode(snapshot, node, rules);
   return { header, write: replaceOf(snapshot, header, attempt) };
-}
-
-/** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
-function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
-  let pageBytes = 0;
-  let chunks = 0;
-  let rowBytes = 0;
-  for (const ref of pages) {
-    pageBytes += ref.sealedBytes;
-    chunks += chunksOf(ref.sealedBytes, limits);
-    rowBytes += ROW_BYTES + ref.low.length;
-  }
-  const entityBytes = limits.entityBytesMax - limits.entityOverheadBytes - HEADER_FIXED_BYTES;
-  const byEntity = entityBytes / (pageBytes + chunks * limits.chunkOverheadBytes + rowBytes);
-  const byHeader = (HEADER_BYTES_MAX - HEADER_FIXED_BYTES) / rowBytes;
-  const full = pageBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
-  return { bytes: Math.max(1, FILL_SHARE * full), bytesMax: PATCH_SHARE * full };
-}
-
-function part(name: string, bytes: Uint8Array, chunksBefore: number): Part {
-  return { name, bytes, chunksBefore };
-}
-
-function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number): Part[] {
-  return [part(HEADER_PART, encodedHeader, chunksBefore), part(COMMIT_PART, Buffer.from(attempt, 'hex'), chunksBefore)];
-}
-
-function pageBytesOf(ref: PageRef): Uint8Array {
-  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not at hand in its stored form`);
-  return ref.content.sealed;
-}
-
-function patchOf(
-  snapshot: Snapshot,
-  encodedHeader: Uint8Array,
-  { written, dropped }: Pick<Evaluation, 'written' | 'dropped'>,
-  attempt: Id64,
-): Write {
-  const parts = [
-    ...ownParts(encodedHeader, attempt, 1),
-    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
-    ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
-  ];
-  return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
-}
-
-function wholeParts(header: Header, attempt: Id64): Part[] {
-  const pages = header.pages.map((ref) => part(pagePart(ref.slot), pageBytesOf(ref), 0));
-  return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
-}
-
-export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Write {
-  return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
-}
-
-export function insertOf(id: string, header: Header, attempt: Id64): Write {
-  return { kind: 'insert', id, parts: wholeParts(header, attempt) };
 }

@@ -1,10 +1,12 @@
 // From a page to its row in the page table: sealed for its place, measured, with its bytes at hand.
-import type { Compression } from '../contract/api.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
-import { compress, type Compressed } from '../format/compression.ts';
-import type { Header, PageRef } from '../format/header.ts';
+import type { Compressed, Compression } from '../contract/runtime.ts';
+import { compress } from '../format/compression.ts';
+import { sealCompressed } from '../format/envelope.ts';
+import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
-import { type Page, recordCount, sealCompressed } from '../format/page.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { placeOf } from './snapshot.ts';
 

@@ -1,46 +1,22 @@
 // A container as memory holds it: one version of one entity, its header decoded, its pages as far as they are known. A snapshot never
 // changes, save that a page's content may become known; only what was read from, or acknowledged by, the provider becomes one.
-import {
-  chunksOf,
-  type DriverLimits,
-  type Entity,
-  type EntityId,
-  type EntityVersion,
-  type PartName,
-} from '../contract/driver.ts';
+import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
-import { decodeHeader, type Header, HEADER_BYTES_MAX, type PageRef } from '../format/header.ts';
-import { nodeId } from '../format/ids.ts';
-import { openPage, type Page, type PagePlace } from '../format/page.ts';
-
-export const HEADER_PART: PartName = 'h';
-/** The id of the last commit, 8 bytes: what a reader asks for to learn whether anything changed. */
-export const COMMIT_PART: PartName = 'c';
-
-export function pagePart(slot: number): PartName {
-  return `p${slot}`;
-}
-
-/** The slot whose page lies in this part; undefined for the parts of the header. */
-export function slotOfPart(name: PartName): number | undefined {
-  return name.startsWith('p') ? Number(name.slice(1)) : undefined;
-}
+import { openPage, type PagePlace } from '../format/envelope.ts';
+import { decodeHeader, type Header } from '../format/header.ts';
+import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
+import type { PageRef } from '../format/page-table.ts';
+import type { Page } from '../format/page.ts';
 
 export interface Snapshot {
   readonly id: EntityId;
   readonly version: EntityVersion;
   readonly header: Header;
   readonly lastCommit: Id64;
-  /** The latest moment (see clock.ts) at which a read or commit that showed this version was sent. */
+  /** The latest moment (see io/clock.ts) at which a read or commit that showed this version was sent. */
   seen: Moment;
-}
-
-/** When a request was sent: `tick` orders events within the process, the times measure age. */
-export interface Moment {
-  readonly tick: number;
-  readonly wallMs: number;
-  readonly monotonicMs: number;
 }
 
 /** Decodes the header in `entity` and places the pages that came with it; contents of `known` pages that are still the same are kept. */
@@ -138,43 +114,4 @@ export function memoryBytes(snapshot: Snapshot): number {
   let bytes = 1_024 + snapshot.header.commitIds.length;
   for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;
   return bytes;
-}
-
-/** What an entity counts against the provider's limits. */
-export interface Size {
-  readonly entityBytes: number;
-  readonly chunks: number;
-  readonly headerBytes: number;
-}
-
-/** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */
-export function sizesOf(
-  header: Header,
-  headerBytes: number,
-  limits: DriverLimits,
-): { readonly live: Size; readonly taken: Size } {
-  const ownChunks = 1 + chunksOf(headerBytes, limits);
-  let partBytes = headerBytes + ID64_BYTES;
-  let live = ownChunks;
-  let taken = ownChunks;
-  for (const ref of header.pages) {
-    partBytes += ref.sealedBytes;
-    live += chunksOf(ref.sealedBytes, limits);
-    taken += ref.chunksMost;
-  }
-  for (const dead of header.deadSlots) taken += dead.chunksMost;
-  const bytes = limits.entityOverheadBytes + partBytes;
-  return {
-    live: { headerBytes, chunks: live, entityBytes: bytes + live * limits.chunkOverheadBytes },
-    taken: { headerBytes, chunks: taken, entityBytes: bytes + taken * limits.chunkOverheadBytes },
-  };
-}
-
-/** Whether the container takes less than this share of every budget it has. */
-export function fits(size: Size, limits: DriverLimits, share: number): boolean {
-  return (
-    size.entityBytes <= limits.entityBytesMax * share &&
-    size.chunks <= limits.chunksMax * share &&
-    size.headerBytes <= HEADER_BYTES_MAX * share
-  );
 }

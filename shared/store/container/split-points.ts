@@ -1,6 +1,6 @@
 // Where a container is cut, pure: its pages are shared out by their bytes, or, of an empty one that begins pre-split, its positions evenly.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
-import type { PageRef } from '../format/header.ts';
+import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
 
 /** What is cut, and where. */

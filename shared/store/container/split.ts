@@ -1,26 +1,27 @@
 // Splitting a container, pure: its pages find their places in the nodes that come of it, and each node its header. The left node keeps its
 // id, its low and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
 // Layers are handed on: only the pages that reach over a cut are written anew.
-import { chunksOf } from '../contract/driver.ts';
+import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { appendCommitId, type Header, type PageRef } from '../format/header.ts';
+import { moveSealed } from '../format/envelope.ts';
+import { appendCommitId, type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
-import {
-  cutPage,
-  keyAt,
-  lowBetween,
-  lowerBound,
-  moveSealed,
-  type Page,
-  pageFrom,
-  recordCount,
-  slicePage,
-} from '../format/page.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, placerOf, type UpperBound } from '../format/position.ts';
 import { startingAt } from './layers.ts';
 import { type PageRules, sealRef } from './seal-page.ts';
+import { PATCH_SHARE } from './size.ts';
 import { glanceAt, pageOf, placeOf, type Snapshot } from './snapshot.ts';
-import type { Cut } from './split-points.ts';
+import type { Cut, NodeBudget } from './split-points.ts';
+
+/** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
+export interface SplitInput {
+  readonly snapshot: Snapshot;
+  readonly attempt: Id64;
+  readonly nowMs: number;
+  drawId(): Id64;
+}
 
 /** What becomes of a node that is split: first the new nodes are written, then, as the commit, the node itself. */
 export interface SplitDraft {
@@ -30,6 +31,12 @@ export interface SplitDraft {
 }
 
 type PageTable = Pick<Header, 'pages' | 'layers'>;
+
+/** New nodes are filled to about this share, so that they take a while to split again. */
+const FILL_SHARE = 0.5;
+
+/** A row of the page table, beside its low. */
+const ROW_BYTES = 24;
 
 /** Cuts a lone page of several records in two, so that its container can be split. */
 export function halvePage(
@@ -213,4 +220,26 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
     sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
   );
+}
+
+export function draftCut(input: SplitInput, cut: Cut, nextNumber: number, rules: PageRules): SplitDraft {
+  const ids = cut.lows.map(() => input.drawId());
+  return draftSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
+}
+
+/** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
+export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
+  let pageBytes = 0;
+  let chunks = 0;
+  let rowBytes = 0;
+  for (const ref of pages) {
+    pageBytes += ref.sealedBytes;
+    chunks += chunksOf(ref.sealedBytes, limits);
+    rowBytes += ROW_BYTES + ref.low.length;
+  }
+  const entityBytes = limits.entityBytesMax - limits.entityOverheadBytes - HEADER_FIXED_BYTES;
+  const byEntity = entityBytes / (pageBytes + chunks * limits.chunkOverheadBytes + rowBytes);
+  const byHeader = (HEADER_BYTES_MAX - HEADER_FIXED_BYTES) / rowBytes;
+  const full = pageBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
+  return { bytes: Math.max(1, FILL_SHARE * full), bytesMax: PATCH_SHARE * full };
 }

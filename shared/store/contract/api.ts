@@ -1,7 +1,7 @@
 // The public surface of the store, as types. Everything a user of the library meets stands here.
 import type { Driver } from './driver.ts';
 import type { StoreError } from './errors.ts';
-import type { Runtime } from './runtime.ts';
+import type { Compression, Runtime } from './runtime.ts';
 
 /** Bounds of one call. */
 export interface CallOptions {
@@ -27,8 +27,6 @@ export interface StoreOptions {
   /** Clock, timer and randomness; default the system's. */
   readonly runtime?: Runtime;
 }
-
-export type Compression = 'zstd' | 'deflate' | 'none';
 
 /** `hash` spreads load and allows full scans; `key` keeps keys in byte order for range and prefix scans, at the price of a hot right edge. */
 export type Order = 'hash' | 'key';

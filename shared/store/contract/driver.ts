@@ -151,6 +151,9 @@ export interface Driver {
   close(): Promise<void>;
 }
 
+/** Entities by which a driver tries its provider out. */
+export const PROBE_PREFIX = 'p~';
+
 /** Number of chunks that `bytes` bytes take; an empty part takes none. */
 export function chunksOf(bytes: number, limits: Pick<DriverLimits, 'chunkBytes'>): number {
   return Math.ceil(bytes / limits.chunkBytes);

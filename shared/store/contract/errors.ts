@@ -64,3 +64,20 @@ function placeOf(details: StoreErrorDetails): string {
   ];
   return places.join('');
 }
+
+export function tableNotFound(table: string): StoreError {
+  return new StoreError('not_found', 'the table does not exist: create it first', { table });
+}
+
+/** A handle's positions mean nothing in a table of another order. */
+export function orderChanged(table: string): StoreError {
+  return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
+    table,
+  });
+}
+
+export function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  if (error instanceof TypeError) throw error;
+  return new StoreError('unavailable', 'the operation failed unexpectedly', { cause: error, retryable: false });
+}

@@ -1,9 +1,4 @@
 // Time, chance and threads, passed in: the engine knows no other clock, timer, random source or processor. A simulation supplies its own.
-import { randomFillSync } from 'node:crypto';
-import { availableParallelism } from 'node:os';
-import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
-import { type Compressor, ON_THE_SPOT } from '../compressor.ts';
-import { CompressionThread } from '../system/compression-thread.ts';
 
 /** What the engine may ask of the world beside its driver. */
 export interface Runtime {
@@ -23,18 +18,29 @@ export interface Runtime {
   newCompressor(): Compressor;
 }
 
-export const systemRuntime: Runtime = {
-  wallMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  sleep: (ms) => delay(ms),
-  watch: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
-    } catch {
-      // The abort is the wake-up call.
-    }
-  },
-  nextTurn: () => immediate(),
-  random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
-  newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
-};
+export interface Compressor {
+  /**
+   * Each body as it is to be stored, in order: at once, or, of another thread, in time; undefined if that thread could not, or never if it
+   * hangs: then they are compressed on the spot.
+   */
+  compress(
+    bodies: readonly Uint8Array[],
+    compression: Compression,
+  ): readonly Compressed[] | Promise<readonly Compressed[] | undefined>;
+  /** Ends its thread, also one that hangs; what is under way ends as undefined. Afterwards it works on the spot. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** When a request was sent: `tick` orders events within the process, the times measure age. */
+export interface Moment {
+  readonly tick: number;
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export type Compression = 'zstd' | 'deflate' | 'none';
+
+export interface Compressed {
+  readonly tag: number;
+  readonly bytes: Uint8Array;
+}

@@ -1,21 +1,21 @@
 // One container's queue of changes. While a commit is under way later changes gather; then all go in one. A commit that was refused, or
 // whose fate is unknown, is settled by reading the container: never by guessing, never by sending the same thing again (rules 3 to 6).
-import { ON_THE_SPOT } from '../compressor.ts';
 import { type Attempt, dropHints, OpenAttempts, settleAll } from '../container/attempts.ts';
 import { byPosition, type Change, type Verdict } from '../container/change.ts';
+import { unreadPages } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
-import { unreadPages } from '../container/layers.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
-import type { Moment, Snapshot } from '../container/snapshot.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
+import { orderChanged, StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
+import { ON_THE_SPOT } from '../format/compression.ts';
 import type { Header } from '../format/header.ts';
-import { drawId } from '../format/ids.ts';
+import { drawId } from '../io/clock.ts';
 import type { Engine } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
 import { seal } from './seal-pages.ts';
-import { orderChanged } from './tree.ts';
 
 /** While a write is open this long, reads begin to ask what became of it. */
 const SETTLING_READ_AFTER_MS = 1_000;

@@ -1,15 +1,13 @@
 // The engine of one table in one process: its reader, its tree, its commit queues, and what they share. Queues exist while they have work.
 import type { LimitFunction } from 'p-limit';
-import type { Compressor } from '../compressor.ts';
 import { Change } from '../container/change.ts';
 import type { PageRules } from '../container/seal-page.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import type { Compression } from '../contract/api.ts';
 import type { Driver, EntityId } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
-import type { Runtime } from '../contract/runtime.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
+import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { rootId } from '../format/ids.ts';
+import { incarnationOf, rootId } from '../format/ids.ts';
 import { decodeKey, type Position } from '../format/position.ts';
 import type { Pace } from '../io/adaptive-limit.ts';
 import type { Clock } from '../io/clock.ts';
@@ -21,7 +19,7 @@ import type { Lately } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
 import { Sender } from '../io/write-batcher.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { tableNotFound, Tree } from './tree.ts';
+import { Tree } from './tree.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
@@ -204,8 +202,4 @@ export class Engine {
 
 function failChange(change: Change, error: unknown): void {
   change.settle({ kind: 'failed', error });
-}
-
-function incarnationOf(id: EntityId): Id64 {
-  return id.split('!')[2] ?? '';
 }

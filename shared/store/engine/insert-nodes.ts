@@ -1,13 +1,12 @@
 // Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read back before anyone links to it. What
 // a failed split leaves behind is garbage that nothing reaches; vacuum removes it.
 import pLimit from 'p-limit';
-import { insertOf } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { insertOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
-import { countWrite } from '../io/counters.ts';
-import { REQUEST_TIMEOUT_MS } from '../io/reader.ts';
+import { countWrite, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
 import type { Engine } from './core.ts';
 
 const INSERTS_IN_FLIGHT = 8;

@@ -1,12 +1,11 @@
 // Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
 // read where memory has the pages, header and pages together otherwise.
-import { isExpired } from '../container/evaluate.ts';
 import { findRecord, rowsFor } from '../container/layers.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
-import type { PageRef } from '../format/header.ts';
-import type { StoredRecord } from '../format/page.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
+import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { isShownBy } from '../io/reader.ts';
 import type { Engine } from './core.ts';

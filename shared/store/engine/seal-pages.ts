@@ -1,9 +1,10 @@
 // From what a group of changes makes of a container to what is written: its new pages are compressed, here or on another thread, and sealed.
-import { compressHere, type Compressor } from '../compressor.ts';
 import type { Evaluation, UnsealedEvaluation, UnsealedPage } from '../container/evaluate.ts';
 import { compressionOf, type PageRules, refOf, withChunksBefore } from '../container/seal-page.ts';
-import { compress, type Compressed } from '../format/compression.ts';
-import type { Header, PageRef } from '../format/header.ts';
+import type { Compressed, Compressor } from '../contract/runtime.ts';
+import { compress, compressHere } from '../format/compression.ts';
+import type { Header } from '../format/header.ts';
+import type { PageRef } from '../format/page-table.ts';
 import type { Deadlines } from '../io/deadline.ts';
 
 /** The pages of a commit take a fraction of a second; then they are compressed on the spot. */

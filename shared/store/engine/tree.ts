@@ -1,10 +1,10 @@
 // Finding the container that owns a position. Branches are hints: cached and used unchecked. Truth is in the node reached: its fences say
 // whether to stay, to walk right, or (too far right, or gone) to begin again from a root that is read anew (rules 12 and 15).
+import { childrenOf, rowOfBranch } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
-import { rowOfBranch } from '../container/layers.ts';
 import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from '../format/page.ts';
@@ -262,26 +262,4 @@ export class Tree {
 
 function isIn({ end }: Reach, item: Routable, level: number): boolean {
   return item.level === level && beforeBound(item.position, end);
-}
-
-export function tableNotFound(table: string): StoreError {
-  return new StoreError('not_found', 'the table does not exist: create it first', { table });
-}
-
-/** A handle's positions mean nothing in a table of another order. */
-export function orderChanged(table: string): StoreError {
-  return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
-    table,
-  });
-}
-
-/** All children of a branch with their separators, in order. */
-export function childrenOf(branch: Snapshot, table: string): { readonly low: Position; readonly child: Id64 }[] {
-  return branch.header.pages.flatMap((ref) => {
-    const page = pageOf(branch, ref, table);
-    return Array.from({ length: recordCount(page) }, (_, index) => {
-      const { key, value } = recordAt(page, index);
-      return { low: key, child: id64(asBuffer(value)) };
-    });
-  });
 }

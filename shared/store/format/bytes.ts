@@ -9,6 +9,8 @@ export const ID64_BYTES = 8;
 /** The container id of every root. */
 export const ROOT_CONTAINER: Id64 = '0000000000000000';
 
+export const FORMAT_VERSION = 1;
+
 export function id64(bytes: Uint8Array): Id64 {
   return asBuffer(bytes).toString('hex', 0, ID64_BYTES);
 }
@@ -172,4 +174,19 @@ export class ByteReader {
     this.position = start + count;
     return start;
   }
+}
+
+export function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
+  writer.u8(value === undefined ? 0 : 1);
+  if (value !== undefined) write(value);
+}
+
+export function readOptional<T>(reader: ByteReader, read: () => T): T | undefined {
+  return reader.u8() === 0 ? undefined : read();
+}
+
+export function readMany<T>(reader: ByteReader, read: () => T): T[] {
+  const values: T[] = [];
+  for (let left = reader.varint(); left > 0; left -= 1) values.push(read());
+  return values;
 }

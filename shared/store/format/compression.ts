@@ -1,6 +1,6 @@
 // Compression of pages, on the spot; bounded when it expands.
 import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { Compression } from '../contract/api.ts';
+import type { Compressed, Compression, Compressor } from '../contract/runtime.ts';
 
 /** The tags of FORMAT.md. */
 export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
@@ -14,10 +14,7 @@ export const METHODS = {
 /** The least that zlib takes as the size of its output buffer. */
 export const CHUNK_BYTES_LEAST = 64;
 
-export interface Compressed {
-  readonly tag: number;
-  readonly bytes: Uint8Array;
-}
+export const ON_THE_SPOT: Compressor = { compress: compressHere, close: () => Promise.resolve() };
 
 /** Compresses, or returns the bytes as they are where that is not smaller. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
@@ -54,4 +51,8 @@ function expand(bytes: Uint8Array, tag: number, maxOutputLength: number): Uint8A
     return zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
   if (tag === COMPRESSION_TAGS.deflate) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
   throw new RangeError(`unknown compression ${tag}`);
+}
+
+export function compressHere(bodies: readonly Uint8Array[], compression: Compression): readonly Compressed[] {
+  return bodies.map((body) => compress(body, compression));
 }

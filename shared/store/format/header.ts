@@ -1,10 +1,19 @@
 // The header of a container, part `h`. FORMAT.md, "Header". It says which positions the container owns, who stands to its right,
-// which commits it took, and where each page lies.
+// which commits it took, and, in its page table, where each page lies.
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/api.ts';
-import { asBuffer, ByteReader, ByteWriter, type Id64, ID64_BYTES } from './bytes.ts';
-import { PageContent } from './page-content.ts';
-import { FORMAT_VERSION } from './page.ts';
+import {
+  asBuffer,
+  ByteReader,
+  ByteWriter,
+  FORMAT_VERSION,
+  type Id64,
+  ID64_BYTES,
+  readMany,
+  readOptional,
+  writeOptional,
+} from './bytes.ts';
+import { type DeadSlot, type PageRef, readPageTable, writePageTable } from './page-table.ts';
 import type { Position, UpperBound } from './position.ts';
 
 /** A header beyond this splits its container: it travels with every commit. */
@@ -29,26 +38,6 @@ export interface Origin {
   readonly version: string;
 }
 
-/** A slot of the entity: how many chunks it has taken at most since the last insert or replace. */
-export interface DeadSlot {
-  readonly slot: number;
-  readonly chunksMost: number;
-}
-
-/** A row of the page table. The page owns the positions from `low` to the next page's low. */
-export interface PageRef {
-  readonly low: Position;
-  readonly slot: number;
-  readonly records: number;
-  readonly sealedBytes: number;
-  readonly number: number;
-  readonly crc: number;
-  readonly compression: number;
-  readonly chunksMost: number;
-  /** Shared by the snapshots of all versions in which the page is the same. */
-  content: PageContent;
-}
-
 export interface Header {
   readonly order: Order;
   readonly state: NodeState;
@@ -68,7 +57,7 @@ export interface Header {
   readonly origin: Origin | undefined;
   /** Slots without a page, whose emptied chunks still count. */
   readonly deadSlots: readonly DeadSlot[];
-  /** The rows of the base, in order of their lows, then those of each layer above it, oldest first. See layers.ts. */
+  /** The rows of the base, in order of their lows, then those of each layer above it, oldest first. */
   readonly pages: readonly PageRef[];
   /** How many of the rows each layer above the base has. */
   readonly layers: readonly number[];
@@ -125,81 +114,6 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   return writer.view();
 }
 
-function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
-  writer.u8(value === undefined ? 0 : 1);
-  if (value !== undefined) write(value);
-}
-
-/** The page table of one version as it was encoded, and where each row begins, and the last one ends. */
-interface EncodedTable {
-  readonly bytes: Uint8Array;
-  readonly starts: readonly number[];
-}
-
-/** By the rows themselves: a commit changes few of a hundred, and the next version's table copies the others from here. */
-const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
-
-function writePageTable(writer: ByteWriter, { low, pages }: Header, before: Header | undefined): void {
-  writer.varint(pages.length);
-  const begin = writer.length;
-  const starts = [0];
-  const old = before?.low === low ? encodedTables.get(before.pages) : undefined;
-  const oldPages = old === undefined || before === undefined ? [] : before.pages;
-  const head = sameRows(pages, oldPages);
-  const tail = sameRowsAtEnd(pages, oldPages, head);
-  const encode = (first: number, end: number): void => {
-    for (let row = first; row < end; row += 1) {
-      writeRow(writer, pages[row]!, row === 0 ? low : pages[row - 1]!.low);
-      starts.push(writer.length - begin);
-    }
-  };
-  const copy = (first: number, end: number): void => {
-    if (old === undefined || end <= first) return;
-    const shift = starts.at(-1)! - old.starts[first]!;
-    writer.raw(old.bytes.subarray(old.starts[first], old.starts[end]));
-    for (let row = first; row < end; row += 1) starts.push(old.starts[row + 1]! + shift);
-  };
-  copy(0, head);
-  encode(head, pages.length - tail);
-  copy(oldPages.length - tail, oldPages.length);
-  encodedTables.set(pages, { bytes: Buffer.from(writer.view().subarray(begin)), starts });
-}
-
-function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {
-  let same = 0;
-  while (same < pages.length && pages[same] === old[same]) same += 1;
-  return same;
-}
-
-/** How many of the last rows are the same and stand after the same low, which is what a row's bytes depend on. */
-function sameRowsAtEnd(pages: readonly PageRef[], old: readonly PageRef[], head: number): number {
-  const most = Math.min(pages.length, old.length) - head;
-  let same = 0;
-  while (same < most && pages.at(-1 - same) === old.at(-1 - same)) same += 1;
-  const isAfterSame = pages.at(-1 - same)?.low === old.at(-1 - same)?.low;
-  return same > 0 && !isAfterSame ? same - 1 : same;
-}
-
-function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
-  const shared = sharedPrefix(previous, ref.low);
-  writer.varint(shared);
-  writer.bytes(ref.low.subarray(shared));
-  writer.varint(ref.slot);
-  writer.varint(ref.records);
-  writer.varint(ref.sealedBytes);
-  writer.varint(ref.number);
-  writer.u32(ref.crc);
-  writer.u8(ref.compression);
-  writer.varint(ref.chunksMost);
-}
-
-function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
-  const most = Math.min(a.length, b.length);
-  let shared = 0;
-  while (shared < most && a[shared] === b[shared]) shared += 1;
-  return shared;
-}
-
 /** Decodes a header; throws a RangeError that says what is wrong (damage, or a newer format). Pages come without content. */
 export function decodeHeader(stored: Uint8Array): Header {
   const bytes = asBuffer(stored);
@@ -245,34 +159,4 @@ function oneOf<T>(values: readonly T[], index: number): T {
   const value = values[index];
   if (value === undefined) throw new RangeError(`header holds the unknown tag ${index}`);
   return value;
-}
-
-function readOptional<T>(reader: ByteReader, read: () => T): T | undefined {
-  return reader.u8() === 0 ? undefined : read();
-}
-
-function readMany<T>(reader: ByteReader, read: () => T): T[] {
-  const values: T[] = [];
-  for (let left = reader.varint(); left > 0; left -= 1) values.push(read());
-  return values;
-}
-
-function readPageTable(reader: ByteReader, low: Position): PageRef[] {
-  let previous = low;
-  return readMany(reader, () => {
-    const shared = reader.varint();
-    const rest = reader.bytes();
-    previous = shared === 0 ? rest : Buffer.concat([previous.subarray(0, shared), rest]);
-    return {
-      low: previous,
-      slot: reader.varint(),
-      records: reader.varint(),
-      sealedBytes: reader.varint(),
-      number: reader.varint(),
-      crc: reader.u32(),
-      compression: reader.u8(),
-      chunksMost: reader.varint(),
-      content: new PageContent(),
-    };
-  });
 }

@@ -1,15 +1,17 @@
-// Ids of entities. `t!NAME!` is the root of a table, `n!NAME!INCARNATION!CONTAINER` any other node of it. Names cannot hold `!`, so
+// Ids of entities, and names of their parts. `t!NAME!` is the root of a table, `n!NAME!INCARNATION!CONTAINER` any other node of it. Names cannot hold `!`, so
 // no table's ids begin with another's. A root's id is fixed; every other node's is drawn afresh and never used again.
-import type { EntityId } from '../contract/driver.ts';
+import type { EntityId, PartName } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Runtime } from '../contract/runtime.ts';
-import { id64, type Id64, ID64_BYTES, ROOT_CONTAINER } from './bytes.ts';
+import { type Id64, ROOT_CONTAINER } from './bytes.ts';
 
 export const ROOT_PREFIX = 't!';
-/** Entities by which a driver tries its provider out. */
-export const PROBE_PREFIX = 'p~';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+export const HEADER_PART: PartName = 'h';
+
+/** The id of the last commit, 8 bytes: what a reader asks for to learn whether anything changed. */
+export const COMMIT_PART: PartName = 'c';
 
 /** Throws `invalid` unless the name is 1 to 63 ASCII letters, digits, `.`, `_`, `-`, beginning with a letter or digit. */
 export function checkTableName(name: string): void {
@@ -41,7 +43,15 @@ export function nodeId(table: string, incarnation: Id64, container: Id64): Entit
   return container === ROOT_CONTAINER ? rootId(table) : incarnationPrefix(table, incarnation) + container;
 }
 
-/** A fresh random id: of a container, an incarnation or an attempt. */
-export function drawId(runtime: Runtime): Id64 {
-  return id64(runtime.random(ID64_BYTES));
+export function pagePart(slot: number): PartName {
+  return `p${slot}`;
+}
+
+/** The slot whose page lies in this part; undefined for the parts of the header. */
+export function slotOfPart(name: PartName): number | undefined {
+  return name.startsWith('p') ? Number(name.slice(1)) : undefined;
+}
+
+export function incarnationOf(id: EntityId): Id64 {
+  return id.split('!')[2] ?? '';
 }

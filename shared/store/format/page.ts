@@ -1,40 +1,15 @@
-// A page: a sorted run of records. FORMAT.md, "Page":
-//   envelope: version u8 | compression u8 | incarnation 8 | container 8 | slot u16 | number varint | raw bytes u32 | body | crc32 u32
-//   body:     records in position order, each: key bytes | flags u8 | version varint | [expiry varint] | value bytes
-// The envelope names its place, so bytes in a wrong place are noticed. A page is changed by splicing its body, never by
-// decoding the values.
-import { crc32 } from 'node:zlib';
-import {
-  asBuffer,
-  ByteReader,
-  ByteWriter,
-  compareBytes,
-  compareRange,
-  EMPTY_BYTES,
-  type Id64,
-  varintBytes,
-} from './bytes.ts';
-import { type Compressed, decompress } from './compression.ts';
+// A page's body: a sorted run of records, in order of position. FORMAT.md, "Page". It is changed by splicing, never by decoding the values.
+import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
 import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
-
-export const FORMAT_VERSION = 1;
-
-/** No page expands to more: a record's limit is far below, and this bounds what damage can make us allocate. */
-export const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
-
-const FLAG_EXPIRES = 0x08;
-const CODEC_MASK = 0x07;
-const ENVELOPE_BYTES = 2 + 8 + 8 + 2 + 8 + 4 + 4;
-
-/** A record as it lies in a page. `version` is a number of the table's incarnation; `codec` a tag of FORMAT.md. */
-export interface StoredRecord {
-  readonly key: Uint8Array;
-  readonly version: number;
-  /** Milliseconds since 1970. */
-  readonly expiresAtMs: number | undefined;
-  readonly codec: number;
-  readonly value: Uint8Array;
-}
+import {
+  CODEC_MASK,
+  FLAG_EXPIRES,
+  isTombstone,
+  recordBytes,
+  type StoredRecord,
+  TOMBSTONE,
+  writeRecord,
+} from './record.ts';
 
 /** An expanded page: the body, and where each record begins (one entry more than records: the end). */
 export interface Page {
@@ -46,34 +21,8 @@ export interface Page {
 
 export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mortal: false };
 
-/** The tag, in place of a codec's, of a record that says its key was removed: in layers above the base, where older records may lie below. */
-const TOMBSTONE = 7;
-
-export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
-  return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
-}
-
-export function isTombstone(record: StoredRecord): boolean {
-  return record.codec === TOMBSTONE;
-}
-
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
-}
-
-/** Where a page belongs. */
-export interface PagePlace {
-  readonly incarnation: Id64;
-  readonly container: Id64;
-  readonly slot: number;
-  readonly number: number;
-}
-
-/** A page in its envelope, as stored. */
-export interface SealedPage {
-  readonly bytes: Uint8Array;
-  readonly crc: number;
-  readonly compression: number;
 }
 
 /** Finds the records of a body. Throws a RangeError if it is damaged. */
@@ -150,29 +99,6 @@ function comparePlaced(page: Page, index: number, position: Position, place: Pla
   return compareBytes(place(keyAt(page, index)), position);
 }
 
-/** Bytes a record takes in a body. */
-function recordBytes(record: StoredRecord): number {
-  const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
-  const { key, value } = record;
-  return (
-    varintBytes(key.length) +
-    key.length +
-    1 +
-    varintBytes(record.version) +
-    expiry +
-    varintBytes(value.length) +
-    value.length
-  );
-}
-
-function writeRecord(writer: ByteWriter, record: StoredRecord): void {
-  writer.bytes(record.key);
-  writer.u8(record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES));
-  writer.varint(record.version);
-  if (record.expiresAtMs !== undefined) writer.varint(record.expiresAtMs);
-  writer.bytes(record.value);
-}
-
 /** A page of these records, which are given in order of their positions. */
 export function pageFrom(records: readonly StoredRecord[]): Page {
   let bytes = 0;
@@ -227,69 +153,4 @@ export function slicePage(page: Page, first: number, end: number): Page {
 export function lowBetween(left: Page, right: Page, level: number, place: Placer): Position {
   const first = place(keyAt(right, 0));
   return level > 0 ? Buffer.from(first) : separatorBetween(place(keyAt(left, recordCount(left) - 1)), first);
-}
-
-/** A body of `rawBytes` bytes that is compressed already, in its envelope. */
-export function sealCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PagePlace): SealedPage {
-  return seal(bytes, tag, rawBytes, place);
-}
-
-/** The same compressed body in the envelope of another place, without expanding it. */
-export function moveSealed(sealed: Uint8Array, place: PagePlace): SealedPage {
-  const { body, tag, rawBytes } = openEnvelope(sealed);
-  return seal(body, tag, rawBytes, place);
-}
-
-function seal(body: Uint8Array, tag: number, rawBytes: number, place: PagePlace): SealedPage {
-  const writer = new ByteWriter(ENVELOPE_BYTES + body.length);
-  writer.u8(FORMAT_VERSION);
-  writer.u8(tag);
-  writer.id(place.incarnation);
-  writer.id(place.container);
-  writer.u16(place.slot);
-  writer.varint(place.number);
-  writer.u32(rawBytes);
-  writer.raw(body);
-  const crc = crc32(writer.view());
-  writer.u32(crc);
-  return { bytes: writer.view(), crc, compression: tag };
-}
-
-interface Envelope extends PagePlace {
-  readonly tag: number;
-  readonly rawBytes: number;
-  readonly body: Uint8Array;
-  readonly crc: number;
-}
-
-/** Reads an envelope and checks its CRC-32 and format version; throws a RangeError that says what is wrong. */
-function openEnvelope(sealed: Uint8Array): Envelope {
-  const bytes = asBuffer(sealed);
-  const reader = new ByteReader(bytes);
-  const version = reader.u8();
-  if (version !== FORMAT_VERSION) throw new RangeError(`page format ${version} is not known to this release`);
-  if (bytes.length < 5) throw new RangeError('page is cut short');
-  const crc = bytes.readUInt32BE(bytes.length - 4);
-  if (crc32(bytes.subarray(0, -4)) !== crc) throw new RangeError('page checksum does not match');
-  const tag = reader.u8();
-  const incarnation = reader.id();
-  const container = reader.id();
-  const slot = reader.u16();
-  const number = reader.varint();
-  const rawBytes = reader.u32();
-  return { tag, incarnation, container, slot, number, rawBytes, crc, body: reader.raw(reader.left - 4) };
-}
-
-/** Opens a stored page that the page table places here, with this CRC-32. Throws a RangeError that says what is wrong. */
-export function openPage(sealed: Uint8Array, place: PagePlace, crc: number): Page {
-  const envelope = openEnvelope(sealed);
-  const misplaced =
-    envelope.incarnation !== place.incarnation ||
-    envelope.container !== place.container ||
-    envelope.slot !== place.slot ||
-    envelope.number !== place.number ||
-    envelope.crc !== crc;
-  if (misplaced) throw new RangeError('page belongs to another place or time');
-  if (envelope.rawBytes > PAGE_RAW_BYTES_MAX) throw new RangeError('page claims more bytes than any page has');
-  return parsePage(decompress(envelope.body, envelope.tag, envelope.rawBytes));
 }

@@ -1,6 +1,6 @@
 // Moments: a count that orders what happens in this process, with the time of two clocks for measuring age.
-import type { Moment } from '../container/snapshot.ts';
-import type { Runtime } from '../contract/runtime.ts';
+import type { Moment, Runtime } from '../contract/runtime.ts';
+import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 
 export class Clock {
   readonly #runtime: Runtime;
@@ -22,4 +22,9 @@ export class Clock {
     const monotonicMs = this.#runtime.monotonicMs() - moment.monotonicMs;
     return wallMs < 0 || monotonicMs < 0 ? Infinity : Math.max(wallMs, monotonicMs);
   }
+}
+
+/** A fresh random id: of a container, an incarnation or an attempt. */
+export function drawId(runtime: Runtime): Id64 {
+  return id64(runtime.random(ID64_BYTES));
 }

@@ -3,12 +3,6 @@ import type { TableStats } from '../contract/api.ts';
 
 export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}InFlightMax`>]: number };
 
-/** A write or removal is sent. */
-export function countWrite(counters: Counters): void {
-  counters.requests += 1;
-  counters.writeRequests += 1;
-}
-
 export function newCounters(): Counters {
   return {
     requests: 0,

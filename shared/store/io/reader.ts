@@ -1,25 +1,16 @@
 // Reading containers. Reads of one container that have not been sent yet share one request, and reads of several ride together where
 // the provider takes them; a read never joins a request that has departed, because its reply may be older than the caller (rule 19).
-import {
-  COMMIT_PART,
-  HEADER_PART,
-  isWhole,
-  type Moment,
-  pagePart,
-  slotOfPart,
-  type Snapshot,
-  snapshotOf,
-} from '../container/snapshot.ts';
+import { isWhole, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import type { Pace, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import type { Counters } from './counters.ts';
-
-/** Deadline of one request to the provider. */
-export const REQUEST_TIMEOUT_MS = 10_000;
+import { REQUEST_TIMEOUT_MS } from './requests.ts';
 
 /** What one reply showed of a container. */
 export interface Observation {

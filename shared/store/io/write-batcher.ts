@@ -2,8 +2,8 @@
 // train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
 import { type Driver, type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { Pace, Reply } from './adaptive-limit.ts';
-import { type Counters, countWrite } from './counters.ts';
-import { REQUEST_TIMEOUT_MS } from './reader.ts';
+import type { Counters } from './counters.ts';
+import { countWrite, REQUEST_TIMEOUT_MS } from './requests.ts';
 
 interface Waiting {
   readonly write: Write;

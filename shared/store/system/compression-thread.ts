@@ -1,9 +1,8 @@
 // A thread that compresses the pages of large commits, so that a process with a second processor goes on meanwhile: compression is a third
 // of what a bulk write costs. Smaller commits are done on the spot.
 import { Worker } from 'node:worker_threads';
-import { compressHere, type Compressor } from '../compressor.ts';
-import type { Compression } from '../contract/api.ts';
-import { CHUNK_BYTES_LEAST, METHODS, smallerOf } from '../format/compression.ts';
+import type { Compression, Compressor } from '../contract/runtime.ts';
+import { CHUNK_BYTES_LEAST, compressHere, METHODS, smallerOf } from '../format/compression.ts';
 
 /** Fewer pages, up to some 5 ms of work, are compressed on the spot: the commits of single puts would wait longer for the thread than that. */
 const PAGES_LEAST = 64;

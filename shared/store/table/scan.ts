@@ -1,24 +1,14 @@
 // A scan walks the leaves in order of position. Each leaf is taken from one reply, whole, and counts for exactly the positions it owned in
 // it; the next leaf is sought at its high. So a record that exists throughout is given once, whatever splits meanwhile (rule 20).
-import { isExpired } from '../container/evaluate.ts';
 import { layersOf } from '../container/layers.ts';
 import { flatten } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
-import { StoreError } from '../contract/errors.ts';
+import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/core.ts';
-import { orderChanged } from '../engine/tree.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import type { PageRef } from '../format/header.ts';
-import {
-  isTombstone,
-  lowerBound,
-  type Page,
-  recordAt,
-  recordCount,
-  slicePage,
-  type StoredRecord,
-} from '../format/page.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { lowerBound, type Page, recordAt, recordCount, slicePage } from '../format/page.ts';
 import {
   beforeBound,
   decodeKey,
@@ -30,6 +20,7 @@ import {
   successor,
   type UpperBound,
 } from '../format/position.ts';
+import { isExpired, isTombstone, type StoredRecord } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
 

@@ -20,18 +20,18 @@ import type {
   TableStats,
   UpdateOptions,
 } from '../contract/api.ts';
-import { StoreError } from '../contract/errors.ts';
+import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
 import type { Engine } from '../engine/core.ts';
-import { lookForRecords, recordIn, type Wish } from '../engine/lookup.ts';
-import { orderChanged } from '../engine/tree.ts';
+import { lookForRecords, recordIn } from '../engine/lookup.ts';
 import type { Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/page.ts';
-import { encodeKey, type Placer, placerOf, type Position } from '../format/position.ts';
+import { encodeKey, type Placer, placerOf } from '../format/position.ts';
+import type { StoredRecord } from '../format/record.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import type { Admission } from './admission.ts';
+import { checkMaxAge, failRest, type Since, type Wanted } from './read.ts';
 import { TableScan } from './scan.ts';
-import { decodeValue, encodeValue } from './values.ts';
+import { decodeValue, encodeValue, matches, versionOf } from './values.ts';
 import { type Prepare, Writer } from './write.ts';
 
 /** The last moment a Date can hold, and below the largest varint. */
@@ -282,31 +282,6 @@ export class StoredTable<V> implements Table<V> {
   }
 }
 
-interface Wanted {
-  readonly index: number;
-  readonly key: string;
-  readonly bytes: Uint8Array;
-  readonly position: Position;
-  readonly level: number;
-}
-
-type Since = Pick<Wish, 'begunTick' | 'maxAgeMs'>;
-
-/** Those that have no outcome yet failed. */
-function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error: unknown): void {
-  for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
-}
-
-/** A record's version as users see it: opaque, and never the same for the same key again. */
-function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
-  return `${incarnation}-${version.toString(36)}`;
-}
-
-function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
-  if (ifVersion === undefined) return true;
-  return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;
-}
-
 function conflict(message: string, place: { table: string; key: string }): Decision {
   return { kind: 'none', error: new StoreError('conflict', message, place) };
 }
@@ -317,16 +292,4 @@ function entryOf<V>({ key, value, version, expiresAtMs }: Entry<V>): Entry<V> {
 
 function noVerdict(): StoreError {
   return new StoreError('unknown', 'the write ended without a verdict');
-}
-
-function asStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  if (error instanceof TypeError) throw error;
-  return new StoreError('unavailable', 'the operation failed unexpectedly', { cause: error, retryable: false });
-}
-
-function checkMaxAge(maxAgeMs: number | undefined, table: string): number {
-  if (maxAgeMs === undefined) return 0;
-  if (maxAgeMs >= 0) return maxAgeMs;
-  throw new StoreError('invalid', 'maxAgeMs must not be negative', { table });
 }

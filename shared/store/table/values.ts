@@ -2,7 +2,8 @@
 // with the record, so any table handle reads any record.
 import type { CodecName, EncodedValue } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer } from '../format/bytes.ts';
+import { asBuffer, type Id64 } from '../format/bytes.ts';
+import type { StoredRecord } from '../format/record.ts';
 import { isPlainlyCarried } from './carried.ts';
 import { packValue, unpackValue } from './msgpack.ts';
 
@@ -71,4 +72,14 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { tabl
   } catch (cause) {
     throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...place, cause });
   }
+}
+
+/** A record's version as users see it: opaque, and never the same for the same key again. */
+export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
+  return `${incarnation}-${version.toString(36)}`;
+}
+
+export function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
+  if (ifVersion === undefined) return true;
+  return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;
 }

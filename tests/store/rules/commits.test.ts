@@ -1,10 +1,10 @@
 // Rules 1 to 7: what a commit is, and how its fate is learned.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { compressHere } from '../../../shared/store/compressor.ts';
 import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { compressHere } from '../../../shared/store/format/compression.ts';
 import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';

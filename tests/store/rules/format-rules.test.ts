@@ -1,8 +1,8 @@
 // Rules 23 to 25: chunks, the order of keys, and what drivers leave behind.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { slotOfPart } from '../../../shared/store/container/snapshot.ts';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
+import { slotOfPart } from '../../../shared/store/format/ids.ts';
 import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
 import { faultsOf, storedNode } from './structure.ts';

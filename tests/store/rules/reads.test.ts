@@ -1,8 +1,9 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { isExpired, PURGE_AFTER_MS } from '../../../shared/store/container/evaluate.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
+import { isExpired } from '../../../shared/store/format/record.ts';
 import type { Entry, Scan, Table } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys } from './structure.ts';

@@ -4,17 +4,11 @@ import { layersOf } from '../../../shared/store/container/layers.ts';
 import { flatten } from '../../../shared/store/container/merge.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
-import type { PageRef } from '../../../shared/store/format/header.ts';
 import { nodeId, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
-import {
-  isTombstone,
-  keyAt,
-  lowerBound,
-  recordAt,
-  recordCount,
-  type StoredRecord,
-} from '../../../shared/store/format/page.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { keyAt, lowerBound, recordAt, recordCount } from '../../../shared/store/format/page.ts';
 import { decodeKey, placerOf, within } from '../../../shared/store/format/position.ts';
+import { isTombstone, type StoredRecord } from '../../../shared/store/format/record.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
 

@@ -4,10 +4,7 @@ import { inside, invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
 import { type Database, type KeyRef, type KeyRules, parseKey } from './keys.ts';
 import { normaliseProperties } from './normalise.ts';
-import { checkProperty, outermost } from './values.ts';
-
-/** Encoded entries of `Entity.properties`, tag included, by name. */
-export type Properties = Map<string, Buffer>;
+import { checkProperty, outermost, type Properties } from './values.ts';
 
 export interface CheckedEntity {
   readonly key: KeyRef;

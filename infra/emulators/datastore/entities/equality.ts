@@ -1,9 +1,9 @@
 // Whether two values mean the same, however they are encoded: a write that changes nothing must not raise a version. The order of
 // properties has no meaning, nor has a default that one client writes out and another leaves away.
 import { WireReader } from '../wire/wire.ts';
-import { keyBytesOf, type Properties, propertiesOf, valueOf } from './entities.ts';
+import { keyBytesOf, propertiesOf, valueOf } from './entities.ts';
 import { elementsOf, microseconds, pointOf } from './value-order.ts';
-import { FIELD, findContent } from './values.ts';
+import { FIELD, findContent, type Properties } from './values.ts';
 
 export function sameProperties(one: Properties, other: Properties): boolean {
   if (one.size !== other.size) return false;

@@ -2,9 +2,9 @@
 import type { PropertyMask } from '../wire/protocol.ts';
 import { invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
-import { type Properties, propertiesOf, propertyEntry, valueOf } from './entities.ts';
+import { propertiesOf, propertyEntry, valueOf } from './entities.ts';
 import { isReserved, KEY } from './keys.ts';
-import { FIELD } from './values.ts';
+import { FIELD, type Properties } from './values.ts';
 
 /** By property name: the whole property, or what of its embedded entity. */
 export type Mask = ReadonlyMap<string, Mask | 'whole'>;

@@ -1,9 +1,8 @@
 // Rewrites what the service rewrites in values before it stores them: keys that lack their project get it, timestamps lose what is
 // finer than a microsecond. Rare, so it is done only where the check of the values found a need.
 import { bytesField, varint, WireReader } from '../wire/wire.ts';
-import type { Properties } from './entities.ts';
 import { type Database, parseKey } from './keys.ts';
-import { FIELD } from './values.ts';
+import { FIELD, type Properties } from './values.ts';
 
 /** What to do with the content of a length-delimited field. */
 type Rewrite = (content: Buffer) => Buffer;

@@ -41,6 +41,9 @@ export interface ValueContext {
   readonly found: { unnormalised: boolean };
 }
 
+/** Encoded entries of `Entity.properties`, tag included, by name. */
+export type Properties = Map<string, Buffer>;
+
 /** The context of a property of an entity that is not embedded. */
 export function outermost(database: Database): ValueContext {
   return { database, insideArray: false, depth: 0, found: { unnormalised: false } };

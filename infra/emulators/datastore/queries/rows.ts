@@ -1,10 +1,10 @@
 // Runs a plan: finds the entities, and puts them in order. In the order of keys the results come one by one, as they are asked for;
 // any other order needs all of them first.
-import { keyBytesOf, type Properties, propertiesOf, valueOf } from '../entities/entities.ts';
+import { keyBytesOf, propertiesOf, valueOf } from '../entities/entities.ts';
 import { KEY } from '../entities/keys.ts';
 import { segmentsOf } from '../entities/mask.ts';
 import { compareValues, type IndexValue, indexValues, keyValue, RANK_KEY } from '../entities/value-order.ts';
-import { FIELD } from '../entities/values.ts';
+import { FIELD, type Properties } from '../entities/values.ts';
 import { asOf, sortedOrders, type Storage, type Stored, type Table } from '../storage/storage.ts';
 import { COMBINATIONS_MAX } from '../wire/limits.ts';
 import { invalid } from '../wire/status.ts';

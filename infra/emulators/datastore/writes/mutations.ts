@@ -1,15 +1,9 @@
 // One mutation: checked when it comes in, applied to the state of its key when its turn comes.
-import {
-  checkEntityBytes,
-  encodeEntity,
-  parseEntity,
-  type Properties,
-  propertiesBytes,
-  propertiesOf,
-} from '../entities/entities.ts';
+import { checkEntityBytes, encodeEntity, parseEntity, propertiesBytes, propertiesOf } from '../entities/entities.ts';
 import { sameProperties } from '../entities/equality.ts';
 import { type Database, describeKey, type KeyRef, parseKey } from '../entities/keys.ts';
 import { type Mask, maskOf, merged } from '../entities/mask.ts';
+import type { Properties } from '../entities/values.ts';
 import type { Services } from '../storage/services.ts';
 import type { Stored } from '../storage/storage.ts';
 import { enumValue, microsecondsOf, type Mutation, timestampOf } from '../wire/protocol.ts';

@@ -1,0 +1,27 @@
+// The HTTP application of records: who may call what, and which handler answers. One record, batches, scans and tables stand beside it.
+import { type App, createApp, type FrameOptions, type Route } from '../http/app.ts';
+import { batchRoute } from './batch.ts';
+import { deleteRecord, getRecord, putRecord } from './record.ts';
+import { scanRoute } from './scan.ts';
+import { type StoreSource, tableRoutes, Tables } from './tables.ts';
+
+export interface RecordsAppOptions extends FrameOptions {
+  readonly store: StoreSource;
+}
+
+/** The function `records`. */
+export function createRecordsApp(options: RecordsAppOptions): App {
+  const tables = new Tables(options.store);
+  const path = '/v1/tables/:table/records/:key';
+  return createApp(
+    [
+      { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
+      { method: 'PUT', path, role: 'write', handle: (call) => putRecord(tables, call) },
+      { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
+      scanRoute(tables),
+      batchRoute(tables),
+      ...tableRoutes(tables),
+    ] satisfies Route[],
+    options,
+  );
+}

@@ -1,0 +1,111 @@
+// Which layers of a container a commit merges, decided by the page table and the positions alone, before any page is read.
+import type { Header } from '../format/header.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
+import { beforeBound, placerOf } from '../format/position.ts';
+import type { Change } from './change.ts';
+import { layersOf, rowBefore, rowsFor } from './layers.ts';
+import { isDead } from './merge.ts';
+import { glanceAt, type Snapshot } from './snapshot.ts';
+
+/** Layers above a base at most: a lookup may open a page of each. */
+const LAYERS_MAX = 8;
+
+/** How many times its own records may lie above a base of several pages; above one of a single page, once. */
+const BASE_GROWTH = 3;
+
+/** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
+export const PURGE_AFTER_MS = 5 * 60_000;
+
+/**
+ * The share of a leaf's records that merging its layers would shed: hidden by newer ones, removed, or expired before `expiredMs`. Judged by
+ * one record of each page; all pages must be known.
+ */
+export function shedShare(
+  snapshot: Snapshot,
+  { pages, layers }: Pick<Header, 'pages' | 'layers'>,
+  expiredMs: number,
+  table: string,
+): number {
+  const { order, level } = snapshot.header;
+  const place = placerOf(order, level);
+  const opened = new Map<PageRef, Page>();
+  const open = (ref: PageRef): Page => {
+    const page = opened.get(ref) ?? glanceAt(snapshot, ref, table);
+    opened.set(ref, page);
+    return page;
+  };
+  const holds = (rows: readonly PageRef[], key: Uint8Array): boolean => {
+    const ref = rows[rowBefore(rows, 0, rows.length, place(key))];
+    return ref !== undefined && indexOfKey(open(ref), key) >= 0;
+  };
+  const sorted = layersOf({ pages, layers });
+  let shed = 0;
+  for (const [layer, rows] of sorted.entries()) {
+    const above = sorted.slice(layer + 1);
+    for (const ref of rows) {
+      const page = open(ref);
+      const record = recordAt(page, recordCount(page) >>> 1);
+      if (isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key))) shed += ref.records;
+    }
+  }
+  return shed / recordsIn(pages);
+}
+
+/**
+ * The layer that these changes, in order of position, are written into: an existing one (0 is the base), with which those above it are
+ * merged, or one above all. Judged by the page table and the positions alone, so that the pages it takes can be read beforehand.
+ * A commit is as small as its changes until the layers are many, save that it goes into the one page of the topmost layer that it touches
+ * where that holds no more records than it. Then the topmost layers become one, as far down as each is no larger than those above it
+ * together, as a binary counter carries. The base is written anew when `BASE_GROWTH` times as many records lie above it. (See Bentley and
+ * Saxe, "Decomposable searching problems", 1980.)
+ */
+export function targetLayer(header: Header, changes: readonly Change[]): number {
+  const layers = layersOf(header);
+  const [base = []] = layers;
+  const top = layers.length - 1;
+  const above = layers.slice(1).map(recordsIn);
+  const newer = above.reduce((sum, records) => sum + records, changes.length);
+  const growth = base.length > 1 ? BASE_GROWTH : 1;
+  // No row is empty, so the many of a base need not be counted each time.
+  if (header.level > 0 || (newer >= growth * base.length && newer >= growth * recordsIn(base))) return 0;
+  const touched = rowsTouched(layers[top]!, changes);
+  if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
+  if (top < LAYERS_MAX) return top + 1;
+  let target = top;
+  let merged = changes.length + above[target - 1]!;
+  for (; target > 1 && above[target - 2]! <= merged; target -= 1) merged += above[target - 2]!;
+  return target;
+}
+
+function recordsIn(rows: readonly PageRef[]): number {
+  return rows.reduce((sum, row) => sum + row.records, 0);
+}
+
+/** The rows of a layer that own a position of the changes, which are in order of position. */
+function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): PageRef[] {
+  const touched: PageRef[] = [];
+  if (rows.length === 0) return touched;
+  for (let row = 0, next = 0; next < changes.length; row += 1) {
+    row = Math.max(row, rowBefore(rows, row, rows.length, changes[next]!.position));
+    touched.push(rows[row]!);
+    const end = rows[row + 1]?.low;
+    do next += 1;
+    while (next < changes.length && beforeBound(changes[next]!.position, end));
+  }
+  return touched;
+}
+
+/** The pages that writing these changes takes and that are not known: what is written into, what is merged, what a decision depends on. */
+export function unreadPages(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
+  const { header } = snapshot;
+  const target = targetLayer(header, changes);
+  const layers = layersOf(header);
+  const rows = layers[target] ?? [];
+  const isMerge = target < layers.length - 1;
+  const needed = new Set(isMerge ? layers.slice(target).flat() : rowsTouched(rows, changes));
+  for (const change of changes) {
+    if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
+  }
+  return [...needed].filter(({ content }) => !content.isKnown);
+}

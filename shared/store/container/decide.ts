@@ -1,0 +1,23 @@
+// What one change decides about its record, and what a record costs beside its bytes.
+import type { StoredRecord } from '../format/record.ts';
+import type { Change, Decision } from './change.ts';
+
+/** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
+export const RECORD_COST_BYTES = 128;
+
+export function recordOf(
+  key: Uint8Array,
+  version: number,
+  { codec, value, expiresAtMs }: Pick<StoredRecord, 'codec' | 'value' | 'expiresAtMs'>,
+): StoredRecord {
+  return { key, version, codec, value, expiresAtMs };
+}
+
+/** A user's function may throw: that is a verdict on its change, not on the group. */
+export function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: string): Decision {
+  try {
+    return typeof change.wish === 'function' ? change.wish(record, incarnation) : change.wish;
+  } catch (error) {
+    return { kind: 'none', error };
+  }
+}

@@ -1,0 +1,49 @@
+// What a container counts against the provider's limits, and the shares of them at which it is split or written anew.
+import { chunksOf, type DriverLimits } from '../contract/driver.ts';
+import { ID64_BYTES } from '../format/bytes.ts';
+import { type Header, HEADER_BYTES_MAX } from '../format/header.ts';
+
+/** What an entity counts against the provider's limits. */
+export interface Size {
+  readonly entityBytes: number;
+  readonly chunks: number;
+  readonly headerBytes: number;
+}
+
+/** A container beyond this share of a budget is split. */
+export const SPLIT_SHARE = 0.7;
+
+/** With its dead chunks counted a container may take this much; then a replace sheds them. */
+export const PATCH_SHARE = 0.9;
+
+/** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */
+export function sizesOf(
+  header: Header,
+  headerBytes: number,
+  limits: DriverLimits,
+): { readonly live: Size; readonly taken: Size } {
+  const ownChunks = 1 + chunksOf(headerBytes, limits);
+  let partBytes = headerBytes + ID64_BYTES;
+  let live = ownChunks;
+  let taken = ownChunks;
+  for (const ref of header.pages) {
+    partBytes += ref.sealedBytes;
+    live += chunksOf(ref.sealedBytes, limits);
+    taken += ref.chunksMost;
+  }
+  for (const dead of header.deadSlots) taken += dead.chunksMost;
+  const bytes = limits.entityOverheadBytes + partBytes;
+  return {
+    live: { headerBytes, chunks: live, entityBytes: bytes + live * limits.chunkOverheadBytes },
+    taken: { headerBytes, chunks: taken, entityBytes: bytes + taken * limits.chunkOverheadBytes },
+  };
+}
+
+/** Whether the container takes less than this share of every budget it has. */
+export function fits(size: Size, limits: DriverLimits, share: number): boolean {
+  return (
+    size.entityBytes <= limits.entityBytesMax * share &&
+    size.chunks <= limits.chunksMax * share &&
+    size.headerBytes <= HEADER_BYTES_MAX * share
+  );
+}

@@ -1,0 +1,48 @@
+// The writes of one container: an insert, a replace, or a patch that sends what is new and empties what is gone.
+import type { Part, Write } from '../contract/driver.ts';
+import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
+import { COMMIT_PART, HEADER_PART, pagePart } from '../format/ids.ts';
+import type { PageRef } from '../format/page-table.ts';
+import type { Evaluation } from './evaluate.ts';
+import type { Snapshot } from './snapshot.ts';
+
+function part(name: string, bytes: Uint8Array, chunksBefore: number): Part {
+  return { name, bytes, chunksBefore };
+}
+
+function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number): Part[] {
+  return [part(HEADER_PART, encodedHeader, chunksBefore), part(COMMIT_PART, Buffer.from(attempt, 'hex'), chunksBefore)];
+}
+
+function pageBytesOf(ref: PageRef): Uint8Array {
+  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not at hand in its stored form`);
+  return ref.content.sealed;
+}
+
+export function patchOf(
+  snapshot: Snapshot,
+  encodedHeader: Uint8Array,
+  { written, dropped }: Pick<Evaluation, 'written' | 'dropped'>,
+  attempt: Id64,
+): Write {
+  const parts = [
+    ...ownParts(encodedHeader, attempt, 1),
+    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
+    ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
+  ];
+  return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
+}
+
+function wholeParts(header: Header, attempt: Id64): Part[] {
+  const pages = header.pages.map((ref) => part(pagePart(ref.slot), pageBytesOf(ref), 0));
+  return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
+}
+
+export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Write {
+  return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
+}
+
+export function insertOf(id: string, header: Header, attempt: Id64): Write {
+  return { kind: 'insert', id, parts: wholeParts(header, attempt) };
+}

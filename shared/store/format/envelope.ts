@@ -1,0 +1,93 @@
+// The envelope of a stored page. FORMAT.md, "Page":
+//   version u8 | compression u8 | incarnation 8 | container 8 | slot u16 | number varint | raw bytes u32 | body | crc32 u32
+// It names the page's place, so bytes in a wrong place are noticed.
+import { crc32 } from 'node:zlib';
+import type { Compressed } from '../contract/runtime.ts';
+import { asBuffer, ByteReader, ByteWriter, FORMAT_VERSION, type Id64 } from './bytes.ts';
+import { decompress } from './compression.ts';
+import { type Page, parsePage } from './page.ts';
+
+/** No page expands to more: a record's limit is far below, and this bounds what damage can make us allocate. */
+export const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
+
+const ENVELOPE_BYTES = 2 + 8 + 8 + 2 + 8 + 4 + 4;
+
+/** Where a page belongs. */
+export interface PagePlace {
+  readonly incarnation: Id64;
+  readonly container: Id64;
+  readonly slot: number;
+  readonly number: number;
+}
+
+/** A page in its envelope, as stored. */
+export interface SealedPage {
+  readonly bytes: Uint8Array;
+  readonly crc: number;
+  readonly compression: number;
+}
+
+/** A body of `rawBytes` bytes that is compressed already, in its envelope. */
+export function sealCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PagePlace): SealedPage {
+  return seal(bytes, tag, rawBytes, place);
+}
+
+/** The same compressed body in the envelope of another place, without expanding it. */
+export function moveSealed(sealed: Uint8Array, place: PagePlace): SealedPage {
+  const { body, tag, rawBytes } = openEnvelope(sealed);
+  return seal(body, tag, rawBytes, place);
+}
+
+function seal(body: Uint8Array, tag: number, rawBytes: number, place: PagePlace): SealedPage {
+  const writer = new ByteWriter(ENVELOPE_BYTES + body.length);
+  writer.u8(FORMAT_VERSION);
+  writer.u8(tag);
+  writer.id(place.incarnation);
+  writer.id(place.container);
+  writer.u16(place.slot);
+  writer.varint(place.number);
+  writer.u32(rawBytes);
+  writer.raw(body);
+  const crc = crc32(writer.view());
+  writer.u32(crc);
+  return { bytes: writer.view(), crc, compression: tag };
+}
+
+interface Envelope extends PagePlace {
+  readonly tag: number;
+  readonly rawBytes: number;
+  readonly body: Uint8Array;
+  readonly crc: number;
+}
+
+/** Reads an envelope and checks its CRC-32 and format version; throws a RangeError that says what is wrong. */
+function openEnvelope(sealed: Uint8Array): Envelope {
+  const bytes = asBuffer(sealed);
+  const reader = new ByteReader(bytes);
+  const version = reader.u8();
+  if (version !== FORMAT_VERSION) throw new RangeError(`page format ${version} is not known to this release`);
+  if (bytes.length < 5) throw new RangeError('page is cut short');
+  const crc = bytes.readUInt32BE(bytes.length - 4);
+  if (crc32(bytes.subarray(0, -4)) !== crc) throw new RangeError('page checksum does not match');
+  const tag = reader.u8();
+  const incarnation = reader.id();
+  const container = reader.id();
+  const slot = reader.u16();
+  const number = reader.varint();
+  const rawBytes = reader.u32();
+  return { tag, incarnation, container, slot, number, rawBytes, crc, body: reader.raw(reader.left - 4) };
+}
+
+/** Opens a stored page that the page table places here, with this CRC-32. Throws a RangeError that says what is wrong. */
+export function openPage(sealed: Uint8Array, place: PagePlace, crc: number): Page {
+  const envelope = openEnvelope(sealed);
+  const misplaced =
+    envelope.incarnation !== place.incarnation ||
+    envelope.container !== place.container ||
+    envelope.slot !== place.slot ||
+    envelope.number !== place.number ||
+    envelope.crc !== crc;
+  if (misplaced) throw new RangeError('page belongs to another place or time');
+  if (envelope.rawBytes > PAGE_RAW_BYTES_MAX) throw new RangeError('page claims more bytes than any page has');
+  return parsePage(decompress(envelope.body, envelope.tag, envelope.rawBytes));
+}

@@ -1,0 +1,124 @@
+// The page table, the end of a header: a row for each page, each low told as what differs from the low before. FORMAT.md, "Header".
+import { type ByteReader, type ByteWriter, readMany } from './bytes.ts';
+import { PageContent } from './page-content.ts';
+import type { Position } from './position.ts';
+
+/** A slot of the entity: how many chunks it has taken at most since the last insert or replace. */
+export interface DeadSlot {
+  readonly slot: number;
+  readonly chunksMost: number;
+}
+
+/** A row of the page table. The page owns the positions from `low` to the next page's low. */
+export interface PageRef {
+  readonly low: Position;
+  readonly slot: number;
+  readonly records: number;
+  readonly sealedBytes: number;
+  readonly number: number;
+  readonly crc: number;
+  readonly compression: number;
+  readonly chunksMost: number;
+  /** Shared by the snapshots of all versions in which the page is the same. */
+  content: PageContent;
+}
+
+/** The rows, and the low of their container, from which the first row's low is told. */
+export interface PageTable {
+  readonly low: Position;
+  readonly pages: readonly PageRef[];
+}
+
+/** The page table of one version as it was encoded, and where each row begins, and the last one ends. */
+interface EncodedTable {
+  readonly bytes: Uint8Array;
+  readonly starts: readonly number[];
+}
+
+/** By the rows themselves: a commit changes few of a hundred, and the next version's table copies the others from here. */
+const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
+
+export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {
+  writer.varint(pages.length);
+  const begin = writer.length;
+  const starts = [0];
+  const old = before?.low === low ? encodedTables.get(before.pages) : undefined;
+  const oldPages = old === undefined || before === undefined ? [] : before.pages;
+  const head = sameRows(pages, oldPages);
+  const tail = sameRowsAtEnd(pages, oldPages, head);
+  const encode = (first: number, end: number): void => {
+    for (let row = first; row < end; row += 1) {
+      writeRow(writer, pages[row]!, row === 0 ? low : pages[row - 1]!.low);
+      starts.push(writer.length - begin);
+    }
+  };
+  const copy = (first: number, end: number): void => {
+    if (old === undefined || end <= first) return;
+    const shift = starts.at(-1)! - old.starts[first]!;
+    writer.raw(old.bytes.subarray(old.starts[first], old.starts[end]));
+    for (let row = first; row < end; row += 1) starts.push(old.starts[row + 1]! + shift);
+  };
+  copy(0, head);
+  encode(head, pages.length - tail);
+  copy(oldPages.length - tail, oldPages.length);
+  encodedTables.set(pages, { bytes: Buffer.from(writer.view().subarray(begin)), starts });
+}
+
+function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {
+  let same = 0;
+  while (same < pages.length && pages[same] === old[same]) same += 1;
+  return same;
+}
+
+/** How many of the last rows are the same and stand after the same low, which is what a row's bytes depend on. */
+function sameRowsAtEnd(pages: readonly PageRef[], old: readonly PageRef[], head: number): number {
+  const most = Math.min(pages.length, old.length) - head;
+  let same = 0;
+  while (same < most && pages.at(-1 - same) === old.at(-1 - same)) same += 1;
+  const isAfterSame = pages.at(-1 - same)?.low === old.at(-1 - same)?.low;
+  return same > 0 && !isAfterSame ? same - 1 : same;
+}
+
+function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
+  const shared = sharedPrefix(previous, ref.low);
+  writer.varint(shared);
+  writer.bytes(ref.low.subarray(shared));
+  writer.varint(ref.slot);
+  writer.varint(ref.records);
+  writer.varint(ref.sealedBytes);
+  writer.varint(ref.number);
+  writer.u32(ref.crc);
+  writer.u8(ref.compression);
+  writer.varint(ref.chunksMost);
+}
+
+function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
+  const most = Math.min(a.length, b.length);
+  let shared = 0;
+  while (shared < most && a[shared] === b[shared]) shared += 1;
+  return shared;
+}
+
+export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
+  let previous = low;
+  return readMany(reader, () => {
+    const shared = reader.varint();
+    const rest = reader.bytes();
+    previous = shared === 0 ? rest : Buffer.concat([previous.subarray(0, shared), rest]);
+    return {
+      low: previous,
+      slot: reader.varint(),
+      records: reader.varint(),
+      sealedBytes: reader.varint(),
+      number: reader.varint(),
+      crc: reader.u32(),
+      compression: reader.u8(),
+      chunksMost: reader.varint(),
+      content: new PageContent(),
+    };
+  });
+}
+
+export function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
+  return { slot, chunksMost };
+}

@@ -1,0 +1,56 @@
+// A record as it lies in a page's body. FORMAT.md, "Page":
+//   key bytes | flags u8 | version varint | [expiry varint] | value bytes
+// Whether it has expired, or says that its key was removed, these bytes tell alone.
+import { type ByteWriter, EMPTY_BYTES, varintBytes } from './bytes.ts';
+
+export const FLAG_EXPIRES = 0x08;
+
+export const CODEC_MASK = 0x07;
+
+/** A record as it lies in a page. `version` is a number of the table's incarnation; `codec` a tag of FORMAT.md. */
+export interface StoredRecord {
+  readonly key: Uint8Array;
+  readonly version: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number | undefined;
+  readonly codec: number;
+  readonly value: Uint8Array;
+}
+
+/** The tag, in place of a codec's, of a record that says its key was removed: in layers above the base, where older records may lie below. */
+export const TOMBSTONE = 7;
+
+export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
+  return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
+}
+
+export function isTombstone(record: StoredRecord): boolean {
+  return record.codec === TOMBSTONE;
+}
+
+/** Bytes a record takes in a body. */
+export function recordBytes(record: StoredRecord): number {
+  const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
+  const { key, value } = record;
+  return (
+    varintBytes(key.length) +
+    key.length +
+    1 +
+    varintBytes(record.version) +
+    expiry +
+    varintBytes(value.length) +
+    value.length
+  );
+}
+
+export function writeRecord(writer: ByteWriter, record: StoredRecord): void {
+  writer.bytes(record.key);
+  writer.u8(record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES));
+  writer.varint(record.version);
+  if (record.expiresAtMs !== undefined) writer.varint(record.expiresAtMs);
+  writer.bytes(record.value);
+}
+
+export function isExpired(record: StoredRecord, nowMs: number): boolean {
+  return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs;
+}

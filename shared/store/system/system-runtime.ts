@@ -1,0 +1,23 @@
+// The system's clock, chance and threads: with the compression thread beside it the only touch of Node's own.
+import { randomFillSync } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
+import type { Runtime } from '../contract/runtime.ts';
+import { ON_THE_SPOT } from '../format/compression.ts';
+import { CompressionThread } from './compression-thread.ts';
+
+export const systemRuntime: Runtime = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms) => delay(ms),
+  watch: async (ms, signal) => {
+    try {
+      await delay(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
+    } catch {
+      // The abort is the wake-up call.
+    }
+  },
+  nextTurn: () => immediate(),
+  random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
+  newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
+};
