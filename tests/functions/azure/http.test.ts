@@ -1,0 +1,51 @@
+// Azure's handler under the library's own HTTP proxy: what it learns of a caller that goes.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HttpRequest, InvocationContext } from '@azure/functions';
+import { expect, it } from 'vitest';
+import { handlerOf } from '../../../functions/azure/http.ts';
+
+/** A server as the library runs one in the worker, and one request of the host to it. */
+async function invoked(invocationId: string, serve: (response: ServerResponse, signal: AbortSignal) => Promise<void>) {
+  const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+  const answer: RequestListener = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const app = {
+      fetch: async ({ signal }: Request) => {
+        await serve(outgoing, signal);
+        return new Response('');
+      },
+    };
+    const sent = { method: 'GET', url: 'http://localhost/', headers: new Headers(), body: null };
+    const context = { invocationId } as unknown as InvocationContext;
+    Promise.resolve(handlerOf(app)(sent as unknown as HttpRequest, context)).then(() => resolve(), reject);
+  };
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const host = request({ port, host: '127.0.0.1', headers: { 'x-ms-invocation-id': invocationId } });
+  host.on('error', () => {}).end();
+  return { host, over: over.finally(() => server.close()) };
+}
+
+it('aborts the signal of a request whose caller hangs up', async () => {
+  const started = Promise.withResolvers<void>();
+  const { host, over } = await invoked('one', async (_response, signal) => {
+    started.resolve();
+    await once(signal, 'abort');
+  });
+  await started.promise;
+  host.destroy();
+  await expect(over).resolves.toBeUndefined();
+});
+
+it('leaves the signal of a request alone whose answer has arrived', async () => {
+  let seen: AbortSignal | undefined;
+  const { over } = await invoked('two', async (response, signal) => {
+    seen = signal;
+    response.end('done');
+    await once(response, 'close');
+  });
+  await over;
+  expect(seen?.aborted).toBe(false);
+});

@@ -1,0 +1,113 @@
+// The function `compare`, in this process, with a cell that does as it is told.
+import { expect, it } from 'vitest';
+import { createCompareApp } from '../../../functions/compare/app.ts';
+import type { App } from '../../../functions/http/app.ts';
+import { ROLES } from '../../../functions/http/auth.ts';
+import type { CellRequest, CellResult } from '../../../shared/compare/cell/cell.ts';
+import { CellError } from '../../../shared/compare/cell/run.ts';
+
+const cell = { layout: 'record', workload: 'read', concurrency: 1, dataset: 'abc' };
+
+type RunCell = (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
+
+const untilAborted: RunCell = (_request, signal) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+
+function appOf(runCell: RunCell, removed: string[] = []): App {
+  return createCompareApp({
+    auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'] } },
+    timeoutMs: 1_000,
+    timeoutMaxMs: 60_000,
+    log: () => {},
+    page: '<style>p{}</style><script>1</script>',
+    runCell,
+    removeDataset: async (dataset) => void removed.push(dataset),
+  });
+}
+
+function post(runCell: RunCell, given: Record<string, string> = {}, body: unknown = cell): Promise<Response> {
+  return postTo(appOf(runCell), given, body);
+}
+
+function postTo(app: App, given: Record<string, string> = {}, body: unknown = cell): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer a', ...given };
+  const sent = { method: 'POST', body: JSON.stringify(body), headers };
+  return app.fetch(new Request('http://localhost/v1/compare/cells', sent));
+}
+
+it('fills in the defaults of a cell, and gives its result back', async () => {
+  let seen: CellRequest | undefined;
+  const response = await post(async (request) => {
+    seen = request;
+    return { records: 7 } as CellResult;
+  });
+  expect(await response.json()).toEqual({ records: 7 });
+  expect(seen).toMatchObject({ ...cell, durationMs: 1_000, recordBytes: 500 });
+});
+
+it('a cell in which nothing succeeded is unavailable, with the reason', async () => {
+  const response = await post(() =>
+    Promise.reject(new CellError('no operation succeeded: throttled=3', { throttled: 3 })),
+  );
+  expect(await response.json()).toMatchObject({
+    status: 503,
+    code: 'unavailable',
+    detail: expect.stringContaining('throttled=3'),
+  });
+});
+
+it('a cell ends with its deadline', async () => {
+  const response = await post(untilAborted, { 'Stowage-Timeout-Ms': '5' });
+  expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
+});
+
+it.each(ROLES)('the role %s runs cells only if it is admin', async (role) => {
+  const response = await post(async () => ({}) as CellResult, { Authorization: `Bearer ${role[0]}` });
+  expect(response.status).toBe(role === 'admin' ? 200 : 403);
+});
+
+it.each([{ ...cell, concurrency: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
+  const response = await post(() => Promise.reject(new Error('not reached')), {}, body);
+  expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
+});
+
+function remove(app: App, dataset: string, given: Record<string, string> = {}): Promise<Response> {
+  const headers = { Authorization: 'Bearer a', ...given };
+  return app.fetch(new Request(`http://localhost/v1/compare/datasets/${dataset}`, { method: 'DELETE', headers }));
+}
+
+it('removes a dataset for admins alone, whether it is there or not', async () => {
+  const removed: string[] = [];
+  const app = appOf(untilAborted, removed);
+  expect((await remove(app, 'abc', { Authorization: 'Bearer w' })).status).toBe(403);
+  expect((await remove(app, 'a%20b')).status).toBe(400);
+  expect(removed).toEqual([]);
+  expect((await remove(app, 'abc')).status).toBe(204);
+  expect(removed).toEqual(['abc']);
+});
+
+it('removes a dataset when its cells have ended, as they may write until then', async () => {
+  const removed: string[] = [];
+  const end = Promise.withResolvers<CellResult>();
+  const app = appOf(() => end.promise, removed);
+  const posted = postTo(app, { 'Stowage-Timeout-Ms': '60000' });
+  // Another dataset's removal does not wait; when it has been answered, the cell has begun.
+  await remove(app, 'other');
+  const removal = remove(app, 'abc', { 'Stowage-Timeout-Ms': '60000' });
+  await remove(app, 'other');
+  expect(removed).toEqual(['other', 'other']);
+  end.resolve({} as CellResult);
+  await posted;
+  expect((await removal).status).toBe(204);
+  expect(removed).toEqual(['other', 'other', 'abc']);
+});
+
+it('does not remove a dataset whose cell outlasts the deadline, and says so', async () => {
+  const removed: string[] = [];
+  const app = appOf(() => new Promise(() => {}), removed);
+  void postTo(app);
+  await remove(app, 'other');
+  const response = await remove(app, 'abc', { 'Stowage-Timeout-Ms': '5' });
+  expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
+  expect(removed).toEqual(['other']);
+});

@@ -1,0 +1,61 @@
+// The HTTP suite on the app itself, in this process; and two instances of it beside each other.
+import { expect, it } from 'vitest';
+import { functionConfig } from '../../../functions/instance/config.ts';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
+import { type EncodedValue, openStore } from '../../../shared/store/index.ts';
+import { KEYS, KEYS_ENV } from '../keys.ts';
+import { type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
+import { describeRecords } from '../suite/index.ts';
+
+const state = memoryState();
+
+function instance(): Client {
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const app = createRecordsApp({
+    ...functionConfig(KEYS_ENV),
+    timeoutMaxMs: 60_000,
+    store: async () => store,
+    log: () => {},
+  });
+  return clientOf('the app', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+}
+
+describeRecords(instance());
+
+it('a table that another instance dropped is gone, and one that it created again is empty', async () => {
+  const [here, there] = [instance(), instance()];
+  const table = await here.freshTable();
+  const record = `${table}/records/k`;
+  expect((await here.put(record, JSON_TYPE, '1')).status).toBe(204);
+  expect((await there.admin(table, { method: 'DELETE' })).status).toBe(204);
+  await expectProblem(await here.admin(record), 404, 'table_not_found');
+  expect((await there.put(table, JSON_TYPE, '{"order":"key"}')).status).toBe(201);
+  await expectProblem(await here.admin(record), 404, 'record_not_found');
+  expect((await here.admin(`${table}/records?prefix=k`)).status).toBe(200);
+});
+
+it('what one instance wrote, another reads byte for byte', async () => {
+  const [here, there] = [instance(), instance()];
+  const record = `${await here.freshTable()}/records/k`;
+  const written = await here.put(record, JSON_TYPE, '{ "a": 1 }');
+  const read = await there.admin(record);
+  expect(read.headers.get('ETag')).toBe(written.headers.get('ETag'));
+  expect(await read.text()).toBe('{ "a": 1 }');
+});
+
+it('a page carries what nobody checked when it was stored as bytes, and goes on', async () => {
+  const { admin, freshTable } = instance();
+  const path = await freshTable('key');
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const table = await store.table<EncodedValue>(path.split('/').at(-1)!, { codec: 'encoded' });
+  const values = [nested(JSON_TYPE, 5_000), Buffer.from('{"a":'), Buffer.from('1')];
+  for (const [at, bytes] of values.entries()) await table.put(`k${at}`, { codec: 'json', bytes });
+  const { records } = (await (await admin(`${path}/records`)).json()) as { records: Record<string, unknown>[] };
+  expect(records).toMatchObject([
+    { key: 'k0', contentType: JSON_TYPE, data: values[0]!.toString('base64') },
+    { key: 'k1', contentType: JSON_TYPE, data: values[1]!.toString('base64') },
+    { key: 'k2', contentType: JSON_TYPE, value: 1 },
+  ]);
+  await expectProblem(await admin(`${path}/records/k0`, { headers: { Accept: MSGPACK } }), 406, 'not_acceptable');
+});

@@ -1,0 +1,138 @@
+// What the store's errors become over HTTP, and what is logged: on an app whose store does as it is told.
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { LogLine } from '../../../functions/http/log.ts';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import { type Store, StoreError, type StoreErrorCode } from '../../../shared/store/index.ts';
+
+let failure: unknown;
+let lines: LogLine[] = [];
+let seen: unknown[] = [];
+const fail = (...args: unknown[]): Promise<never> => {
+  seen = args;
+  return Promise.reject(failure);
+};
+const store = { table: async () => ({ get: fail, put: fail, delete: fail, scan: failingScan }) } as unknown as Store;
+const app = createRecordsApp({
+  auth: { mode: 'none' },
+  timeoutMs: 5_000,
+  timeoutMaxMs: 10_000,
+  store: async () => store,
+  log: (line) => void lines.push(line),
+});
+
+function failingScan() {
+  return {
+    cursor: 'resume-here',
+    async *[Symbol.asyncIterator]() {
+      yield { key: 'a', version: 'v', expiresAtMs: undefined, value: { codec: 'json', bytes: Buffer.from('1') } };
+      throw failure;
+    },
+  };
+}
+
+function send(path: string, init: RequestInit = {}): Promise<Response> {
+  return app.fetch(new Request(`http://localhost${path}`, init));
+}
+
+beforeEach(() => {
+  lines = [];
+});
+
+const RECORD = '/v1/tables/t/records/k';
+
+describe('an error of the store', () => {
+  it.each<[StoreErrorCode, number, string, string | null]>([
+    ['conflict', 409, 'conflict', null],
+    ['not_found', 404, 'table_not_found', null],
+    ['too_large', 413, 'too_large', null],
+    ['invalid', 400, 'invalid', null],
+    ['throttled', 429, 'throttled', '1'],
+    ['unavailable', 503, 'unavailable', '1'],
+    ['unknown', 504, 'unknown', null],
+    ['corrupt', 500, 'corrupt', null],
+    ['aborted', 503, 'aborted', '1'],
+  ])('%s becomes %i %s, with Retry-After %s', async (code, status, problem, retryAfter) => {
+    failure = new StoreError(code, 'what to do');
+    const response = await send(RECORD);
+    expect(response.headers.get('Content-Type')).toBe('application/problem+json');
+    expect(await response.json()).toMatchObject({
+      status,
+      code: problem,
+      detail: expect.stringContaining('what to do'),
+    });
+    expect({ status: response.status, retryAfter: response.headers.get('Retry-After') }).toEqual({
+      status,
+      retryAfter,
+    });
+  });
+
+  it('is a failed precondition where the request had one', async () => {
+    failure = new StoreError('conflict', 'another version');
+    const headers = { 'If-Match': '"v"', 'Content-Type': 'application/json' };
+    const response = await send(RECORD, { method: 'PUT', headers, body: '1' });
+    expect(await response.json()).toMatchObject({ status: 412, code: 'precondition_failed' });
+    expect(seen[2]).toMatchObject({ ifVersion: 'v' });
+  });
+
+  it('that cannot be retried has no Retry-After', async () => {
+    failure = new StoreError('unavailable', 'access denied', { retryable: false });
+    const response = await send(RECORD);
+    expect(response.headers.get('Retry-After')).toBeNull();
+    expect(await response.json()).toMatchObject({ status: 503, retryable: false });
+  });
+
+  it('in the middle of a stream is its last line, with a cursor to go on from', async () => {
+    failure = new StoreError('throttled', 'slow down');
+    const response = await send('/v1/tables/t/records', { headers: { Accept: 'application/x-ndjson' } });
+    const text = (await response.text()).trimEnd().split('\n');
+    expect(JSON.parse(text[1]!)).toMatchObject({ error: { code: 'throttled', status: 429 }, cursor: 'resume-here' });
+    expect(lines).toMatchObject([{ status: 200, code: 'throttled', severity: 'WARNING' }]);
+  });
+});
+
+describe('an unexpected error', () => {
+  it('says nothing of itself to the caller, and its name and place to the log', async () => {
+    failure = new TypeError('secret message', { cause: new StoreError('corrupt', 'secret too') });
+    const response = await send(RECORD);
+    expect(await response.text()).not.toContain('secret');
+    expect(response.status).toBe(500);
+    expect(lines[0]).toMatchObject({ severity: 'ERROR', code: 'internal' });
+    expect(lines[0]!.causes).toEqual([
+      expect.stringMatching(/^TypeError at /),
+      expect.stringMatching(/^StoreError corrupt/),
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+});
+
+describe('bounds', () => {
+  it('a deadline and a staleness reach the store', async () => {
+    failure = new StoreError('aborted', 'too late');
+    await send(RECORD, { headers: { 'Stowage-Timeout-Ms': '1234', 'Cache-Control': 'max-age=7' } });
+    expect(seen[1]).toMatchObject({ timeoutMs: 1_234, maxAgeMs: 7_000, signal: expect.any(AbortSignal) });
+  });
+
+  it.each([undefined, 'no-cache', 'max-age=0', 'max-age=7, no-cache', 'max-age=x'])(
+    'a read with Cache-Control %s is a strong one',
+    async (header) => {
+      await send(RECORD, { headers: header === undefined ? {} : { 'Cache-Control': header } });
+      expect(seen[1]).toMatchObject({ timeoutMs: 5_000, maxAgeMs: 0 });
+    },
+  );
+
+  it('a body that does not arrive in time is given up', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('"begun')) });
+    const headers = { 'Content-Type': 'application/json', 'Stowage-Timeout-Ms': '20' };
+    const response = await send(RECORD, { method: 'PUT', headers, body, duplex: 'half' });
+    expect(await response.json()).toMatchObject({ status: 408, code: 'body_timeout' });
+  });
+
+  it('a reader that leaves ends the stream, and the log line is written', async () => {
+    const response = await send('/v1/tables/t/records', {
+      headers: { Accept: 'application/x-ndjson' },
+      method: 'HEAD',
+    });
+    expect(await response.text()).toBe('');
+    await expect.poll(() => lines.length).toBe(1);
+  });
+});

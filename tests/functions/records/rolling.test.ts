@@ -1,0 +1,51 @@
+// A rolling deployment: instances of the former release and of this one serve the same callers from the same containers. What the former one
+// wrote, and what it handed out, is kept here as it was.
+import { expect, it } from 'vitest';
+import { functionConfig } from '../../../functions/instance/config.ts';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import { memoryDriver, type MemoryState } from '../../../shared/drivers/memory.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { goldenState } from '../../store/golden/state.ts';
+import { KEYS, KEYS_ENV } from '../keys.ts';
+import { type Client, clientOf, JSON_TYPE } from '../suite/client.ts';
+
+const RECORDS = '/v1/tables/golden/records';
+/** What the first version answered to GET of `key-99`. */
+const ETAG = '"c67edfd69d865681-7"';
+/** What the first version answered to GET of the records with `limit=100`. */
+const CURSOR = 'AQDGft_WnYZWgQ7HtEoidXX6w2tleS02AAAsLwm2';
+
+function instanceOn(state: MemoryState): Client {
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const options = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000, store: async () => store, log: () => {} };
+  const app = createRecordsApp(options);
+  return clientOf('the app', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+}
+
+const formatsOf = ({ entities }: MemoryState): Set<number> =>
+  new Set([...entities.values()].flatMap(({ parts }) => (parts.has('h') ? [parts.get('h')![2]!] : [])));
+
+it('an ETag that the former release gave still names its record', async () => {
+  const { admin, put } = instanceOn(await goldenState('zstd'));
+  expect((await admin(`${RECORDS}/key-99`)).headers.get('ETag')).toBe(ETAG);
+  expect((await put(`${RECORDS}/key-99`, JSON_TYPE, '1', { 'If-Match': ETAG })).status).toBe(204);
+  expect((await put(`${RECORDS}/key-99`, JSON_TYPE, '2', { 'If-Match': ETAG })).status).toBe(412);
+});
+
+it('a cursor that the former release gave goes on where it stopped', async () => {
+  const { admin } = instanceOn(await goldenState('zstd'));
+  const whole = (await (await admin(`${RECORDS}?limit=1000`)).json()) as { records: { key: string }[] };
+  const rest = (await (await admin(`${RECORDS}?limit=1000&cursor=${CURSOR}`)).json()) as typeof whole;
+  expect(rest.records.map(({ key }) => key)).toEqual(whole.records.slice(100).map(({ key }) => key));
+  expect(rest.records.length).toBeGreaterThan(0);
+});
+
+it('what this release writes into the former one’s containers is in the format that one reads', async () => {
+  const state = await goldenState('deflate');
+  const before = formatsOf(state);
+  const { batch, admin } = instanceOn(state);
+  const puts = Array.from({ length: 200 }, (_, at) => ({ op: 'put', key: `new-${at}`, value: 'x'.repeat(500) }));
+  await batch('/v1/tables/golden', [...puts, { op: 'delete', key: 'key-99' }]);
+  expect(formatsOf(state)).toEqual(before);
+  expect((await admin(`${RECORDS}/new-199`)).status).toBe(200);
+});

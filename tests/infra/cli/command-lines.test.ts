@@ -1,0 +1,158 @@
+// Every command says what it does and takes, and refuses what it does not know before it starts anything.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { choice, command, commandLineOf, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
+import { startHost } from '../../../infra/hosts/host.ts';
+import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/options.ts';
+import { DEFAULT_PLAN, FULL_PLAN } from '../../../shared/compare/plan/plan.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+const COMMANDS: [name: string, script: string][] = ['start', 'dev', 'emulators', 'bench', 'simulate', 'soak'].map(
+  (name) => [name, scripts[name]!],
+);
+COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
+COMMANDS.push(['stowage', 'node infra/cli/main.ts']);
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function ended(script: string, ...args: string[]): Promise<Ended> {
+  const own = script.replace(/^node /, '').split(' ');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...own, ...args], { cwd: ROOT, timeout: 25_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+describe.each(COMMANDS)('%s', (_, script) => {
+  it('says with --help what it takes, by what name, and an example', async () => {
+    const { code, stdout } = await ended(script, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^(npm|stowage) .*\[options\]\n\n[A-Z][^]*--help +this text\n\nExamples:\n {2}(npm|stowage) /,
+    );
+  });
+
+  it('refuses an option that it does not know', async () => {
+    const { code, stdout, stderr } = await ended(script, '--nonsense');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^Unknown option '--nonsense'\.?\n\n(npm|stowage) /);
+  });
+});
+
+const startOptions = (...args: string[]) => startOptionsOf(commandLineOf(START, args));
+const devOptions = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
+
+describe('npm start', () => {
+  it('runs the default plan on both clouds', () => {
+    const defaults = {
+      plan: DEFAULT_PLAN,
+      providers: ['datastore', 'azure-tables'],
+      datastore: 'embedded',
+      outDir: 'report',
+    };
+    expect(startOptions()).toEqual(defaults);
+    expect(startOptions('--full').plan).toEqual(FULL_PLAN);
+  });
+
+  it('takes what is to be compared, and calls that plan custom', () => {
+    const args = '--records 2000 --bytes 1000 --callers 32,1,8,8 --seconds 0.5 --cloud gcp --out report/small'.split(
+      ' ',
+    );
+    expect(startOptions(...args)).toMatchObject({
+      plan: { name: 'custom', records: 2_000, recordBytes: 1_000, rungs: [1, 8, 32], durationMs: 500 },
+      providers: ['datastore'],
+      outDir: 'report/small',
+    });
+  });
+
+  it.each([
+    ['--records=-5', '--records takes a whole number from 1 to 1000000, not "-5"'],
+    ['--records=1e3', '--records takes a whole number'],
+    ['--bytes=199', '--bytes takes a whole number from 200 to 60000'],
+    ['--callers=1,many', '--callers takes a whole number from 1 to 256, not "many"'],
+    ['--callers=', '--callers takes'],
+    ['--callers=0', '--callers takes'],
+    ['--seconds=0', '--seconds takes a number above 0, at most 16, not "0"'],
+    ['--seconds=17', '--seconds takes'],
+    ['--cloud=aws', '--cloud is one of gcp, azure, both, not "aws"'],
+    ['--datastore=other', '--datastore is one of embedded, google'],
+    ['--out=', '--out takes'],
+    ['report', 'it takes options alone, not "report"'],
+  ])('%s is refused with what it may be', (arg, message) => {
+    expect(() => startOptions(arg)).toThrow(message);
+  });
+});
+
+describe('npm run dev', () => {
+  it('takes ports, keys and a place for the data', () => {
+    const args = ['--port', '8080', '--admin-key', 'an-admin-key-of-mine', '--data', 'kept'];
+    expect(devOptions(...args)).toEqual({
+      datastore: 'embedded',
+      firstPort: 8_080,
+      keys: { admin: 'an-admin-key-of-mine' },
+      dataDir: 'kept',
+    });
+  });
+
+  it.each([
+    [['--port=65533'], '--port takes a whole number from 1 to 65532'],
+    [['--read-key=short'], '--read-key takes 16 or more'],
+    [['--admin-key=two-keys-of-mine,with-a-comma'], '--admin-key takes'],
+    [['--data=d', '--datastore=google'], '--data does not go with --datastore google'],
+  ])('%j is refused', (args, message) => {
+    expect(() => devOptions(...args)).toThrow(message);
+  });
+});
+
+it('a host is not started on a port that is taken, and the error says so', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  // It would answer the probe for the host's health otherwise.
+  await expect(startHost('a host', ['--eval', ''], {}, port)).rejects.toThrow(`port ${port} of 127.0.0.1`);
+});
+
+describe('a command line', () => {
+  const declared = command({
+    name: 'tool',
+    operands: ['<file>'],
+    about: 'Does it.',
+    options: { size: { value: 'N', default: '3', help: 'how large' }, loud: { help: 'tells more' } },
+    examples: ['tool a --size 4'],
+  });
+
+  it('gives values with their defaults, flags, and operands', () => {
+    expect(commandLineOf(declared, ['a'])).toEqual({ values: { size: '3', loud: false }, operands: ['a'] });
+    expect(commandLineOf(declared, ['--loud', 'a', '--size=1', '--size=2']).values).toEqual({ size: '2', loud: true });
+  });
+
+  it.each([[[]], [['a', 'b']], [['a', '--loud=yes']], [['a', '--size']]])('%j is refused', (args) => {
+    expect(() => commandLineOf(declared, args)).toThrow(expect.objectContaining({ name: 'UsageError' }));
+  });
+
+  it('is told in its help', () => {
+    expect(helpOf(declared)).toBe(
+      'tool <file> [options]\n\nDoes it.\n\n  --size N  how large; default 3\n  --loud    tells more\n  --help    this text\n\nExamples:\n  tool a --size 4',
+    );
+  });
+
+  it('has numbers and choices that mean what they say', () => {
+    expect(wholeNumber('--n', '007', 1)).toBe(7);
+    for (const text of ['', ' ', '1.5', '-1', '0x10', '9'.repeat(20)])
+      expect(() => wholeNumber('--n', text, 0)).toThrow('--n');
+    expect(choice('--c', 'b', ['a', 'b'])).toBe('b');
+  });
+});

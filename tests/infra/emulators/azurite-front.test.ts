@@ -1,0 +1,256 @@
+// The strict front before Azurite, through the plain SDK.
+import { once } from 'node:events';
+import http from 'node:http';
+import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@azure/data-tables';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startTableFront } from '../../../infra/emulators/azurite-front/front.ts';
+import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../../infra/emulators/azurite.ts';
+
+let nowMs = 0;
+const azurite = await startTableServer();
+const front = await startTableFront({
+  target: azurite.address,
+  accountName: AZURITE_ACCOUNT_NAME,
+  accountKey: AZURITE_ACCOUNT_KEY,
+  nowMs: () => nowMs,
+});
+/** A second front before the first, which then shows and disturbs what the second asks of Azurite. */
+const outer = await startTableFront({
+  target: front.address,
+  accountName: AZURITE_ACCOUNT_NAME,
+  accountKey: AZURITE_ACCOUNT_KEY,
+});
+const client = clientAt(front.address, 'front');
+const remembering = clientAt(outer.address, 'front');
+
+function clientAt(address: string, table: string): TableClient {
+  return new TableClient(
+    `${address}/${AZURITE_ACCOUNT_NAME}`,
+    table,
+    new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
+    { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } },
+  );
+}
+
+beforeAll(() => client.createTable());
+afterEach(() => {
+  front.faults.clear();
+  nowMs += 60_000;
+});
+afterAll(async () => {
+  await outer.close();
+  await front.close();
+  await azurite.close();
+});
+
+let rows = 0;
+const fresh = () => ({ partitionKey: "it's p", rowKey: `r${(rows += 1)}` });
+const CHUNK_BYTES = 60_000;
+
+/** Binary properties, as many as asked for. */
+function binaries(prefix: string, count: number): Record<string, Uint8Array> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, place) => [`${prefix}${place}`, new Uint8Array(CHUNK_BYTES)]),
+  );
+}
+
+function numbers(prefix: string, count: number): Record<string, number> {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`${prefix}${place}`, place]));
+}
+
+function hundred(partitionKey: string): TransactionAction[] {
+  return Array.from({ length: 100 }, (_, row) => ['upsert', { partitionKey, rowKey: `t${row}` }]);
+}
+
+const BAD_BATCH = '--batch_x\r\n\r\nPUT http://[bad HTTP/1.1\r\nA: b\r\n\r\n{}\r\n--batch_x--';
+
+/** The status of a request that no SDK would send. */
+async function rawStatus(path: string, method: string, body: string): Promise<number> {
+  const { hostname, port } = new URL(front.address);
+  const request = http.request({ hostname, port, path, method, timeout: 5_000 });
+  request.on('timeout', () => request.destroy(new Error('no answer within 5 s')));
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  response.resume();
+  return response.statusCode!;
+}
+
+test('what Azure takes passes, and comes back', async () => {
+  const keys = fresh();
+  const created = new Date('2026-11-21T00:00:00Z');
+  await client.createEntity({
+    ...keys,
+    text: 'Zoë',
+    whole: 5,
+    half: 0.5,
+    big: 5n,
+    yes: true,
+    bytes: new Uint8Array([1, 2]),
+    created,
+  });
+  const found = await client.getEntity(keys.partitionKey, keys.rowKey);
+  expect(found).toMatchObject({ text: 'Zoë', whole: 5, half: 0.5, big: 5n, yes: true, created });
+});
+
+test('a merge that makes an entity too large is EntityTooLarge and changes nothing', async () => {
+  const keys = fresh();
+  await client.createEntity({ ...keys, ...binaries('a', 10) });
+  const patch = { ...keys, ...binaries('b', 8) };
+  await expect(client.updateEntity(patch, 'Merge')).rejects.toMatchObject({
+    statusCode: 400,
+    details: { odataError: { code: 'EntityTooLarge' } },
+  });
+  expect(await client.getEntity(keys.partitionKey, keys.rowKey)).not.toHaveProperty('b0');
+});
+
+test('a merge that replaces properties counts them once', async () => {
+  const keys = fresh();
+  await client.createEntity({ ...keys, ...binaries('a', 10) });
+  await client.updateEntity({ ...keys, ...binaries('a', 10) }, 'Merge');
+  expect(await client.getEntity(keys.partitionKey, keys.rowKey)).toHaveProperty('a9');
+});
+
+test('a merge in a transaction is checked too, and the whole transaction refused', async () => {
+  const [one, two] = [fresh(), fresh()];
+  await client.createEntity({ ...two, ...binaries('a', 10) });
+  const actions: TransactionAction[] = [
+    ['create', one],
+    ['update', { ...two, ...binaries('b', 8) }, 'Merge'],
+  ];
+  await expect(client.submitTransaction(actions)).rejects.toMatchObject({ statusCode: 400, code: 'EntityTooLarge' });
+  await expect(client.getEntity(one.partitionKey, one.rowKey)).rejects.toMatchObject({ statusCode: 404 });
+});
+
+const TOO_LARGE = { statusCode: 400, details: { odataError: { code: 'EntityTooLarge' } } };
+const FAILURE = { kind: 'fail', status: 500, code: 'InternalError', times: 1 } as const;
+
+test('a merge is checked without reading back what the front has seen written', async () => {
+  const keys = fresh();
+  await remembering.createEntity({ ...keys, ...binaries('a', 5) });
+  front.faults.add({ kind: 'fail', status: 500, code: 'InternalError', operation: 'read', when: 'before' });
+  await remembering.updateEntity({ ...keys, ...binaries('b', 5) }, 'Merge');
+  await expect(remembering.updateEntity({ ...keys, ...binaries('c', 8) }, 'Merge')).rejects.toMatchObject(TOO_LARGE);
+});
+
+test('after a write of unknown outcome the front reads back what there is', async () => {
+  const [applied, lost] = [fresh(), fresh()];
+  for (const keys of [applied, lost]) await remembering.createEntity({ ...keys, ...binaries('a', 1) });
+  front.faults.add({ ...FAILURE, operation: 'merge', when: 'after' });
+  await expect(remembering.updateEntity({ ...applied, ...binaries('b', 9) }, 'Merge')).rejects.toMatchObject({
+    statusCode: 500,
+  });
+  front.faults.add({ ...FAILURE, operation: 'merge', when: 'before' });
+  await expect(remembering.updateEntity({ ...lost, ...binaries('b', 9) }, 'Merge')).rejects.toMatchObject({
+    statusCode: 500,
+  });
+  const more = binaries('c', 8);
+  await expect(remembering.updateEntity({ ...applied, ...more }, 'Merge')).rejects.toMatchObject(TOO_LARGE);
+  await remembering.updateEntity({ ...lost, ...more }, 'Merge');
+});
+
+test('a write that is refused counts for nothing, alone or in a transaction', async () => {
+  const keys = fresh();
+  await remembering.createEntity({ ...keys, ...binaries('a', 1) });
+  const large = { ...keys, ...binaries('b', 9) };
+  await expect(remembering.updateEntity(large, 'Merge', { etag: 'W/"other"' })).rejects.toMatchObject({
+    statusCode: 412,
+  });
+  const actions: TransactionAction[] = [
+    ['update', large, 'Merge'],
+    ['create', { ...keys, rowKey: 'there' }],
+  ];
+  await remembering.createEntity({ ...keys, rowKey: 'there' });
+  await expect(remembering.submitTransaction(actions)).rejects.toMatchObject({ statusCode: 409 });
+  await remembering.updateEntity({ ...keys, ...binaries('c', 8) }, 'Merge');
+});
+
+test('a deleted entity counts for nothing, nor does one of a dropped table', async () => {
+  const keys = fresh();
+  const table = clientAt(outer.address, 'dropped');
+  await table.createTable();
+  await table.createEntity({ ...keys, ...binaries('a', 10) });
+  await table.deleteEntity(keys.partitionKey, keys.rowKey);
+  await table.upsertEntity({ ...keys, ...binaries('b', 10) }, 'Merge');
+  await table.deleteTable();
+  await table.createTable();
+  await table.upsertEntity({ ...keys, ...binaries('c', 10) }, 'Merge');
+  expect(await table.getEntity(keys.partitionKey, keys.rowKey)).not.toHaveProperty('b9');
+});
+
+test('an entity has at most 252 properties, what was there before included', async () => {
+  const keys = fresh();
+  await client.createEntity({ ...keys, ...numbers('a', 252) });
+  await expect(client.updateEntity({ ...keys, more: 1 }, 'Merge')).rejects.toMatchObject({ statusCode: 400 });
+  await expect(client.createEntity({ ...fresh(), ...numbers('a', 253) })).rejects.toMatchObject({
+    details: { odataError: { code: 'TooManyProperties' } },
+  });
+});
+
+test('the size follows the published formula', () => {
+  const body = {
+    text: 'ab',
+    bytes: 'AQID',
+    'bytes@odata.type': 'Edm.Binary',
+    n: 1,
+    big: '1',
+    'big@odata.type': 'Edm.Int64',
+    gone: null,
+  };
+  const expected = 4 + 2 * 3 + (8 + 8 + 8) + (8 + 10 + 7) + (8 + 2 + 4) + (8 + 6 + 8);
+  expect(entityBytes('p', 'rr', propertySizes(body))).toBe(expected);
+});
+
+test('a partition gives 2,000 entities a second, then 503; another is not affected', async () => {
+  const keys = fresh();
+  for (let call = 0; call < 20; call += 1) await client.submitTransaction(hundred(keys.partitionKey));
+  await expect(client.createEntity(keys)).rejects.toMatchObject({ statusCode: 503 });
+  await client.createEntity({ ...keys, partitionKey: 'other' });
+  nowMs += 1_000;
+  await client.createEntity(keys);
+});
+
+test('a failure before applying leaves nothing, one after it hides a success', async () => {
+  const [before, after] = [fresh(), fresh()];
+  front.faults.add({ kind: 'fail', status: 503, code: 'ServerBusy', when: 'before', rowKey: before.rowKey, times: 1 });
+  front.faults.add({ kind: 'fail', status: 500, code: 'InternalError', when: 'after', rowKey: after.rowKey, times: 1 });
+  await expect(client.createEntity(before)).rejects.toMatchObject({ statusCode: 503 });
+  await expect(client.createEntity(after)).rejects.toMatchObject({ statusCode: 500 });
+  await expect(client.getEntity(before.partitionKey, before.rowKey)).rejects.toMatchObject({ statusCode: 404 });
+  expect(await client.getEntity(after.partitionKey, after.rowKey)).toMatchObject({ rowKey: after.rowKey });
+});
+
+test('a connection may be cut after a transaction was applied', async () => {
+  const keys = fresh();
+  front.faults.add({ kind: 'cut', when: 'after', operation: 'insert', rowKey: keys.rowKey, times: 1 });
+  await expect(client.submitTransaction([['create', keys]])).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(await client.getEntity(keys.partitionKey, keys.rowKey)).toMatchObject({ rowKey: keys.rowKey });
+});
+
+test('latency holds a request back', async () => {
+  const keys = fresh();
+  front.faults.add({ kind: 'latency', delayMs: 50, operation: 'insert', times: 1 });
+  const started = performance.now();
+  await client.createEntity(keys);
+  expect(performance.now() - started).toBeGreaterThan(45);
+});
+
+test('a failure with a status that is none is refused when it is installed', () => {
+  const fault = { kind: 'fail', status: 99_999, code: 'X', when: 'before' } as const;
+  expect(() => front.faults.add(fault)).toThrow('from 400 to 599, not 99999');
+});
+
+test.each([
+  ['an escape that is none', "/devstoreaccount1/t(PartitionKey='%zz',RowKey='a')", 'GET', ''],
+  ['an empty path', '//', 'GET', ''],
+  ['an address that is none', 'http://[bad', 'GET', ''],
+  ['a transaction of an address that is none', '/devstoreaccount1/$batch', 'POST', BAD_BATCH],
+])('%s gets an error of the client, and the front lives on', async (_, path, method, body) => {
+  const status = await rawStatus(path, method, body);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+});
+
+test('a body that no transaction may have is refused with 413', async () => {
+  expect(await rawStatus('/devstoreaccount1/front', 'POST', 'x'.repeat(16 * 1_024 * 1_024 + 1))).toBe(413);
+});

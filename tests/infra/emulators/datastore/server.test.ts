@@ -1,0 +1,236 @@
+// What only the embedded server can show: its faults, its clock, its cuts of large answers, its end.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
+import { expectCode } from './declare.ts';
+import {
+  array,
+  blob,
+  CODE,
+  contentOf,
+  insert,
+  integer,
+  key,
+  namesOf,
+  PROJECT_ID,
+  remove,
+  serviceAt,
+  update,
+  upsert,
+} from './service.ts';
+
+let nowMs = Date.parse('2026-11-21T12:00:00Z');
+const emulator = await startDatastoreEmulator({ nowMs: () => nowMs });
+const service = serviceAt(`http://${emulator.address}`);
+const UNAVAILABLE = 14;
+
+afterAll(async () => {
+  await service.close();
+  await emulator.close();
+});
+
+beforeEach(() => emulator.reset());
+
+test('a reset forgets entities, transactions and faults', async () => {
+  await service.commit([insert(key('K', 'a'))]);
+  const transaction = await service.begin();
+  emulator.faults.add({ kind: 'fail', code: 'UNAVAILABLE', when: 'before' });
+  emulator.reset();
+  expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
+  await expectCode(CODE.invalid, service.commitIn(transaction, []));
+});
+
+test('a failure before applying leaves everything as it was', async () => {
+  emulator.faults.add({ kind: 'fail', code: 'UNAVAILABLE', when: 'before', rpc: 'Commit', times: 1 });
+  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
+  expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
+});
+
+test('a failure after applying hides a success', async () => {
+  emulator.faults.add({ kind: 'fail', code: 'UNAVAILABLE', when: 'after', rpc: 'Commit', times: 1 });
+  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
+  expect(await contentOf(service, key('K', 'a'))).toEqual({});
+});
+
+test('a fault ends after its number of calls, and says how many it met', async () => {
+  const fault = emulator.faults.add({ kind: 'fail', code: 'ABORTED', when: 'before', rpc: 'Commit', times: 2 });
+  for (let call = 0; call < 2; call += 1) await expectCode(CODE.aborted, service.commit([upsert(key('K', 'a'))]));
+  await service.commit([upsert(key('K', 'a'))]);
+  expect(fault.hits).toBe(2);
+});
+
+test('part of a failed commit may have been applied', async () => {
+  emulator.faults.add({ kind: 'partial', code: 'UNAVAILABLE', applied: [0, 2], times: 1 });
+  await expectCode(UNAVAILABLE, service.commit(['a', 'b', 'c'].map((name) => insert(key('K', name)))));
+  expect(namesOf(await service.query({ kind: [{ name: 'K' }] }))).toEqual(['a', 'c']);
+});
+
+test('a transaction is never applied in part', async () => {
+  emulator.faults.add({ kind: 'partial', code: 'UNAVAILABLE', applied: [0] });
+  await service.commitIn(await service.begin(), [insert(key('K', 'a')), insert(key('K', 'b'))]);
+  expect(namesOf(await service.query({ kind: [{ name: 'K' }] }))).toEqual(['a', 'b']);
+});
+
+test('latency holds a call back', async () => {
+  emulator.faults.add({ kind: 'latency', delayMs: 50, rpc: 'Lookup', times: 1 });
+  const started = performance.now();
+  await service.lookup([key('K', 'a')]);
+  expect(performance.now() - started).toBeGreaterThan(45);
+});
+
+test('one entity is throttled, its neighbours are not', async () => {
+  emulator.faults.add({
+    kind: 'throttle',
+    code: 'RESOURCE_EXHAUSTED',
+    entitiesPerSecond: 1,
+    keys: { kind: 'K', id: 'hot' },
+  });
+  await service.commit([upsert(key('K', 'hot'))]);
+  await expectCode(CODE.exhausted, service.commit([upsert(key('K', 'hot'))]));
+  await service.commit([upsert(key('K', 'cold'))]);
+  nowMs += 1_000;
+  await service.commit([upsert(key('K', 'hot'))]);
+});
+
+test('a range of keys is throttled by its entities', async () => {
+  const keys = { kind: 'K', from: 'b', to: 'd' };
+  emulator.faults.add({ kind: 'throttle', code: 'RESOURCE_EXHAUSTED', entitiesPerSecond: 2, keys });
+  await service.commit(['a', 'b', 'c', 'd'].map((name) => upsert(key('K', name))));
+  await expectCode(CODE.exhausted, service.commit([upsert(key('K', 'c'))]));
+  await service.commit([upsert(key('K', 'd'))]);
+});
+
+test('a transaction expires when it is idle for 60 seconds', async () => {
+  const transaction = await service.begin();
+  nowMs += 60_001;
+  await expectCode(CODE.invalid, service.commitIn(transaction, [upsert(key('K', 'a'))]));
+});
+
+test('a transaction that is used expires after 270 seconds', async () => {
+  const transaction = await service.begin();
+  for (let step = 0; step < 5; step += 1) {
+    nowMs += 50_000;
+    await service.lookup([key('K', 'a')], { readOptions: { transaction } });
+  }
+  nowMs += 30_000;
+  await expectCode(CODE.invalid, service.lookup([key('K', 'a')], { readOptions: { transaction } }));
+});
+
+test('a lookup that would answer more than 4 MiB defers the rest', async () => {
+  const keys = Array.from({ length: 6 }, (_, id) => key('K', id + 1));
+  for (const each of keys) await service.commit([upsert(each, { x: blob(1_000_000) })]);
+  const first = await service.lookup(keys);
+  expect([first.found!.length, first.deferred!.length]).toEqual([4, 2]);
+  const second = await service.lookup(first.deferred!);
+  expect(second.found).toHaveLength(2);
+});
+
+test('a batch of query results stays below 4 MiB', async () => {
+  for (let id = 1; id <= 6; id += 1) await service.commit([upsert(key('K', id), { x: blob(1_000_000) })]);
+  const batch = await service.query({ kind: [{ name: 'K' }] });
+  expect([namesOf(batch).length, batch.moreResults]).toEqual([4, 'NOT_FINISHED']);
+});
+
+test('a query brings at most 300 results at once', async () => {
+  await service.commit(Array.from({ length: 301 }, (_, id) => upsert(key('K', id + 1))));
+  const batch = await service.query({ kind: [{ name: 'K' }], offset: 0 });
+  expect([namesOf(batch).length, batch.moreResults]).toEqual([300, 'NOT_FINISHED']);
+});
+
+test('the message of a refusal names the field at fault', async () => {
+  const mutations = [
+    upsert(key('K', 'a')),
+    upsert(key('K', 'b'), { list: { arrayValue: { values: [integer(1), {}] } } }),
+  ];
+  await expect(service.commit(mutations)).rejects.toThrow(
+    'mutations[1].upsert.properties.list.array_value.values[1]: has no value set',
+  );
+});
+
+test('a message that would be too long for a header loses its middle', async () => {
+  const long = 'ü'.repeat(700);
+  const path = [1, 2, 3, 4].flatMap(() => ['K', long]);
+  const error: unknown = await service.commit([update(key(...path))]).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: CODE.notFound, details: expect.stringMatching(/^there is no .+ to update$/) });
+  expect((error as { details: string }).details.length).toBeLessThan(1_000);
+});
+
+test('a projection that makes too many rows of one entity is INVALID_ARGUMENT', async () => {
+  const many = array(...Array.from({ length: 300 }, (_, place) => integer(place)));
+  await service.commit([upsert(key('K', 'a'), { x: many, y: many })]);
+  const projection = ['x', 'y'].map((name) => ({ property: { name } }));
+  await expectCode(CODE.invalid, service.query({ kind: [{ name: 'K' }], projection }));
+});
+
+test('what is deleted again and again, and asked for only then, leaves nothing behind', async () => {
+  const ids = Array.from({ length: 400 }, (_, id) => id + 1);
+  for (let round = 0; round < 8; round += 1) {
+    await service.commit(ids.map((id) => upsert(key('K', round * 1_000 + id))));
+    await service.commit(ids.map((id) => remove(key('K', round * 1_000 + id))));
+  }
+  await service.commit([upsert(key('K', 5)), upsert(key('K', 3))]);
+  const batch = await service.query({ kind: [{ name: 'K' }] });
+  expect(batch.entityResults!.map(({ entity }) => Number(entity!.key!.path![0]!.id))).toEqual([3, 5]);
+});
+
+test('what it does not do is UNIMPLEMENTED, and the message says what', async () => {
+  const query = { kind: [{ name: 'K' }] };
+  const transform = { property: 'x', increment: integer(1) };
+  for (const [field, call] of [
+    ['property_transforms', service.commit([{ ...upsert(key('K', 'a')), propertyTransforms: [transform] }])],
+    ['read_time', service.lookup([key('K', 'a')], { readOptions: { readTime: { seconds: 5 } } })],
+    ['find_nearest', service.query({ ...query, findNearest: {} })],
+    ['explain_options', service.query(query, { explainOptions: {} })],
+    ['gql_query', service.client.runQuery({ projectId: PROJECT_ID, gqlQuery: { queryString: 'SELECT *' } })],
+    ['__kind__', service.query({ kind: [{ name: '__kind__' }] })],
+  ] as const)
+    await expect(call).rejects.toMatchObject({ code: CODE.unimplemented, details: expect.stringContaining(field) });
+});
+
+test('a port that is taken is an error that says so', async () => {
+  const port = Number(emulator.address.split(':')[1]);
+  await expect(startDatastoreEmulator({ port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
+});
+
+test('it listens within 200 ms of the call, and answers nobody after its end', async () => {
+  const started = performance.now();
+  const another = await startDatastoreEmulator();
+  expect(performance.now() - started).toBeLessThan(200);
+  const client = serviceAt(`http://${another.address}`);
+  await client.commit([upsert(key('K', 'a'))]);
+  await another.close();
+  await expect(client.lookup([key('K', 'a')])).rejects.toThrow(/CANCELLED|UNAVAILABLE/);
+  await client.close();
+});
+
+test('a data file keeps entities, and their versions, from one run to the next', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const dataFile = path.join(folder, 'datastore.bin');
+  const first = await startDatastoreEmulator({ dataFile, nowMs: () => nowMs });
+  const before = serviceAt(`http://${first.address}`);
+  await before.commit([insert(key('K', 'a'), { n: integer(1) }), insert(key('K', 'gone'))]);
+  await before.commit([remove(key('K', 'gone'))]);
+  const written = (await before.lookup([key('K', 'a')])).found;
+  await before.close();
+  await first.close();
+  const second = await startDatastoreEmulator({ dataFile, nowMs: () => nowMs });
+  const after = serviceAt(`http://${second.address}`);
+  const { found, missing } = await after.lookup([key('K', 'a'), key('K', 'gone')]);
+  await after.close();
+  await second.close();
+  expect(found).toHaveLength(1);
+  expect(found).toEqual(written);
+  expect(missing).toHaveLength(1);
+});
+
+test('a data file that is none is refused, and left as it is', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const dataFile = path.join(folder, 'notes.txt');
+  await writeFile(dataFile, 'my notes');
+  await expect(startDatastoreEmulator({ dataFile })).rejects.toThrow('notes.txt holds no data of this emulator');
+  expect(await readFile(dataFile, 'utf8')).toBe('my notes');
+});

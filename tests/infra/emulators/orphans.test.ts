@@ -1,0 +1,109 @@
+// Children of a process that ends in any way must be gone 5 s later. Real processes, real signals.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
+
+const GOOGLE = new URL('../../../infra/emulators/google.ts', import.meta.url).href;
+const AZURITE = new URL('../../../infra/emulators/azurite.ts', import.meta.url).href;
+
+const EMULATORS = fileURLToPath(new URL('../../../infra/run.mjs', import.meta.url));
+
+const START_AZURITE = `
+  const { startAzurite } = await import(${JSON.stringify(AZURITE)});
+  await startAzurite({ inProcess: false });
+  console.log('ready');
+  setInterval(() => {}, 1000);`;
+
+const START_GOOGLE = `
+  const { findGoogleEmulator, startGoogleEmulator } = await import(${JSON.stringify(GOOGLE)});
+  await startGoogleEmulator(await findGoogleEmulator('firestore'));
+  console.log('ready');
+  setInterval(() => {}, 1000);`;
+
+/** As npm does it: a shell in between, which nothing tells that npm is gone. */
+const START_EMULATORS_AS_NPM_DOES = `
+  const { spawn } = await import('node:child_process');
+  const command = ${JSON.stringify(`"${process.execPath}" "${EMULATORS}" emulators; true`)};
+  spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, npm_lifecycle_event: 'emulators' } });`;
+
+interface Parent {
+  readonly descendants: readonly number[];
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+async function startParent(script: string): Promise<Parent> {
+  const env = { ...process.env, DATASTORE_EMULATOR_HOST: '' };
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+  });
+  await once(parent.stdout, 'data');
+  return {
+    descendants: descendantsOf(parent.pid!),
+    async end(signal) {
+      const exited = once(parent, 'exit');
+      parent.kill(signal);
+      await exited;
+    },
+  };
+}
+
+function descendantsOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A killed child that nobody has collected yet is dead all the same.
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+/** Descendants still alive 5 s after the parent's end. */
+async function survivorsOf(script: string, signal: NodeJS.Signals): Promise<readonly number[]> {
+  const parent = await startParent(script);
+  // The supervisor and the emulator under it; fewer would make this test pass for nothing.
+  expect(parent.descendants.filter(isAlive).length).toBeGreaterThanOrEqual(2);
+  await parent.end(signal);
+  const deadline = performance.now() + 5_000;
+  while (parent.descendants.some(isAlive) && performance.now() < deadline) await nextTurn();
+  return parent.descendants.filter(isAlive);
+}
+
+const linux = process.platform === 'linux';
+const google = await findGoogleEmulator('firestore', { ...process.env, DATASTORE_EMULATOR_HOST: '' });
+
+test.runIf(linux).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+  'after %s of the process that started it no Azurite lives on',
+  async (signal) => {
+    expect(await survivorsOf(START_AZURITE, signal)).toEqual([]);
+  },
+  60_000,
+);
+
+test.runIf(linux)(
+  'after SIGKILL of the npm that started them no emulators live on',
+  async () => {
+    expect(await survivorsOf(START_EMULATORS_AS_NPM_DOES, 'SIGKILL')).toEqual([]);
+  },
+  60_000,
+);
+
+test.runIf(linux && google.found)(
+  'after SIGKILL of the process that started it no Java lives on',
+  async () => {
+    expect(await survivorsOf(START_GOOGLE, 'SIGKILL')).toEqual([]);
+  },
+  60_000,
+);

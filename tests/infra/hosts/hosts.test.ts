@@ -1,0 +1,235 @@
+// The HTTP suite once more, on what is deployed: each function's zip, unpacked, in its cloud's host, against its emulator.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { startAzureHost } from '../../../infra/hosts/azure.ts';
+import { startGcpHost } from '../../../infra/hosts/gcp.ts';
+import type { FunctionHost } from '../../../infra/hosts/host.ts';
+import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
+import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
+import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
+import { describeRecords } from '../../functions/suite/index.ts';
+
+const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-packages-'));
+const packages = await packageAndUnpack(outDir);
+const azurite = await startAzurite({ inProcess: true });
+const azureEnv = {
+  ...KEYS_ENV,
+  STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+  STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+  STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+};
+const azure = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env: azureEnv });
+const azureCompare = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'compare'), env: azureEnv });
+
+const firestore = inject('firestoreEndpoint');
+const gcpEnv = {
+  ...KEYS_ENV,
+  GOOGLE_CLOUD_PROJECT: 'stowage-test',
+  STOWAGE_NAMESPACE: 'hosts',
+  DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
+};
+const startGcp = (target: 'records' | 'compare', env: Record<string, string> = gcpEnv): Promise<FunctionHost> =>
+  startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
+const gcp = await startGcp('records');
+const gcpCompare = await startGcp('compare');
+const onGoogles = { ...gcpEnv, DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') };
+const gcpOnGoogles = firestore === '' ? gcp : await startGcp('records', onGoogles);
+
+afterAll(async () => {
+  await Promise.all([gcp.close(), gcpCompare.close(), gcpOnGoogles.close(), azure.close(), azureCompare.close()]);
+  await azurite.close();
+  await rm(outDir, { recursive: true });
+});
+
+function sendTo(host: FunctionHost, gate: Record<string, string> = {}): Send {
+  return (target, init = {}) => {
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(gate)) headers.set(name, value);
+    return fetch(host.url + target, { ...init, headers });
+  };
+}
+
+const azureGate = { 'x-functions-key': azure.hostKey };
+const azureCompareGate = { 'x-functions-key': azureCompare.hostKey };
+const onAzure = clientOf('the azure host', sendTo(azure, azureGate), KEYS);
+const onGcp = clientOf('the functions-framework', sendTo(gcp), KEYS);
+
+describeRecords(onAzure);
+describeRecords(onGcp);
+describe.skipIf(firestore === '')('with the Firestore emulator', () => {
+  describeRecords(clientOf('the functions-framework', sendTo(gcpOnGoogles), KEYS));
+});
+
+describe.each([
+  ['the azure host', azure, onAzure, azureGate],
+  ['the functions-framework', gcp, onGcp, {}],
+] as const)('%s', (_name, host, client: Client, gate) => {
+  it('answers only on 127.0.0.1', async () => {
+    const { port } = new URL(host.url);
+    // Another address of the loopback network: a host bound to every address would answer here.
+    await expect(fetch(`http://127.0.0.2:${port}/v1/health`)).rejects.toThrow('fetch failed');
+  });
+
+  it('reads a body that comes in pieces, without a length', async () => {
+    const pieces = ReadableStream.from([Buffer.from('{"options":'), Buffer.from('1}')]);
+    const init = { method: 'PUT', headers: { 'Content-Type': JSON_TYPE }, body: pieces, duplex: 'half' } as RequestInit;
+    await expectProblem(await client.admin('/v1/tables/pieces', init), 400, 'invalid');
+  });
+
+  it('keeps a connection on which a body was refused', async () => {
+    const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}`, 'Content-Type': 'application/octet-stream' };
+    const piece = `80000\r\n${'x'.repeat(0x80000)}\r\n`;
+    const next = 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    const line = 'PUT /v1/tables/nowhere/records/k HTTP/1.1';
+    const chunked = { ...headers, Connection: 'keep-alive', 'Transfer-Encoding': 'chunked' };
+    const answer = await rawRequest(host, line, chunked, `${piece.repeat(4)}0\r\n\r\n${next}`);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
+
+  it('turns a method that fetch does not know into a problem', async () => {
+    const answer = await rawRequest(host, 'TRACE /v1/tables HTTP/1.1', {
+      ...gate,
+      Authorization: `Bearer ${KEYS.admin}`,
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 40[45] /);
+    expect(answer).not.toContain('<html');
+  });
+
+  it('refuses a bare # in the target, of which the rest would be lost', async () => {
+    const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
+    const answer = await rawRequest(host, 'DELETE /v1/tables/nowhere#else HTTP/1.1', headers);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed"/);
+    expect(await rawRequest(host, 'GET /v1/tables?x=1#y HTTP/1.1', headers)).toContain('write it as %23');
+  });
+
+  it('does not fold a dotted path into a table', async () => {
+    const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
+    const table = '/v1/tables/nowhere';
+    expect(await rawRequest(host, `DELETE ${table}/records/.. HTTP/1.1`, headers)).toContain('route_not_found');
+    expect(await rawRequest(host, `DELETE ${table}/records/%2e%2e HTTP/1.1`, headers)).toContain('route_not_found');
+  });
+
+  it('logs one line a request, without keys of access, keys of records or values', async () => {
+    const requestId = 'log-test-0001';
+    await client.put('/v1/tables/nowhere/records/secret-key', JSON_TYPE, '"secret-value"', {
+      'X-Request-Id': requestId,
+      traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01',
+    });
+    const lines = host
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('0123456789abcdef0123456789abcdef'));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      severity: 'INFO',
+      requestId: expect.any(String),
+      route: '/v1/tables/:table/records/:key',
+      table: 'nowhere',
+      status: 404,
+      code: 'table_not_found',
+      durationMs: expect.any(Number),
+    });
+    expect(host.output()).not.toMatch(/secret-|reader-key|writer-key|admin-key/);
+  });
+});
+
+describe('the azure host', () => {
+  it('asks for the function key before the function is called, except for health and the page', async () => {
+    expect((await sendTo(azure)('/v1/health')).status).toBe(200);
+    expect((await sendTo(azureCompare)('/v1/health')).status).toBe(200);
+    expect((await sendTo(azureCompare)('/v1/compare')).status).toBe(200);
+    for (const [app, target] of [
+      [azure, '/v1/tables'],
+      [azureCompare, '/v1/compare/cells'],
+      [azure, '/elsewhere'],
+    ] as const) {
+      const response = await sendTo(app)(target, { headers: { Authorization: `Bearer ${KEYS.admin}` } });
+      expect({ target, status: response.status, body: await response.text() }).toEqual({
+        target,
+        status: 401,
+        body: '',
+      });
+    }
+    expect((await sendTo(azure, { 'x-functions-key': 'wrong' })('/v1/tables')).status).toBe(401);
+  });
+});
+
+describe.each([
+  ['azure-tables', azureCompare, azureCompareGate],
+  ['datastore', gcpCompare, {}],
+] as const)('compare on %s', (provider, host, gate) => {
+  const { as, send, admin } = clientOf(provider, sendTo(host, gate), KEYS);
+  const cell = {
+    layout: 'container',
+    workload: 'load',
+    concurrency: 2,
+    durationMs: 1_000,
+    warmupMs: 0,
+    dataset: 'hosttest',
+  };
+  const remove = (dataset: string): Promise<Response> => admin(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' });
+
+  it('runs a cell next to its store', async () => {
+    const response = await post(admin, cell);
+    expect(response.status).toBe(200);
+    const result = (await response.json()) as { records: number; usage: { requests: number } };
+    expect(result).toMatchObject({ provider, layout: 'container', errors: {} });
+    expect(result.usage.requests).toBeGreaterThan(0);
+  });
+
+  it('ends a cell whose caller hangs up, and removes what it made', async () => {
+    // Long enough that only the hanging up can end it within the test's time; found again in the log by its dataset's removal.
+    const endless = { ...cell, layout: 'record', durationMs: 60_000, dataset: 'hangup' };
+    const caller = new AbortController();
+    const hungUp = post((target, init) => admin(target, { ...init, signal: caller.signal }), endless);
+    const began = { ...endless, dataset: 'began', durationMs: 1_000 };
+    expect((await post(admin, began)).status).toBe(200);
+    caller.abort();
+    await expect(hungUp).rejects.toThrow(/abort/);
+    await expect.poll(() => host.output(), { timeout: 20_000 }).toMatch(/cells 503".*"code":"aborted"/);
+    for (const dataset of ['hangup', 'began', 'hosttest']) expect((await remove(dataset)).status).toBe(204);
+    // Its records are new again: the layout `record` inserts, and the seed is the same.
+    const again = (await (await post(admin, began)).json()) as { errors: object };
+    expect(again.errors).toEqual({});
+    expect((await remove('began')).status).toBe(204);
+  });
+
+  it('takes cells from admins alone, and only well-formed ones', async () => {
+    await expectProblem(await post(as(KEYS.write), cell), 403, 'forbidden');
+    await expectProblem(await post(admin, { ...cell, peer: 'http://elsewhere' }), 400, 'invalid');
+  });
+
+  it('serves a page that may run its own script and reach its own origin only', async () => {
+    const response = await send('/v1/compare');
+    expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('Content-Security-Policy')).toMatch(
+      /default-src 'none'; script-src 'sha256-.*connect-src 'self'/,
+    );
+    expect(await response.text()).toContain('<form id="plan">');
+  });
+});
+
+/** Sends a request that fetch would refuse or change; gives what comes until the host closes the connection. */
+function rawRequest(host: FunctionHost, line: string, headers: Record<string, string>, payload = ''): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect(Number(new URL(host.url).port), '127.0.0.1');
+  const head = Object.entries({ Host: 'localhost', Connection: 'close', ...headers });
+  let answer = '';
+  socket.setEncoding('utf8').setTimeout(10_000, () => socket.destroy(new Error('no answer')));
+  socket.on('data', (text) => (answer += String(text)));
+  socket.once('end', () => resolve(answer)).once('error', reject);
+  socket.write(`${line}\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${payload}`);
+  return promise;
+}
+
+function post(through: Send, body: unknown): Promise<Response> {
+  return through('/v1/compare/cells', {
+    method: 'POST',
+    headers: { 'Content-Type': JSON_TYPE },
+    body: JSON.stringify(body),
+  });
+}

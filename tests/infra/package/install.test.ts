@@ -1,0 +1,21 @@
+// What `npm ci` brings: not what Azurite's table service and the Serverless Framework's own provider never load here.
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+
+interface Locked {
+  readonly name?: string;
+}
+
+const lock = JSON.parse(await readFile(new URL('../../../package-lock.json', import.meta.url), 'utf8')) as {
+  packages: Record<string, Locked>;
+};
+const packages = Object.entries(lock.packages);
+
+it.each([
+  ['telemetry', /\/(applicationinsights|@azure\/monitor-opentelemetry|@opentelemetry\/sdk-[a-z-]+)$/],
+  ['drivers of SQL databases', /\/(mysql2|sequelize|tedious)$/],
+  ['the SDK of a third cloud', /\/@aws-sdk\/[a-z0-9-]+$/],
+])('%s is not installed', (_, path) => {
+  const real = packages.filter(([place, { name }]) => path.test(place) && name !== '@favware/skip-dependency');
+  expect(real.map(([place]) => place)).toEqual([]);
+});

@@ -1,0 +1,177 @@
+// The package as somebody installs it: `npm pack`, then the tarball in an empty project, where plain JavaScript uses it and TypeScript
+// checks against its declarations.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const SLOW_MS = 180_000;
+/** package.json asks for this or newer. */
+const OLDEST_NODE = '22.18.0';
+
+const USE = `
+import { openStore, StoreError } from 'stowage';
+import { memoryDriver } from 'stowage/memory';
+
+const store = openStore({ driver: memoryDriver() });
+const users = await store.table('users', { order: 'key' });
+await users.put('user:1', { name: 'Ada' });
+const record = await users.get('user:1');
+const refusal = await users.put('user:1', {}, { ifAbsent: true }).catch((error) => error);
+console.log(JSON.stringify([record.value, refusal instanceof StoreError, refusal.code, process.versions.node]));
+await store.close();
+`;
+
+const REQUIRED = `
+const { openStore } = require('stowage');
+const { memoryDriver } = require('stowage/memory');
+
+async function main() {
+  const store = openStore({ driver: memoryDriver() });
+  const users = await store.table('users');
+  await users.put('user:1', { name: 'Ada' });
+  console.log(JSON.stringify([(await users.get('user:1')).value, process.versions.node]));
+  await store.close();
+}
+main();
+`;
+
+const TYPED = `
+import { openStore } from 'stowage';
+import type { Table } from 'stowage';
+import { memoryDriver } from 'stowage/memory';
+
+const store = openStore({ driver: memoryDriver() });
+const table: Table<{ name: string }> = await store.table<{ name: string }>('users');
+const name: string | undefined = (await table.get('1'))?.value.name;
+// @ts-expect-error: a number is no key
+await table.get(1);
+export { name };
+`;
+
+const dir = await mkdtemp(path.join(tmpdir(), 'stowage-library-'));
+const oldest = await oldestNode();
+let packed: string;
+
+beforeAll(async () => {
+  await mkdir(path.join(dir, 'project'));
+  await run('npm', ['pack', '--pack-destination', dir], ROOT);
+  const tarball = (await readdir(dir)).find((name) => name.endsWith('.tgz'))!;
+  await writeFile(path.join(dir, 'project/package.json'), '{"name":"somebody","private":true,"type":"module"}');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', path.join(dir, tarball)], projectDir());
+  packed = path.join(projectDir(), 'node_modules/stowage');
+}, SLOW_MS);
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+describe('the packed library', () => {
+  it('stores and returns a record in an empty project', async () => {
+    await writeFile(path.join(projectDir(), 'use.js'), USE);
+    const output = await run(process.execPath, ['use.js'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', process.versions.node]);
+  });
+
+  it.skipIf(oldest === undefined)('does so on the oldest Node.js that it is for', async () => {
+    await writeFile(path.join(projectDir(), 'use.js'), USE);
+    const output = await run(oldest!, ['use.js'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', OLDEST_NODE]);
+  });
+
+  it('can be required by CommonJS', async () => {
+    await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
+    const output = await run(process.execPath, ['use.cjs'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, process.versions.node]);
+  });
+
+  it.skipIf(oldest === undefined)('can be required by CommonJS on that Node.js too', async () => {
+    await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
+    const output = await run(oldest!, ['use.cjs'], projectDir());
+    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, OLDEST_NODE]);
+  });
+
+  it('asks for that Node.js or a newer one', async () => {
+    const { engines } = JSON.parse(await readFile(path.join(packed, 'package.json'), 'utf8')) as { engines: object };
+    expect(engines).toEqual({ node: `>=${OLDEST_NODE.replace(/\.0$/, '')}` });
+  });
+
+  it('brings its types', { timeout: SLOW_MS }, async () => {
+    await writeFile(path.join(projectDir(), 'use.ts'), TYPED);
+    await mkdir(path.join(projectDir(), 'node_modules/@types'), { recursive: true });
+    await symlink(path.join(ROOT, 'node_modules/@types/node'), path.join(projectDir(), 'node_modules/@types/node'));
+    const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024', '--types', 'node', 'use.ts'];
+    expect(await run(process.execPath, [tsc, ...options], projectDir())).toBe('');
+  });
+
+  it('brings neither cloud’s SDK, and says so where one is asked for', async () => {
+    const installed = await readdir(path.join(projectDir(), 'node_modules'));
+    expect(installed).not.toContain('@google-cloud');
+    expect(installed).not.toContain('@azure');
+    for (const driver of ['datastore', 'azure-tables']) {
+      const failed = run(process.execPath, ['-e', `import('stowage/${driver}')`], projectDir());
+      await expect(failed).rejects.toThrow(/Cannot find package '(@google-cloud\/datastore|google-gax|@azure\/)/);
+    }
+  });
+
+  it('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
+    const files = (await readdir(packed, { recursive: true })).filter((file) => /\.[a-z]+$/.test(file));
+    const code = files.filter((file) => /dist\/(store|drivers)\/.*\.js$/.test(file));
+    expect(code.length).toBeGreaterThan(30);
+    for (const file of code) {
+      const stem = file.slice(0, -'.js'.length);
+      expect(files).toEqual(expect.arrayContaining([`${stem}.d.ts`, `${stem}.js.map`]));
+    }
+    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
+    expect(await readFile(path.join(packed, 'dist/store/store.js.map'), 'utf8')).toContain('openStore');
+  });
+
+  it('has a command line of one file', async () => {
+    const help = await run(path.join(projectDir(), 'node_modules/.bin/stowage'), ['--help'], projectDir(), {
+      PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`,
+    });
+    expect(help).toContain('stowage compare --endpoints FILE');
+    await expect(run(process.execPath, [path.join(packed, 'dist/cli.js'), 'compare'], projectDir())).rejects.toThrow(
+      '--endpoints FILE',
+    );
+  });
+});
+
+/**
+ * From npm, in the version that package.json names as the least: a package for each system holds the bare executable. Where npm cannot bring
+ * it (without network, or on another system), the test is skipped, which is said.
+ */
+async function oldestNode(): Promise<string | undefined> {
+  const folder = path.join(dir, 'node');
+  const name = `node-${process.platform}-${process.arch}`;
+  try {
+    await mkdir(folder);
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `${name}@${OLDEST_NODE}`], folder);
+    return path.join(folder, 'node_modules', name, 'bin/node');
+  } catch (error) {
+    console.warn(`SKIPPED: the packed library on Node.js ${OLDEST_NODE}, which npm did not bring: ${String(error)}`);
+    return undefined;
+  }
+}
+
+function projectDir(): string {
+  return path.join(dir, 'project');
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  const options = { cwd, timeout: SLOW_MS, env: { ...process.env, ...env } };
+  try {
+    return (await promisify(execFile)(command, [...args], options)).stdout;
+  } catch (error) {
+    const { stdout, stderr, message } = error as { stdout?: string; stderr?: string; message: string };
+    throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`, { cause: error });
+  }
+}

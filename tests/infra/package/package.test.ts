@@ -1,0 +1,70 @@
+// What goes into a package, and what must not.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../../infra/package/package.ts';
+
+const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-package-test-'));
+afterAll(() => rm(outDir, { recursive: true }));
+const packages = await packageAndUnpack(outDir);
+
+describe('a package', () => {
+  it.each([
+    ['gcp', 'records', ['lib/main.js', 'package.json']],
+    ['gcp', 'compare', ['compare/page.html', 'lib/main.js', 'package.json', 'protos/app_engine_key.proto']],
+    ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
+    ['azure', 'compare', ['compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
+  ] as const)('for %s of %s is complete by itself', async (cloud, name, files) => {
+    const dir = folderOf(packages, cloud, name);
+    const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+    const found = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)));
+    expect(found.sort()).toEqual(files);
+  });
+
+  it.each(['records', 'compare'])('of %s holds its own cloud’s client, and not a word of the other’s', async (name) => {
+    const [gcp, azure] = await Promise.all(
+      (['gcp', 'azure'] as const).map((cloud) =>
+        readFile(path.join(folderOf(packages, cloud, name), 'lib/main.js'), 'utf8'),
+      ),
+    );
+    expect(gcp).toContain('google.datastore.v1');
+    expect(gcp).not.toContain('@azure/data-tables');
+    expect(azure).toContain('TableClient');
+    expect(azure).not.toContain('google.datastore.v1');
+  });
+
+  it('of records carries nothing of the comparison', async () => {
+    for (const cloud of ['gcp', 'azure'] as const)
+      expect(await readFile(path.join(folderOf(packages, cloud, 'records'), 'lib/main.js'), 'utf8')).not.toContain(
+        'v1/compare/cells',
+      );
+  });
+
+  it('has the same bytes whenever and wherever it is made', async () => {
+    const zone = process.env['TZ'];
+    process.env['TZ'] = 'Pacific/Auckland';
+    try {
+      const again = await packageFunctions(path.join(outDir, 'again'));
+      expect(again.map(({ sha256 }) => sha256)).toEqual(packages.map(({ sha256 }) => sha256));
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
+
+  it('is small', () => {
+    for (const { sizeBytes } of packages) expect(sizeBytes).toBeLessThan(ZIP_BYTES_MAX);
+  });
+
+  it('has its source map beside it, which names the sources and no folder of this machine', async () => {
+    for (const { sourceMapFile } of packages) {
+      const { sources } = JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] };
+      expect(sources.some((source) => source.endsWith('shared/store/store.ts'))).toBe(true);
+      expect(sources.filter((source) => path.isAbsolute(source))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,130 @@
+// The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what they do is tested without it.
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { FUNCTIONS } from '../../../infra/package/package.ts';
+import { startDeployed } from './stand-ins/deployed.ts';
+import { copyProject } from './stand-ins/project.ts';
+import { makeTools, type Tools } from './stand-ins/tools.ts';
+
+const SLOW_MS = 120_000;
+
+const [project, deployed] = await Promise.all([copyProject(), startDeployed()]);
+const yml = path.join(project.dir, 'serverless.yml');
+let tools: Tools;
+
+beforeEach(async () => {
+  tools = await makeTools(deployed.outputs, path.join(project.dir, '.serverless'));
+  return () => tools.close();
+});
+afterAll(() => Promise.all([project.close(), deployed.close()]));
+
+const serverless = (...args: string[]) => project.start(tools.bin, args).ended;
+
+describe('serverless', () => {
+  it('deploy packages, plans, applies, and tries out', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('deploy', '--wait', '0');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output).toMatch(/sha256[^]*Plan for gcp[^]*Plan for azure[^]*azure: healthy[^]*serverless compare/);
+  });
+
+  it('deploy --plan touches nothing', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('deploy', '--plan', '--param', 'cloud=azure');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output).toContain('nothing was touched');
+    expect((await tools.calls()).filter((call) => /apply|gcloud/.test(call))).toEqual([]);
+  });
+
+  it('deploy, interrupted, lets Terraform end in order, and says how to go on', { timeout: SLOW_MS }, async () => {
+    await tools.answer({ to: 'terraform azure apply', hangs: true });
+    const running = project.start(tools.bin, ['deploy', '--wait', '0', '--param', 'cloud=azure']);
+    await until(() => existsSync(path.join(tools.dir, 'hanging')));
+    process.kill(running.pid, 'SIGINT');
+    const { code, output } = await running.ended;
+    expect(code).toBe(1);
+    expect(output).toMatch(/was interrupted[^]*goes on from there/);
+    expect((await tools.calls()).at(-1)).toBe('terraform ended in order');
+  });
+
+  it('remove asks, and where nobody can answer touches nothing', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('remove', '--delete-data', '--param', 'cloud=gcp');
+    expect(code).toBe(1);
+    expect(output).toContain('--yes agrees beforehand');
+    expect((await tools.calls()).filter((call) => /apply|destroy/.test(call))).toEqual([]);
+  });
+
+  it('names the path of everything that is wrong, before any tool is called', { timeout: SLOW_MS }, async () => {
+    const wrong = ['cloud=aws', 'gcpRegion=mars-north1', 'azureRegion=moon', 'gcpInstancesMax=many'];
+    const { code, output } = await serverless('deploy', '--stage', 'a-b', ...wrong.flatMap((one) => ['--param', one]));
+    expect(code).toBe(1);
+    for (const where of [
+      'provider.stage',
+      'provider.cloud',
+      'provider.gcp.region',
+      'provider.azure.region',
+      'functions.records.instancesMax.gcp',
+    ])
+      expect(output).toContain(`at '${where}'`);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it.each<readonly [string, (yml: string) => string, readonly string[]]>([
+    [
+      'unknown keys',
+      (yml) => yml.replace('peers:', 'friends: []\n  peers:').replace('memoryMb: 2048', 'memory: 2048'),
+      ["unrecognized property 'friends'", "unrecognized property 'memory'", "required property 'memoryMb'"],
+    ],
+    [
+      'wrong types',
+      (yml) => yml.replace('timeoutMs: 25000', 'timeoutMs: soon').replace('replication: LRS', 'replication: RAID'),
+      ["at 'provider.store.timeoutMs'", "at 'provider.azure.replication'"],
+    ],
+    ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 12']],
+    ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],
+  ])('says what is wrong where serverless.yml has %s', { timeout: SLOW_MS }, async (_, change, parts) => {
+    await writeFile(path.join(project.dir, 'wrong.yml'), change(await readFile(yml, 'utf8')));
+    const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
+    expect(code).toBe(1);
+    for (const part of parts) expect(output).toContain(part);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it('package makes a zip of each function, and shows their sizes', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('package', '--package', 'elsewhere');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output.match(/^(gcp|azure) +(records|compare) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(4);
+    const zips = (await readdir(path.join(project.dir, 'elsewhere'))).filter((name) => name.endsWith('.zip'));
+    expect(zips).toEqual(['azure-compare.zip', 'azure-records.zip', 'gcp-compare.zip', 'gcp-records.zip']);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it('invoke local answers from both clouds’ functions, without a cloud', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('invoke', 'local', '-f', 'records', '-d', '{"path":"/v1/tables"}');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(2);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  it('packages the same functions as this machine’s hosts run', { timeout: SLOW_MS }, async () => {
+    const { output } = await serverless('print', '--format', 'json');
+    const { functions } = JSON.parse(output.slice(output.indexOf('{'))) as {
+      functions: Record<string, (typeof FUNCTIONS)[number]>;
+    };
+    const declared = Object.entries(functions).map(([name, { handler, timeoutSeconds }]) => ({
+      name,
+      handler,
+      timeoutSeconds,
+    }));
+    expect(declared).toEqual(FUNCTIONS);
+  });
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + SLOW_MS;
+  while (!isTrue()) {
+    if (performance.now() > deadlineMs) throw new Error('it did not come to that');
+    await sleep(50);
+  }
+}

@@ -1,0 +1,65 @@
+// A machine to deploy from: stand-ins for terraform, gcloud and az on PATH, and functions that check what the real ones would check of a request.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'vitest';
+import type { Context } from '../../../../infra/plugin/context/context.ts';
+import { DeployError, type ProviderSettings, settingsOf } from '../../../../infra/plugin/context/settings.ts';
+import { run } from '../../../../infra/plugin/context/tools.ts';
+import { type Deployed, startDeployed } from './deployed.ts';
+import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './settings.ts';
+import { makeTools, type Tools } from './tools.ts';
+
+export interface Machine {
+  readonly outDir: string;
+  readonly tools: Tools;
+  readonly deployed: Deployed;
+  /** What the user was told. */
+  readonly said: string[];
+  contextOf(provider?: Partial<ProviderSettings>): Context;
+  /** What Terraform was told last. */
+  variablesOf(cloud: string): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** Takes this process's PATH, until it is closed. */
+export async function startMachine(): Promise<Machine> {
+  const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-out-'));
+  const deployed = await startDeployed();
+  const tools = await makeTools(deployed.outputs, outDir);
+  const said: string[] = [];
+  const before = process.env['PATH'];
+  process.env['PATH'] = tools.bin;
+  return {
+    outDir,
+    tools,
+    deployed,
+    said,
+    contextOf: (provider = {}) => ({
+      settings: settingsOf('stowage', { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir),
+      run,
+      log: (line) => void said.push(line),
+    }),
+    variablesOf: async (cloud) =>
+      JSON.parse(await readFile(path.join(outDir, `${cloud}-dev.tfvars.json`), 'utf8')) as Record<string, unknown>,
+    async close() {
+      process.env['PATH'] = before;
+      await Promise.all([deployed.close(), tools.close(), rm(outDir, { recursive: true })]);
+    },
+  };
+}
+
+/** Neither waits nor tries again. */
+export const AT_ONCE = { patienceMs: 0 } as const;
+
+/** What a command that fails says to the user. */
+export async function failureOf(command: Promise<void>): Promise<string> {
+  const error: unknown = await command.catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(DeployError);
+  return (error as DeployError).message;
+}
+
+/** Cloud and verb of every Terraform call. */
+export function verbsOf(calls: readonly string[]): string[] {
+  return calls.flatMap((call) => /^terraform (gcp|azure) (\w+)/.exec(call)?.slice(1).join(' ') ?? []);
+}

@@ -1,0 +1,58 @@
+// A copy of what the plugin needs of this project, in a folder of its own, where the Serverless Framework runs with the tools of a test on
+// PATH and nothing else: no cloud, no login, and nothing written into this project.
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
+const TIMEOUT_MS = 100_000;
+
+export interface Ended {
+  readonly code: number | null;
+  /** Both streams, as they came. */
+  readonly output: string;
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+}
+
+/** `bin` becomes PATH. */
+export interface Project {
+  readonly dir: string;
+  start(bin: string, args: readonly string[], env?: NodeJS.ProcessEnv): Running;
+  close(): Promise<void>;
+}
+
+export async function copyProject(): Promise<Project> {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stowage-project-'));
+  for (const name of ['functions', 'infra', 'shared', 'serverless.yml', 'package.json'])
+    await cp(path.join(ROOT, name), path.join(dir, name), { recursive: true });
+  await symlink(path.join(ROOT, 'node_modules'), path.join(dir, 'node_modules'));
+  return {
+    dir,
+    start: (bin, args, env = {}) => start(dir, args, { PATH: bin, HOME: dir, NO_COLOR: '1', ...env }),
+    close: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+function start(dir: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: dir,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => resolve({ code, output }));
+  });
+  return { pid: child.pid!, ended };
+}

@@ -1,0 +1,216 @@
+// Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
+import { expect, test } from 'vitest';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { Change, type Wish } from '../../../shared/store/container/change.ts';
+import { PURGE_AFTER_MS, shedShare, unreadPages } from '../../../shared/store/container/compaction.ts';
+import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
+import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { seal } from '../../../shared/store/engine/seal-pages.ts';
+import { compareBytes } from '../../../shared/store/format/bytes.ts';
+import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
+import { PageContent } from '../../../shared/store/format/page-content.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { isExpired } from '../../../shared/store/format/record.ts';
+
+const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
+const INCARNATION = 'aaaaaaaaaaaaaaaa';
+
+const SINK = { settled: () => undefined };
+
+type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
+
+function emptySnapshot(): Snapshot {
+  const empty = { low: Buffer.alloc(0), high: undefined, right: undefined, origin: undefined };
+  const header = {
+    ...empty,
+    order: 'key',
+    state: 'live',
+    incarnation: INCARNATION,
+    container: 'bbbbbbbbbbbbbbbb',
+    level: 0,
+    nextNumber: 1,
+    commitCount: 1,
+    commitIds: Buffer.alloc(0),
+    createdAtMs: 0,
+    deadSlots: [],
+    pages: [],
+    layers: [],
+  } as const;
+  return { id: 'n', version: '1', header, lastCommit: 'cc', seen: { tick: 0, wallMs: 0, monotonicMs: 0 } };
+}
+
+function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
+  return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
+}
+
+/** What the changes make of the container, sealed. */
+function evaluated(snapshot: Snapshot, changes: readonly Change[], nowMs = 0, mergesAll = false): Promise<Evaluation> {
+  const deadlines = { within: <T>(_: number, work: Promise<T>) => work };
+  const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll });
+  return seal(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
+}
+
+/** A change of one key, and what the model becomes by it when it is decided. */
+function change(key: string, wish: Wish): Change {
+  const bytes = Buffer.from(key);
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
+  return new Change({ ...rest, position: bytes, key: bytes, wish });
+}
+
+function put(key: string, fill: number, expiresAtMs?: number): Change {
+  return change(key, { kind: 'write', codec: 0, value: Buffer.alloc(90, fill), expiresAtMs });
+}
+
+function remove(key: string): Change {
+  return change(key, () => ({ kind: 'remove' }));
+}
+
+function inOrder(changes: Change[]): Change[] {
+  return changes.sort((a, b) => compareBytes(a.position, b.position));
+}
+
+function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: readonly string[]): void {
+  for (const key of keys) {
+    const found = findRecord(snapshot, Buffer.from(key), Buffer.from(key), 't');
+    const record = found !== undefined && !isExpired(found, nowMs) ? found : undefined;
+    const wanted = model.get(key);
+    const live = wanted !== undefined && (wanted.expiresAtMs ?? Infinity) > nowMs ? wanted.fill : undefined;
+    expect([key, record?.value[0]]).toEqual([key, live]);
+  }
+}
+
+function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
+  const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
+  expect(new Set(slots).size).toBe(slots.length);
+  expect(
+    layersOf(header)
+      .slice(1)
+      .every((rows) => rows.length > 0),
+  ).toBe(true);
+  for (const { ref } of written)
+    expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
+}
+
+test('whatever groups of changes come, a lookup finds the newest record of each key', async () => {
+  let deepest = 0;
+  let merges = 0;
+  for (let seed = 1; seed <= 25; seed += 1) {
+    const random = seededRandom(seed);
+    const below = (count: number): number => Math.floor(random() * count);
+    const keys = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
+    const model: Model = new Map();
+    let snapshot = emptySnapshot();
+    let nowMs = 1_000;
+    for (let round = 1; round <= 30; round += 1) {
+      nowMs += below(2) * PURGE_AFTER_MS;
+      const size = [1, 3, 15, 60][below(4)]!;
+      const chosen = new Set(Array.from({ length: size }, () => keys[below(keys.length)]!));
+      const changes = [...chosen].map((key) => {
+        if (below(4) === 0) {
+          model.delete(key);
+          return remove(key);
+        }
+        const expiresAtMs = below(5) === 0 ? nowMs + 1 + below(2 * PURGE_AFTER_MS) : undefined;
+        model.set(key, { fill: 1 + (round % 250), expiresAtMs });
+        return put(key, 1 + (round % 250), expiresAtMs);
+      });
+      const mergesAll = below(12) === 0;
+      const before = snapshot.header.layers.length;
+      const evaluation = await evaluated(snapshot, inOrder(changes), nowMs, mergesAll);
+      snapshot = after(snapshot, evaluation);
+      expectSound(snapshot, evaluation.written);
+      expectModel(snapshot, model, nowMs, keys);
+      expect(mergesAll && snapshot.header.layers.length > 0).toBe(false);
+      deepest = Math.max(deepest, snapshot.header.layers.length);
+      if (snapshot.header.layers.length < before) merges += 1;
+    }
+  }
+  expect(deepest).toBeGreaterThan(3);
+  expect(merges).toBeGreaterThan(10);
+});
+
+function key(index: number): string {
+  return `k${String(index).padStart(4, '0')}`;
+}
+
+/** A container whose base holds `count` records. */
+async function filled(count: number): Promise<Snapshot> {
+  const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
+  const evaluation = await evaluated(emptySnapshot(), changes);
+  return after(emptySnapshot(), evaluation);
+}
+
+test('a group scattered over a full container writes pages for itself, not for what it is scattered over', async () => {
+  const snapshot = await filled(1_000);
+  const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
+  const evaluation = await evaluated(snapshot, scattered);
+  expect(snapshot.header.pages.length).toBeGreaterThan(50);
+  expect(evaluation.layers.length).toBe(1);
+  expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
+});
+
+const between = (first: number, end: number): Change[] =>
+  Array.from({ length: end - first }, (_, index) => put(key(first + index), 2));
+
+test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', async () => {
+  const snapshot = await filled(1_000);
+  const rows = snapshot.header.pages;
+  const inFirst = rows[0]!.records;
+  const evaluation = await evaluated(snapshot, between(0, inFirst));
+  expect([evaluation.layers, evaluation.written.length]).toEqual([[], 1]);
+  expect((await evaluated(snapshot, between(0, inFirst - 1))).layers).toEqual([1]);
+});
+
+test('lone changes are written by themselves, and a record some six times in all', async () => {
+  let snapshot = await filled(1_000);
+  let records = 0;
+  const count = 1_000;
+  for (let index = 0; index < count; index += 1) {
+    const evaluation = await evaluated(snapshot, [put(key((index * 389) % 1_000), 2)]);
+    for (const { ref } of evaluation.written) records += ref.records;
+    expect(evaluation.layers.length).toBeLessThanOrEqual(8);
+    snapshot = after(snapshot, evaluation);
+  }
+  expect(records / count).toBeLessThan(7);
+  expect(records / count).toBeGreaterThan(1);
+});
+
+/** The same container as a reader knows it that has read its header alone. */
+function unread(snapshot: Snapshot): Snapshot {
+  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: new PageContent() }));
+  return { ...snapshot, header: { ...snapshot.header, pages } };
+}
+
+test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', async () => {
+  const snapshot = await filled(1_000);
+  const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
+  expect(unreadPages(unread(snapshot), scattered)).toEqual([]);
+  const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
+  expect(unreadPages(unread(snapshot), conditional).length).toBe(50);
+});
+
+test('a tombstone above hides the record below, also after the key is gone from its own layer', async () => {
+  const snapshot = await filled(1_000);
+  const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
+  const removed = after(snapshot, await evaluated(snapshot, removals));
+  expect(removed.header.layers.length).toBe(1);
+  const again = await evaluated(removed, [put(key(20), 3)]);
+  const gone = await evaluated(after(removed, again), [remove(key(20))]);
+  const find = (index: number, at: Snapshot) => findRecord(at, Buffer.from(key(index)), Buffer.from(key(index)), 't');
+  expect(find(20, after(removed, again))?.value[0]).toBe(3);
+  expect(find(20, after(after(removed, again), gone))).toBeUndefined();
+  expect(find(21, removed)?.value[0]).toBe(1);
+});
+
+test('what a merge would shed is judged without letting go of stored pages, which a split needs', async () => {
+  const below = await filled(1_000);
+  const overwritten = Array.from({ length: 1_000 }, (_, index) => put(key(index), 2));
+  const both = after(below, await evaluated(below, overwritten));
+  const pages = both.header.pages.map((ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
+  const stored = { ...both, header: { ...both.header, pages } };
+  expect(both.header.layers).toHaveLength(1);
+  expect(shedShare(stored, stored.header, 0, 't')).toBeCloseTo(0.5, 1);
+  expect(pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
+});

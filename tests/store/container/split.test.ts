@@ -1,0 +1,89 @@
+// What a split makes of layers, page by page.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { layersOf } from '../../../shared/store/container/layers.ts';
+import { sealRef } from '../../../shared/store/container/seal-page.ts';
+import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { draftSplit } from '../../../shared/store/container/split.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
+import { tombstoneOf } from '../../../shared/store/format/record.ts';
+
+const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
+const IDS = ['1111111111111111', '2222222222222222'];
+const EMPTY = Buffer.alloc(0);
+
+const HEADER: Header = {
+  order: 'key',
+  state: 'live',
+  incarnation: 'aaaaaaaaaaaaaaaa',
+  container: 'bbbbbbbbbbbbbbbb',
+  level: 0,
+  low: EMPTY,
+  high: undefined,
+  right: undefined,
+  origin: undefined,
+  nextNumber: 50,
+  commitCount: 1,
+  commitIds: EMPTY,
+  createdAtMs: 0,
+  deadSlots: [],
+  pages: [],
+  layers: [],
+};
+
+/** A page of put keys, and of removed ones behind a minus. */
+function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
+  const rest = { version: 1, expiresAtMs: undefined, codec: 0, value: Buffer.from('v') };
+  const records = keys.map((key) =>
+    key.startsWith('-') ? tombstoneOf(Buffer.from(key.slice(1)), 1) : { key: Buffer.from(key), ...rest },
+  );
+  return sealRef(pageFrom(records), HEADER, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
+}
+
+function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {
+  const header = { ...HEADER, pages: layers.flat(), layers: layers.slice(1).map((rows) => rows.length) };
+  const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
+  const snapshot: Snapshot = { id: 'n', version: '1', header, lastCommit: 'cc', seen };
+  const cut = { layers, lows: [EMPTY, Buffer.from(low)] };
+  const { left, inserts } = draftSplit(snapshot, cut, header.nextNumber, 'ffffffffffffffff', IDS, 0, RULES);
+  const keysOf = (node: Header) =>
+    layersOf(node).map((rows) =>
+      rows.map((ref) => [ref.low.toString(), ...keysIn({ ...snapshot, header: node }, ref)].join(' ')),
+    );
+  return { left, right: inserts[0]!, leftKeys: keysOf(left), rightKeys: keysOf(inserts[0]!) };
+}
+
+function keysIn(snapshot: Snapshot, ref: PageRef): string[] {
+  const content = pageOf(snapshot, ref, 't');
+  return Array.from({ length: recordCount(content) }, (_, index) => Buffer.from(keyAt(content, index)).toString());
+}
+
+test('pages that reach over the cut are divided, each half under a fresh number; the others are kept, or moved', () => {
+  const [base, above] = [[page('', 0, 'a', 'c'), page('d', 1, 'd', 'z')], [page('', 2, 'b', 'y')]];
+  const { left, right, leftKeys, rightKeys } = splitAt('d', base, above);
+  expect(leftKeys).toEqual([[' a c'], [' b']]);
+  expect(rightKeys).toEqual([['d d z'], ['d y']]);
+  expect(left.pages[0]).toBe(base[0]);
+  expect(left.pages[1]!.slot).toBe(2);
+  const fresh = [left.pages[1]!, ...right.pages].map(({ number }) => number);
+  expect(fresh.every((number) => number >= HEADER.nextNumber && number < left.nextNumber)).toBe(true);
+  expect(new Set(fresh).size).toBe(3);
+});
+
+test('a layer of which nothing goes to a node is not there', () => {
+  const { left, right, leftKeys, rightKeys } = splitAt(
+    'm',
+    [page('', 0, 'a', 'n')],
+    [page('', 1, 'b')],
+    [page('', 2, 'o')],
+  );
+  expect([leftKeys, left.layers]).toEqual([[[' a'], [' b']], [1]]);
+  expect([rightKeys, right.layers]).toEqual([[['m n'], ['m o']], [1]]);
+});
+
+test('a tombstone is never in a base, also where nothing of the base is left', () => {
+  const { right, rightKeys } = splitAt('m', [page('', 0, 'a')], [page('', 1, 'b', '-n')]);
+  expect([rightKeys, right.layers]).toEqual([[[], ['m n']], [1]]);
+});

@@ -1,0 +1,201 @@
+// The stored format: what earlier releases wrote stays readable, what is damaged or newer is refused, and FORMAT.md tells the truth.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
+import type { Compression } from '../../../shared/store/contract/runtime.ts';
+import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { compress } from '../../../shared/store/format/compression.ts';
+import { openPage, type PagePlace, sealCompressed, type SealedPage } from '../../../shared/store/format/envelope.ts';
+import { decodeHeader, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { PageContent } from '../../../shared/store/format/page-content.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { type Page, parsePage, recordAt } from '../../../shared/store/format/page.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { goldenState } from '../golden/state.ts';
+
+const GOLDEN = ['none', 'deflate', 'zstd'] as const;
+
+test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are read', async (compression) => {
+  const store = openStore({ driver: memoryDriver({ state: await goldenState(compression) }) });
+  const table = await store.table<{ number: number; text: string }>('golden', { create: false });
+  const keys = [];
+  for await (const { key } of table.scan()) keys.push(key);
+  expect(keys.length).toBe(120);
+  expect((await table.get('key-99'))?.value).toEqual({ number: 99, text: 'record 99 '.repeat(20) });
+  expect((await table.get('key-20'))?.expiresAtMs).toBe(1_800_000_000_000 + 86_400_000 * 36_500);
+  expect(await table.get('key-7')).toBeUndefined();
+  expect((await table.get('raw'))?.value).toEqual(Uint8Array.of(0, 1, 2, 255));
+  expect((await table.get('json'))?.value).toEqual({ a: [1, 'zwei', null] });
+  expect((await store.tables()).map(({ name }) => name)).toEqual(['golden']);
+});
+
+function sealPage({ body }: Page, place: PagePlace, how: Compression): SealedPage {
+  return sealCompressed(compress(body, how), body.length, place);
+}
+
+test('the golden containers have layers, and tombstones in them', async () => {
+  const { entities } = await goldenState('none');
+  const parts = [...entities.values()].map((entity) => entity.parts);
+  const headers = parts.flatMap((some) => (some.has('h') ? [decodeHeader(some.get('h')!)] : []));
+  expect(headers.some((header) => header.layers.length > 0)).toBe(true);
+  const pages = parts.flatMap((some) => [...some].filter(([name]) => name.startsWith('p')).map(([, bytes]) => bytes));
+  const tombstones = [8, 31, 32, 61, 91, 92, 110].map((number) => Buffer.from(`key-${number}\u0007`));
+  expect(pages.some((page) => tombstones.some((begin) => Buffer.from(page).includes(begin)))).toBe(true);
+});
+
+test('containers that version 1 wrote are written on', async () => {
+  const store = openStore({ driver: memoryDriver({ state: await goldenState('none') }) });
+  const table = await store.table('golden', { create: false });
+  await table.put('key-50', 'changed');
+  await table.put('new', 'added');
+  expect((await table.get('key-50'))?.value).toBe('changed');
+  expect((await table.get('new'))?.value).toBe('added');
+});
+
+function exampleParts(): Map<string, Buffer> {
+  const text = readFileSync(new URL('../../../shared/store/format/FORMAT.md', import.meta.url), 'utf8');
+  const block = /## Worked example[\s\S]*?```\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const parts = new Map<string, Buffer>();
+  for (const [, name = '', hex = ''] of block.matchAll(/^(\w+)\n((?: {4}.*\n)+)/gm)) {
+    parts.set(name, Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'));
+  }
+  return parts;
+}
+
+test('the worked example of FORMAT.md is what the decoder reads and the encoder writes', () => {
+  const parts = exampleParts();
+  const header = decodeHeader(parts.get('h')!);
+  expect(header).toMatchObject({ order: 'key', state: 'live', level: 0, container: ROOT_CONTAINER, commitCount: 2 });
+  expect(header.high).toBeUndefined();
+  expect(Buffer.from(encodeHeader(header))).toEqual(parts.get('h'));
+  expect(Buffer.from(header.commitIds.subarray(-8))).toEqual(parts.get('c'));
+  const [row] = header.pages;
+  const place = { incarnation: header.incarnation, container: header.container, slot: row!.slot, number: row!.number };
+  const page = openPage(parts.get(`p${row!.slot}`)!, place, row!.crc);
+  const record = recordAt(page, 0);
+  expect([Buffer.from(record.key).toString(), record.codec, Buffer.from(record.value).toString()]).toEqual([
+    'k',
+    2,
+    '1',
+  ]);
+  expect(Buffer.from(sealPage(page, place, 'none').bytes)).toEqual(parts.get('p0'));
+});
+
+const ID: Id64 = '0123456789abcdef';
+
+function header(): Header {
+  return decodeHeader(exampleParts().get('h')!);
+}
+
+test('a header with every optional field survives encoding', () => {
+  const full: Header = {
+    ...header(),
+    order: 'hash',
+    level: 3,
+    container: ID,
+    low: Buffer.from('abc'),
+    high: Buffer.from('abd'),
+    right: 'fedcba9876543210',
+    nextNumber: Number.MAX_SAFE_INTEGER,
+    origin: { id: 'n!t!1!2', version: 'W/"datetime\'2026\'"' },
+    deadSlots: [{ slot: 7, chunksMost: 9 }],
+  };
+  expect(decodeHeader(encodeHeader(full))).toEqual({
+    ...full,
+    pages: full.pages.map((row) => ({ ...row, low: Buffer.from('abc').subarray(0, 0) })),
+  });
+});
+
+test('every single damaged byte of a header is noticed', () => {
+  const stored = Buffer.from(encodeHeader(header()));
+  for (let at = 0; at < stored.length; at += 1) {
+    const damaged = Buffer.from(stored);
+    damaged[at]! ^= 0x40;
+    expect(() => decodeHeader(damaged), `byte ${at}`).toThrow(RangeError);
+  }
+  for (let length = 0; length < stored.length; length += 1) {
+    expect(() => decodeHeader(stored.subarray(0, length)), `length ${length}`).toThrow(RangeError);
+  }
+});
+
+const PLACE = { incarnation: ID, container: 'fedcba9876543210', slot: 3, number: 42 };
+
+function sealedPage(): { bytes: Uint8Array; crc: number } {
+  const body = Buffer.concat([Buffer.from([1, 0x61, 0, 1, 1, 0x31]), Buffer.from([1, 0x62, 0, 2, 1, 0x32])]);
+  return sealPage(parsePage(body), PLACE, 'none');
+}
+
+test('every single damaged byte of a page is noticed', () => {
+  const { bytes, crc } = sealedPage();
+  for (let at = 0; at < bytes.length; at += 1) {
+    const damaged = Buffer.from(bytes);
+    damaged[at]! ^= 0x01;
+    expect(() => openPage(damaged, PLACE, crc), `byte ${at}`).toThrow(RangeError);
+  }
+});
+
+test.each([
+  ['incarnation', { incarnation: '0000000000000001' }],
+  ['container', { container: '0000000000000001' }],
+  ['slot', { slot: 4 }],
+  ['number', { number: 43 }],
+])('a whole page of another %s is noticed', (_, other) => {
+  const { bytes, crc } = sealedPage();
+  expect(() => openPage(bytes, { ...PLACE, ...other }, crc)).toThrow('another place');
+});
+
+test('a page that claims to expand without measure is refused before it is expanded', () => {
+  const bomb = sealPage({ body: Buffer.alloc(3 * 1024 * 1024), starts: [0], mortal: false }, PLACE, 'zstd');
+  expect(bomb.bytes.length).toBeLessThan(1_000);
+  expect(() => openPage(bomb.bytes, PLACE, bomb.crc)).toThrow('more bytes');
+});
+
+test('a reader that meets a newer format errs and writes nothing', async () => {
+  const state = memoryState();
+  const writer = openStore({ driver: memoryDriver({ state }) });
+  await (await writer.table('t')).put('k', 1);
+  const [root] = [...state.entities.keys()];
+  const driver = memoryDriver({ state });
+  const [entity] = await driver.read([{ id: root!, parts: 'all' }], { timeoutMs: 1_000 });
+  const newer = Buffer.from(entity!.parts.get('h')!);
+  newer[2] = 2;
+  const part = { name: 'h', bytes: newer, chunksBefore: 1 };
+  await driver.write([{ kind: 'patch', id: root!, version: entity!.version, parts: [part] }], { timeoutMs: 1_000 });
+  const before = structuredClone(state.entities);
+
+  const reader = openStore({ driver: memoryDriver({ state }) });
+  await expect(reader.table('t')).rejects.toMatchObject({
+    code: 'corrupt',
+    message: expect.stringContaining('format 2') as string,
+  });
+  const table = await writer.table('t').catch((error: unknown) => error);
+  expect(table).toMatchObject({ code: 'corrupt' });
+  expect(state.entities).toEqual(before);
+});
+
+test('a page table that copies what stayed from the version before it is the one encoded anew', () => {
+  let draws = 7;
+  const below = (limit: number): number => (draws = (draws * 48_271) % 0x7fff_ffff) % limit;
+  const row = (low: number): PageRef => ({
+    low: Buffer.from(String(low).padStart(4, '0')),
+    slot: below(200),
+    records: below(300),
+    sealedBytes: below(70_000),
+    number: below(1e9),
+    crc: below(2e9),
+    compression: below(3),
+    chunksMost: below(3),
+    content: new PageContent(),
+  });
+  let before: Header = { ...header(), low: Buffer.alloc(0), pages: [row(0)] };
+  encodeHeader(before);
+  for (let round = 0; round < 400; round += 1) {
+    const pages = [...before.pages];
+    const at = below(pages.length + 1);
+    const fresh = Array.from({ length: below(3) }, () => row(below(9_999)));
+    pages.splice(at, below(3), ...fresh);
+    const next = { ...before, pages };
+    expect(encodeHeader(next, before)).toEqual(encodeHeader({ ...next, pages: [...pages] }));
+    before = next;
+  }
+});

@@ -1,0 +1,58 @@
+// A cache's limit rests on what a page's content says it weighs.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { sealRef } from '../../../shared/store/container/seal-page.ts';
+import { StoreError } from '../../../shared/store/contract/errors.ts';
+import { compress, decompress } from '../../../shared/store/format/compression.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
+import { PageContent } from '../../../shared/store/format/page-content.ts';
+import { pageFrom } from '../../../shared/store/format/page.ts';
+
+const sealed = Buffer.alloc(100);
+const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mortal: false };
+
+test('a content weighs the forms it holds', () => {
+  const content = new PageContent();
+  expect([content.isKnown, content.heldBytes]).toEqual([false, 0]);
+  content.offer(undefined);
+  expect(content.isKnown).toBe(false);
+  content.offer(sealed);
+  expect([content.isKnown, content.heldBytes]).toEqual([true, 100]);
+  content.expandTo(page);
+  expect([content.sealed, content.heldBytes]).toEqual([undefined, 324]);
+  content.offer(sealed);
+  expect([content.sealed, content.heldBytes]).toEqual([undefined, 324]);
+  expect(new PageContent(sealed, page).heldBytes).toBe(424);
+});
+
+test('a damaged form is forgotten, its damage is not', () => {
+  const content = new PageContent(sealed);
+  const damage = new StoreError('corrupt', 'damaged');
+  content.forget(damage);
+  expect([content.isKnown, content.heldBytes, content.damage]).toEqual([false, 0, damage]);
+});
+
+test.each([
+  [127, 0],
+  [128, 2],
+])('of pages of 1,024 bytes one of %i is stored with compression %i', (bodyBytes, compression) => {
+  const rules = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 1_024 } as const;
+  const node = { incarnation: 'a'.repeat(16), container: 'b'.repeat(16) } as Header;
+  const record = { key: Buffer.from('k'), version: 1, codec: 0, value: Buffer.alloc(0), expiresAtMs: undefined };
+  const rest = bodyBytes - pageFrom([record]).body.length;
+  const value = Buffer.alloc(rest > 127 ? rest - 1 : rest);
+  const filled = pageFrom([{ ...record, value }]);
+  expect(filled.body.length).toBe(bodyBytes);
+  expect(sealRef(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
+});
+
+test.each(['zstd', 'deflate', 'none'] as const)(
+  'a page expanded from %s keeps no more memory than it is long',
+  (how) => {
+    const raw = Buffer.from('all work and no play '.repeat(400));
+    const { bytes, tag } = compress(raw, how);
+    const expanded = decompress(bytes, tag, raw.length);
+    expect(Buffer.from(expanded)).toEqual(raw);
+    expect(expanded.buffer.byteLength).toBe(raw.length);
+  },
+);

@@ -1,0 +1,132 @@
+// Pages are changed by copying bytes: whatever is laid over them, the result must equal a page built from scratch.
+import { expect, test } from 'vitest';
+import { concatenate, flatten, overlay, withoutDead } from '../../../shared/store/container/merge.ts';
+import { compareBytes } from '../../../shared/store/format/bytes.ts';
+import {
+  cutPage,
+  EMPTY_PAGE,
+  indexOfKey,
+  keyAt,
+  lowerBound,
+  type Page,
+  pageFrom,
+  parsePage,
+  recordAt,
+  recordCount,
+} from '../../../shared/store/format/page.ts';
+import { endOfPrefix, loadHash, placerOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
+import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/record.ts';
+
+/** A small generator of numbers for tests (mulberry32), so that a failure can be run again. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const place = placerOf('key', 0);
+
+function record(name: string, version: number, valueBytes: number, expiresAtMs?: number): StoredRecord {
+  return { key: Buffer.from(name), version, expiresAtMs, codec: version % 3, value: Buffer.alloc(valueBytes, version) };
+}
+
+function built(records: ReadonlyMap<string, StoredRecord>): Page {
+  return pageFrom(sortedNames(records.keys()).map((name) => records.get(name)!));
+}
+
+function sortedNames(names: Iterable<string>): string[] {
+  return [...names].toSorted((a, b) => compareBytes(Buffer.from(a), Buffer.from(b)));
+}
+
+test('laying changes over a page equals building it anew, over many random rounds', () => {
+  for (let seed = 1; seed <= 50; seed += 1) {
+    const below = numbers(seed);
+    const model = new Map<string, StoredRecord>();
+    let page = EMPTY_PAGE;
+    for (let round = 1; round <= 20; round += 1) {
+      const names = sortedNames(new Set(Array.from({ length: 1 + below(6) }, () => `key${below(40)}`)));
+      const changes = names.map((name) => {
+        if (below(3) === 0) {
+          model.delete(name);
+          return tombstoneOf(Buffer.from(name), round);
+        }
+        const next = record(name, round, below(300), below(2) === 0 ? undefined : 1 + below(1e9));
+        model.set(name, next);
+        return next;
+      });
+      page = withoutDead(overlay(page, pageFrom(changes), place), 0);
+      expect(Buffer.compare(page.body, built(model).body), `seed ${seed} round ${round}`).toBe(0);
+      expect(parsePage(page.body).starts).toEqual(page.starts);
+    }
+  }
+});
+
+test('of several layers the newest record of each key counts, and tombstones stay until a base drops them', () => {
+  const layers = [
+    [pageFrom([record('a', 1, 5), record('b', 2, 5)]), pageFrom([record('c', 3, 5)])],
+    [pageFrom([tombstoneOf(Buffer.from('b'), 4), record('c', 5, 5)])],
+    [pageFrom([record('b', 6, 5)]), pageFrom([tombstoneOf(Buffer.from('d'), 7)])],
+  ];
+  const flat = flatten(layers, place);
+  const versions = Array.from({ length: recordCount(flat) }, (_, index) => recordAt(flat, index).version);
+  expect(versions).toEqual([1, 6, 5, 7]);
+  expect(recordCount(withoutDead(flat, 0))).toBe(3);
+});
+
+test('a base drops what expired before the time given, and only that', () => {
+  const page = concatenate([
+    pageFrom([record('a', 1, 5, 1_000)]),
+    pageFrom([record('b', 2, 5, 2_000), record('c', 3, 5)]),
+  ]);
+  const kept = withoutDead(page, 2_000);
+  expect(Array.from({ length: recordCount(kept) }, (_, index) => recordAt(kept, index).version)).toEqual([2, 3]);
+});
+
+test('a cut page holds the same records in pieces of about the size asked for', () => {
+  const model = new Map(Array.from({ length: 100 }, (_, i) => [`k${i}`, record(`k${i}`, i, 100)]));
+  const page = built(model);
+  const pieces = cutPage(page, 2_000);
+  expect(Buffer.concat(pieces.map((piece) => piece.body))).toEqual(Buffer.from(page.body));
+  for (const piece of pieces) expect(piece.body.length).toBeLessThan(2 * 2_000);
+  expect(pieces.reduce((sum, piece) => sum + recordCount(piece), 0)).toBe(100);
+  expect(recordAt(pieces[1]!, 0)).toEqual(recordAt(page, recordCount(pieces[0]!)));
+});
+
+test('one record larger than a page is a page of its own size, never cut', () => {
+  const pieces = cutPage(built(new Map([['big', record('big', 1, 100_000)]])), 8_192);
+  expect(pieces.length).toBe(1);
+});
+
+test('a separator lies above the left and not above the right position, and is as short as can be', () => {
+  const separator = separatorBetween(Buffer.from('apple'), Buffer.from('apricot'));
+  expect(Buffer.from(separator).toString()).toBe('apr');
+  const nested = separatorBetween(Buffer.from('ab'), Buffer.from('abc'));
+  expect(Buffer.from(nested).toString()).toBe('abc');
+});
+
+test('positions of order hash begin with the XXH64 of the key', async () => {
+  await loadHash();
+  // Reference value of XXH64("", seed 0) and ("a", seed 0) from the xxHash specification's own test vectors.
+  expect(Buffer.from(placerOf('hash', 0)(Buffer.from(''))).toString('hex')).toBe('ef46db3751d8e999');
+  expect(Buffer.from(placerOf('hash', 0)(Buffer.from('a'))).toString('hex')).toBe('d24ec4f1a98c6e5b61');
+});
+
+test('the end of a prefix is the first position that no longer begins with it; all 0xff has none', () => {
+  expect(endOfPrefix(Buffer.from('ab'))).toEqual(Buffer.from('ac'));
+  expect(endOfPrefix(Buffer.from([0x61, 0xff, 0xff]))).toEqual(Buffer.from([0x62]));
+  expect(endOfPrefix(Buffer.from([0xff]))).toBeUndefined();
+  expect(endOfPrefix(Buffer.alloc(0))).toBeUndefined();
+  expect(compareBytes(successor(Buffer.from('a')), Buffer.from('a\u0000'))).toBe(0);
+});
+
+test('a key is found among its neighbours and only there', () => {
+  const page = built(new Map(['b', 'd', 'f'].map((name) => [name, record(name, 1, 10)])));
+  expect(indexOfKey(page, Buffer.from('d'))).toBe(1);
+  expect(indexOfKey(page, Buffer.from('c'))).toBe(-1);
+  expect('abcdefg'.split('').map((name) => lowerBound(page, Buffer.from(name), place))).toEqual([0, 0, 1, 1, 2, 2, 3]);
+  expect(Buffer.from(keyAt(page, 2)).toString()).toBe('f');
+});

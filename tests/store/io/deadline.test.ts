@@ -1,0 +1,29 @@
+// What waits under a deadline leaves nothing behind, however it ends.
+import { expect, test } from 'vitest';
+import { Deadlines } from '../../../shared/store/io/deadline.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+
+function deadlines() {
+  const runtime = new VirtualRuntime();
+  return { runtime, all: new Deadlines(runtime, 30_000) };
+}
+
+test('work that is there in time is handed on, as is its failure', async () => {
+  const { all } = deadlines();
+  expect(await all.within(1_000, Promise.resolve('done'))).toBe('done');
+  await expect(all.within(1_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(all.count).toBe(0);
+});
+
+test('work that takes longer goes on unheard, and may fail', async () => {
+  const { runtime, all } = deadlines();
+  const work = Promise.withResolvers<string>();
+  const waiting = all.within(1_000, work.promise);
+  await runtime.advance(999);
+  expect(all.count).toBe(1);
+  await runtime.advance(1);
+  expect(await waiting).toBeUndefined();
+  work.reject(new Error('too late to matter'));
+  await runtime.advance(1);
+  expect(all.count).toBe(0);
+});

@@ -1,0 +1,91 @@
+// What the limit of requests in flight costs where nothing but the network takes time, and takes it as networks do: with a tail.
+import { describe, expect, test, vi } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { Pace } from '../../../shared/store/io/adaptive-limit.ts';
+import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+
+const RECORDS = 300;
+/** Operations that are measured, and those before, while the limit climbs. */
+const OPERATIONS = 3_000;
+const WARM_UP = 1_000;
+
+type Draw = () => number;
+/** Lets a request take its time. */
+type Way = (runtime: VirtualRuntime, draw: Draw) => () => Promise<void>;
+
+const lognormal: Way = (runtime, draw) => () => runtime.sleep(6 * Math.exp(0.6 * normal(draw)));
+const exponential: Way = (runtime, draw) => () => runtime.sleep(3 - 9 * Math.log(1 - draw()));
+
+function normal(draw: Draw): number {
+  return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
+}
+
+/** One request a read and a write of its own a container, as on Azure: there the limit matters most. */
+function far(driver: Driver, pass: () => Promise<void>): Driver {
+  return {
+    ...driver,
+    limits: { ...driver.limits, readsMax: 1, lane: (id) => id },
+    read: async (requests, options) => {
+      await pass();
+      return driver.read(requests, options);
+    },
+    write: async (writes, options) => {
+      await pass();
+      return driver.write(writes, options);
+    },
+  };
+}
+
+/** Operations a second of so many callers, each of which waits for its own, by a clock that no processor time moves. */
+async function perSecond({ work, callers, way }: Case): Promise<number> {
+  const runtime = new VirtualRuntime();
+  const draw = randomSource(callers);
+  const near = memoryDriver();
+  const items = Array.from({ length: RECORDS }, (_, index) => ({ key: `k${index}`, value: 0 }));
+  const loading = openStore({ driver: near, runtime });
+  await runtime.run(loading.table<number>('t', { containers: 64 }).then((table) => table.putMany(items)));
+  const store = openStore({ driver: far(near, way(runtime, draw)), runtime });
+  const table = await runtime.run(store.table<number>('t'));
+  await runtime.run(table.getMany(items.map(({ key }) => key)));
+  let left = WARM_UP + OPERATIONS;
+  let begunMs = 0;
+  const call = async (): Promise<void> => {
+    while (left > 0) {
+      if (left === OPERATIONS) begunMs = runtime.monotonicMs();
+      left -= 1;
+      const { key } = items[Math.floor(draw() * RECORDS)]!;
+      await (work === 'get' ? table.get(key) : table.put(key, left));
+    }
+  };
+  await runtime.run(Promise.all(Array.from({ length: callers }, call)));
+  return OPERATIONS / ((runtime.monotonicMs() - begunMs) / 1_000);
+}
+
+interface Case {
+  readonly work: 'get' | 'put';
+  readonly callers: number;
+  readonly way: Way;
+}
+
+const WAYS = [
+  { name: 'a lognormal tail (median 6 ms, sigma 0.6)', way: lognormal },
+  { name: 'an exponential tail (3 ms and 9 ms on average)', way: exponential },
+];
+
+describe.each(WAYS)('$name', ({ way }) => {
+  test.each([
+    { work: 'get', callers: 1 },
+    { work: 'get', callers: 32 },
+    { work: 'get', callers: 64 },
+    { work: 'put', callers: 1 },
+    { work: 'put', callers: 32 },
+    { work: 'put', callers: 64 },
+  ] as const)('costs $callers callers of $work no tenth of what no limit at all brings', async (each) => {
+    const limited = await perSecond({ ...each, way });
+    const run = vi.spyOn(Pace.prototype, 'run').mockImplementation(async (send) => void (await send()));
+    const unlimited = await perSecond({ ...each, way }).finally(() => run.mockRestore());
+    expect(limited).toBeGreaterThan(0.9 * unlimited);
+  });
+});

@@ -1,0 +1,74 @@
+// What is tried again: reads and lists, where trying again may help, and never longer than the call may take. Writes and removals are not.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
+import { StoreError } from '../../../shared/store/contract/errors.ts';
+import { withRetry } from '../../../shared/store/io/retry.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+
+const UNAVAILABLE = new StoreError('unavailable', 'said by a test');
+const DENIED = new StoreError('unavailable', 'said by a test', { retryable: false });
+
+/** A driver whose first calls end in these errors, after the time they take, and the time each call was given. */
+function failing(errors: readonly Error[], tookMs = 0) {
+  const runtime = new VirtualRuntime();
+  const timeoutsMs: number[] = [];
+  const memory = memoryDriver();
+  const fail = async (timeoutMs: number): Promise<void> => {
+    timeoutsMs.push(timeoutMs);
+    await runtime.sleep(tookMs);
+    const error = errors[timeoutsMs.length - 1];
+    if (error !== undefined) throw error;
+  };
+  const driver: Driver = {
+    ...memory,
+    read: async (requests, options) => (await fail(options.timeoutMs), memory.read(requests, options)),
+    list: async (prefix, cursor, count, options) => (
+      await fail(options.timeoutMs),
+      memory.list(prefix, cursor, count, options)
+    ),
+    write: async (_, { timeoutMs }) => (await fail(timeoutMs), [{ kind: 'unknown', reason: 'other' }]),
+    remove: async (_, { timeoutMs }) => (await fail(timeoutMs), [{ kind: 'unknown', reason: 'other' }]),
+  };
+  return { retrying: withRetry(driver, runtime), timeoutsMs, runtime };
+}
+
+const CALLS: readonly [name: string, call: (driver: Driver, timeoutMs: number) => Promise<unknown>][] = [
+  ['read', (driver, timeoutMs) => driver.read([{ id: 'a', parts: 'all' }], { timeoutMs })],
+  ['list', (driver, timeoutMs) => driver.list('', undefined, 1, { timeoutMs })],
+];
+
+test.each(CALLS)('a %s that fails three times is tried a fourth time', async (_, call) => {
+  const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
+  await runtime.run(call(retrying, 10_000));
+  expect(timeoutsMs).toHaveLength(4);
+});
+
+test.each(CALLS)('a %s that goes on failing ends with its error after four tries', async (_, call) => {
+  const { retrying, timeoutsMs, runtime } = failing(Array.from({ length: 9 }, () => UNAVAILABLE));
+  await expect(runtime.run(call(retrying, 10_000))).rejects.toBe(UNAVAILABLE);
+  expect(timeoutsMs).toHaveLength(4);
+});
+
+test.each(CALLS)('a %s that would be refused again is not tried again', async (_, call) => {
+  for (const error of [DENIED, new TypeError('misuse')]) {
+    const { retrying, timeoutsMs, runtime } = failing([error]);
+    await expect(runtime.run(call(retrying, 10_000))).rejects.toBe(error);
+    expect(timeoutsMs).toHaveLength(1);
+  }
+});
+
+test.each(CALLS)('each try of a %s is given what is left of its time, and none begins after it', async (_, call) => {
+  const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE], 480);
+  await expect(runtime.run(call(retrying, 1_000))).rejects.toBe(UNAVAILABLE);
+  expect(timeoutsMs[0]).toBe(1_000);
+  expect(timeoutsMs).toHaveLength(2);
+  expect(timeoutsMs[1]).toBeLessThanOrEqual(520);
+});
+
+test('rule 2: a write or removal of unknown fate is sent once', async () => {
+  const { retrying, timeoutsMs, runtime } = failing([]);
+  await runtime.run(retrying.write([{ kind: 'insert', id: 'a', parts: [] }], { timeoutMs: 1_000 }));
+  await runtime.run(retrying.remove([{ id: 'a', version: 'v' }], { timeoutMs: 1_000 }));
+  expect(timeoutsMs).toEqual([1_000, 1_000]);
+});

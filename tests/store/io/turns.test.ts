@@ -1,0 +1,112 @@
+// Bulk calls leave the process its turns: other timers, replies and signals are heard while they work, and so is their own deadline.
+import { describe, expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore, type Table } from '../../../shared/store/index.ts';
+import { Turns } from '../../../shared/store/io/turns.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+
+const COUNT = 20_000;
+const ITEMS = Array.from({ length: COUNT }, (_, index) => ({ key: `key${index}`, value: index }));
+const KEYS = ITEMS.map(({ key }) => key);
+/** What passes from one look at the clock to the next. */
+const STEP_MS = 0.01;
+/** Twice the 10 ms of a turn, and a part: one may begin with the rest of the one before. */
+const STEPS_A_TURN_MOST = 2_500;
+
+/** A clock that moves on at each look: so much work was done since the last. */
+class SlowRuntime extends VirtualRuntime {
+  steps = 0;
+  longest = 0;
+  #stepsNow = 0;
+
+  override monotonicMs(): number {
+    this.steps += 1;
+    this.#stepsNow += 1;
+    this.longest = Math.max(this.longest, this.#stepsNow);
+    return super.monotonicMs() + this.steps * STEP_MS;
+  }
+
+  override nextTurn(): Promise<void> {
+    return super.nextTurn().then(() => {
+      this.#stepsNow = 0;
+    });
+  }
+}
+
+async function slowTable() {
+  const runtime = new SlowRuntime();
+  const store = openStore({ driver: memoryDriver(), runtime, timeoutMs: 1_000_000 });
+  const table = await runtime.run(store.table<number>('t', { containers: 8 }));
+  return { runtime, table };
+}
+
+describe('on a machine whose clock moves with the work', () => {
+  const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
+    putMany: (table) => table.putMany(ITEMS),
+    getMany: (table) => table.getMany(KEYS),
+    deleteMany: (table) => table.deleteMany(KEYS),
+    'a scan': async (table) => {
+      for await (const _ of table.scan());
+    },
+  };
+
+  test.each(Object.keys(works))('%s ends its turns', async (name) => {
+    const { runtime, table } = await slowTable();
+    await runtime.run(table.putMany(ITEMS));
+    const [turnsBefore, stepsBefore] = [runtime.turns, runtime.steps];
+    runtime.longest = 0;
+    await runtime.run(works[name]!(table));
+    expect(runtime.turns - turnsBefore).toBeGreaterThanOrEqual((runtime.steps - stepsBefore) / STEPS_A_TURN_MOST);
+    expect(runtime.turns - turnsBefore).toBeGreaterThan(5);
+    expect(runtime.longest).toBeLessThan(STEPS_A_TURN_MOST);
+  });
+
+  test('a lone call asks for no turn', async () => {
+    const { runtime, table } = await slowTable();
+    await runtime.run(table.put('a', 1));
+    const before = runtime.turns;
+    for (let count = 0; count < 100; count += 1) {
+      await runtime.run(table.put('a', count));
+      await runtime.run(table.get('a'));
+      await runtime.run(table.delete('a'));
+    }
+    expect(runtime.turns).toBe(before);
+  });
+});
+
+describe('on the real clock', () => {
+  test('a signal from a timer is heard in the middle of a bulk write: what was not sent is aborted', async () => {
+    const store = openStore({ driver: memoryDriver() });
+    const table = await store.table<number>('t');
+    const abort = new AbortController();
+    // Two turns later: the bulk has begun by then, and cannot be done.
+    setTimeout(() => setTimeout(() => abort.abort(), 0), 0);
+    const outcomes = await table.putMany(ITEMS, { signal: abort.signal });
+    const aborted = outcomes.filter((outcome) => outcome.status === 'failed' && outcome.error.code === 'aborted');
+    expect(aborted.length).toBeGreaterThan(COUNT / 2);
+    for (const { key } of aborted.slice(0, 100)) expect(await table.get(key)).toBeUndefined();
+    await store.close();
+  });
+
+  test.each(['putMany', 'getMany', 'deleteMany'] as const)('%s ends with its deadline', async (verb) => {
+    const store = openStore({ driver: memoryDriver() });
+    const table = await store.table<number>('t');
+    if (verb !== 'putMany') await table.putMany(ITEMS);
+    const options = { timeoutMs: 1 };
+    const ended = verb === 'putMany' ? table.putMany(ITEMS, options) : table[verb](KEYS, options);
+    const failed = (await ended).filter((outcome) => outcome.status === 'failed').map(({ error }) => error.code);
+    expect(failed.length).toBeGreaterThan(COUNT / 2);
+    expect(new Set(failed).has('aborted')).toBe(true);
+    await store.close();
+  });
+});
+
+test('those that wait for a turn together do not all work in it', async () => {
+  const runtime = new SlowRuntime();
+  const turns = new Turns(runtime);
+  const works = Array.from({ length: 50 }, () =>
+    turns.forEach(Array.from({ length: 500 }), () => runtime.monotonicMs()),
+  );
+  await Promise.all(works);
+  expect(runtime.longest).toBeLessThan(STEPS_A_TURN_MOST);
+});

@@ -1,0 +1,164 @@
+// What lies in the provider is damaged: only what is damaged fails, each failure is told, and a scan can go on behind it.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { keyAt, recordCount } from '../../../shared/store/format/page.ts';
+import { decodeKey } from '../../../shared/store/format/position.ts';
+import { type EncodedValue, openStore, type Scan, StoreError, type Table } from '../../../shared/store/index.ts';
+import { leavesOf, storedRoot } from './structure.ts';
+import { key, text, World } from './world.ts';
+
+const ROOT = 't!t!';
+const KEYS = Array.from({ length: 24 }, (_, number) => key(number));
+
+/** What one scan after another gave, each begun at the cursor of the one that failed before, and their errors. */
+async function scanThrough<V>(table: Table<V>): Promise<{ keys: string[]; errors: StoreError[] }> {
+  const keys: string[] = [];
+  const errors: StoreError[] = [];
+  let scan: Scan<V> = table.scan();
+  for (;;) {
+    const error = await collect(scan, keys);
+    if (error === undefined) return { keys, errors };
+    errors.push(error);
+    const { cursor } = scan;
+    if (cursor === undefined || errors.length > 20) return { keys, errors };
+    scan = table.scan({ cursor });
+  }
+}
+
+async function collect<V>(scan: Scan<V>, keys: string[]): Promise<StoreError | undefined> {
+  try {
+    for await (const entry of scan) keys.push(entry.key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
+}
+
+/** A table of one leaf, its records in a base of several pages, those of `above` in layers above it. */
+async function oneLeaf(above: readonly string[] = []) {
+  const world = new World();
+  const writer = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  const items = KEYS.map((name) => ({ key: name, value: text(name, 80) }));
+  await world.run(writer.putMany(items));
+  for (const name of above) await world.run(writer.put(name, 'newer'));
+  return world;
+}
+
+/** The table as a process sees it that has nothing of it in memory. */
+function opened(world: World): Promise<Table<string>> {
+  return world.run(world.process().store.table<string>('t'));
+}
+
+function damage(world: World, id: string, part: string): void {
+  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
+  const damaged = Buffer.from(parts.get(part)!);
+  damaged[damaged.length >> 1]! ^= 1;
+  world.state.entities.set(id, { version: `${version}x`, parts: new Map([...parts, [part, damaged]]), chunksPeak });
+}
+
+function keysIn(node: Snapshot, row: number): string[] {
+  const page = pageOf(node, node.header.pages[row]!, 't');
+  return Array.from({ length: recordCount(page) }, (_, index) => decodeKey(keyAt(page, index)));
+}
+
+test('getMany fails the keys of a damaged page, and gives all the others', async () => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  expect(root.header.pages.length).toBeGreaterThan(3);
+  const lost = keysIn(root, 1);
+  damage(world, ROOT, `p${root.header.pages[1]!.slot}`);
+  const table = await opened(world);
+  const outcomes = await world.run(table.getMany(KEYS));
+  const failed = outcomes.filter(({ status }) => status === 'failed');
+  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
+  expect(failed).toEqual(
+    lost.map(
+      () =>
+        expect.objectContaining({
+          error: expect.objectContaining({ code: 'corrupt', container: ROOT }) as Error,
+        }) as object,
+    ),
+  );
+  expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
+});
+
+test('a page that was damaged and is mended is read again', async () => {
+  const world = await oneLeaf();
+  const whole = world.state.entities.get(ROOT)!;
+  const root = storedRoot(world.state, 't');
+  damage(world, ROOT, `p${root.header.pages[1]!.slot}`);
+  const [lost] = keysIn(root, 1);
+  const table = await opened(world);
+  await expect(world.run(table.get(lost!))).rejects.toMatchObject({ code: 'corrupt' });
+  world.state.entities.set(ROOT, { ...whole, version: world.state.entities.get(ROOT)!.version });
+  expect((await world.run(table.get(lost!)))?.value).toBe(text(lost!, 80));
+});
+
+test.each([
+  ['one layer', [] as string[]],
+  ['several layers', [KEYS[2]!, KEYS[20]!]],
+])('a scan of a leaf of %s tells of a damaged page, and goes on behind it', async (_, above) => {
+  const world = await oneLeaf(above);
+  const root = storedRoot(world.state, 't');
+  expect(root.header.layers.length > 0).toBe(above.length > 0);
+  const lost = keysIn(root, 2);
+  damage(world, ROOT, `p${root.header.pages[2]!.slot}`);
+  const { keys, errors } = await world.run(scanThrough(await opened(world)));
+  expect(errors).toMatchObject([{ code: 'corrupt', container: ROOT }]);
+  expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
+});
+
+test('a scan tells of every damaged page, also of the first and the last', async () => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  const rows = [0, 3, root.header.pages.length - 1];
+  const lost = rows.flatMap((row) => keysIn(root, row));
+  for (const row of rows) damage(world, ROOT, `p${root.header.pages[row]!.slot}`);
+  const { keys, errors } = await world.run(scanThrough(await opened(world)));
+  expect(errors).toHaveLength(3);
+  expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
+});
+
+test('a scan goes on behind a leaf whose header is damaged', async () => {
+  const world = new World();
+  const writer = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  for (let number = 0; number < 200; number += 1) await world.run(writer.put(key(number), text(number)));
+  const leaves = leavesOf(world.state, 't');
+  expect(leaves.length).toBeGreaterThan(4);
+  const lost = leaves[1]!;
+  const all = await world.run(scanThrough(writer));
+  damage(world, lost.id, 'h');
+  const { keys, errors } = await world.run(scanThrough(await opened(world)));
+  expect(errors).toMatchObject([{ code: 'corrupt', container: lost.id }]);
+  const isLost = (name: string) =>
+    Buffer.compare(Buffer.from(name), lost.header.low) >= 0 && Buffer.compare(Buffer.from(name), lost.header.high!) < 0;
+  expect(keys).toEqual(all.keys.filter((name) => !isLost(name)));
+});
+
+function value(...bytes: number[]): EncodedValue {
+  return { codec: 'msgpack', bytes: Uint8Array.from(bytes) };
+}
+
+test('a record whose value cannot be decoded is its own failure, in getMany, update and scan', async () => {
+  const store = openStore({ driver: memoryDriver() });
+  const encoded = await store.table<EncodedValue>('t', { order: 'key', codec: 'encoded' });
+  await encoded.putMany([
+    { key: 'a', value: value(1) },
+    { key: 'b', value: value(0x92, 1) },
+    { key: 'c', value: value(0x81, 0x91, 1, 2) },
+    { key: 'd', value: value(0xc1, 1) },
+    { key: 'e', value: value(3) },
+  ]);
+  const table = await store.table('t');
+  const outcomes = await table.getMany(['a', 'b', 'c', 'd', 'e']);
+  expect(outcomes.map(({ status }) => status)).toEqual(['found', 'failed', 'found', 'failed', 'found']);
+  await expect(table.update('b', () => 1)).rejects.toMatchObject({ code: 'corrupt', key: 'b' });
+  const { keys, errors } = await scanThrough(table);
+  expect(keys).toEqual(['a', 'c', 'e']);
+  expect(errors).toMatchObject([
+    { code: 'corrupt', table: 't', key: 'b' },
+    { code: 'corrupt', table: 't', key: 'd' },
+  ]);
+});

@@ -1,0 +1,325 @@
+// Values at the edge: what a table takes it gives back the same, or it refuses it; and what cannot be read is the failure of its own record.
+import { execFileSync } from 'node:child_process';
+import { isDeepStrictEqual } from 'node:util';
+import { Packr } from 'msgpackr';
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore, StoreError } from '../../../shared/store/index.ts';
+import { VALUE_DEPTH_MAX } from '../../../shared/store/table/carried.ts';
+import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
+import { randomSource } from '../../support/virtual-runtime.ts';
+
+type Codec = 'msgpack' | 'json';
+
+const PLACE = { table: 't', key: 'k' };
+
+/** Encoded and decoded, as a record that lies in a page is. */
+function comesBack(value: unknown, codec: Codec = 'msgpack'): unknown {
+  const { tag, bytes } = encodeValue(codec, value, PLACE);
+  return decodeValue(codec, { tag, bytes: Buffer.from(bytes) }, PLACE);
+}
+
+function readAs(bytes: readonly number[] | Uint8Array): unknown {
+  return decodeValue('msgpack', { tag: 1, bytes: Uint8Array.from(bytes) }, PLACE);
+}
+
+class Point {
+  x = 1;
+}
+
+const OWN_PROTO = JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as unknown;
+const MANY_KEYS = Object.fromEntries(Array.from({ length: 66_000 }, (_, key) => [key.toString(36), 1]));
+const WITH_GETTER = {
+  get a() {
+    return 1;
+  },
+};
+
+const CARRIED: [string, unknown][] = [
+  ['an object as the key of a Map', new Map([[{ a: 1 }, 1]])],
+  ['a Map with numbers as keys', new Map([[1, 2]])],
+  ['a Map with text as keys', new Map([['a', 1]])],
+  ['an empty Map', new Map()],
+  ['a Map that looks like what stands for a Map', new Map([[Buffer.alloc(0), 'Map']])],
+  ['a Map in an object in a Map', new Map([[undefined, { a: [new Map([[null, -0]])] }]])],
+  ['a Set', new Set([1, '1', 1n, Number.NaN, null, undefined, new Set()])],
+  ['a Set of the word Set', new Set([Buffer.alloc(0), 'Set'])],
+  ['an own key __proto__', OWN_PROTO],
+  ['an own key __proto__ beside a Map', { a: new Map(), b: OWN_PROTO }],
+  ['a key constructor', { constructor: 1, toJSON: 2, hasOwnProperty: 3 }],
+  ['-0', -0],
+  ['-0 in an array', [0, -0]],
+  ['NaN and infinities', [Number.NaN, Infinity, -Infinity]],
+  ['integers at the edges', [2 ** 31, 2 ** 32, -(2 ** 31), -(2 ** 31) - 1, 2 ** 53, -(2 ** 53), 2 ** 64, 5e-324]],
+  ['undefined in objects and arrays', { a: undefined, b: [undefined] }],
+  ['small bigints', [0n, 1n, -1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n, -(2n ** 63n)]],
+  ['large bigints', [2n ** 64n, -(2n ** 63n) - 1n, 2n ** 5_000n, -(2n ** 70_000n)]],
+  ['dates', [0, 1, -1, 999, -1_000, 2 ** 32 * 1_000, 8.64e15, -8.64e15].map((ms) => new Date(ms))],
+  ['a Buffer', Buffer.from('text')],
+  ['a part of a longer array', new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
+  [
+    'integer arrays',
+    [Int8Array.of(-1), Uint8ClampedArray.of(9), Int16Array.of(-9), Uint16Array.of(9), Int32Array.of(-9)],
+  ],
+  ['other arrays', [Uint32Array.of(9), Float32Array.of(-0), Float64Array.of(Number.NaN), BigInt64Array.of(-1n)]],
+  ['an ArrayBuffer and a DataView', [new ArrayBuffer(3), new DataView(new ArrayBuffer(4), 1)]],
+  ['a byte order mark', [`\ufeff${'x'.repeat(100)}`, '\ufeff']],
+  ['an object of 66,000 keys', MANY_KEYS],
+  ['what a getter gives', WITH_GETTER],
+];
+
+test.each(CARRIED)('msgpack carries %s', (_, value) => {
+  const read = comesBack(value);
+  expect(isDeepStrictEqual(read, value)).toBe(true);
+  expect(read).toStrictEqual(value);
+});
+
+const CARRIED_AS_JSON: [string, unknown][] = [
+  ['-0', { a: [-0, 0], b: -0 }],
+  ['an own key __proto__', OWN_PROTO],
+  ['a lone surrogate', { '\ud800': 'a\udfff' }],
+  ['a byte order mark', `\ufeff${'x'.repeat(100)}`],
+  ['a key toJSON', { toJSON: 1 }],
+];
+
+test.each(CARRIED_AS_JSON)('JSON carries %s', (_, value) => {
+  expect(comesBack(value, 'json')).toStrictEqual(value);
+});
+
+function nested(levels: number, around: (inner: unknown) => unknown): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level += 1) value = around(value);
+  return value;
+}
+
+const AROUND: [string, Codec, (inner: unknown) => unknown][] = [
+  ['arrays', 'msgpack', (inner) => [inner]],
+  ['Maps', 'msgpack', (inner) => new Map([[inner, 1]])],
+  ['objects', 'json', (inner) => ({ inner })],
+];
+
+test.each(AROUND)('%s within each other are carried by %s to the limit, and refused beyond', (_, codec, around) => {
+  const deepest = nested(VALUE_DEPTH_MAX, around);
+  expect(isDeepStrictEqual(comesBack(deepest, codec), deepest)).toBe(true);
+  expect(() => comesBack(around(deepest), codec)).toThrow('nested deeper than 100 levels: make it flatter');
+  expect(() => comesBack(nested(100_000, around), codec)).toThrow('nested deeper');
+});
+
+const cycle: unknown[] = [];
+cycle.push({ cycle });
+// oxlint-disable-next-line no-sparse-arrays
+const sparse = [1, , 3];
+// oxlint-disable-next-line no-sparse-arrays
+const sparseWithMore = Object.assign([, 1], { more: 1 });
+
+const REFUSED_BY_ALL: [string, unknown, string][] = [
+  ['an instance of a class', [new Point()], 'an instance of Point'],
+  ['an object without a prototype', Object.create(null), 'without a prototype'],
+  ['a RegExp', /a/g, 'RegExp'],
+  ['an Error', new RangeError('a'), 'RangeError'],
+  ['a boxed number', Object(1), 'Number'],
+  ['a subclass of Array', new (class List extends Array {})(), 'List'],
+  ['an array with holes', sparse, 'holes'],
+  ['an array of holes alone', Object.assign([], { length: 3 }), 'holes'],
+  ['an array with a property', Object.assign([1], { a: 1 }), 'properties of its own'],
+  ['an array with a hole and a property', sparseWithMore, 'holes'],
+  ['a symbol as a key', { [Symbol('s')]: 1 }, 'symbols as keys'],
+  ['a property that is not enumerable', Object.defineProperty({}, 'a', { value: 1 }), 'not enumerable'],
+  ['a function', { a: [() => 1] }, 'a function cannot be stored'],
+  ['a promise', Promise.resolve(1), 'await it'],
+  ['a cycle', cycle, 'contains itself'],
+  ['undefined', undefined, 'put null'],
+];
+
+const REFUSED: [string, Codec, unknown, string][] = [
+  ...REFUSED_BY_ALL.flatMap(([name, value, why]): [string, Codec, unknown, string][] => [
+    [name, 'msgpack', value, why],
+    [name, 'json', value, why],
+  ]),
+  ['an invalid Date', 'msgpack', new Date(Number.NaN), 'put null'],
+  ['a Date with a property', 'msgpack', Object.assign(new Date(0), { a: 1 }), 'added to an instance of Date'],
+  ['a subclass of Map', 'msgpack', new (class Index extends Map {})(), 'Index'],
+  ['a subclass of Uint8Array', 'msgpack', new (class Bytes extends Uint8Array {})(1), 'Bytes'],
+  ['a resizable ArrayBuffer', 'msgpack', new ArrayBuffer(1, { maxByteLength: 2 }), 'resizable'],
+  ['a SharedArrayBuffer', 'msgpack', new SharedArrayBuffer(1), 'SharedArrayBuffer'],
+  ['an object that only looks like a Map', 'msgpack', Object.create(Map.prototype), 'incompatible receiver'],
+  ['a lone surrogate', 'msgpack', { a: 'b\ud800' }, 'lone surrogate'],
+  ['a lone surrogate in a key', 'msgpack', { '\ud800': 1 }, 'lone surrogate'],
+  ['a Date', 'json', { a: new Date(0) }, 'JSON would not give back an instance of Date'],
+  ['a Map', 'json', new Map(), 'instance of Map'],
+  ['bytes', 'json', Uint8Array.of(1), 'Uint8Array'],
+  ['a bigint', 'json', 1n, 'JSON has no bigint'],
+  ['NaN', 'json', [Number.NaN], 'JSON has no NaN'],
+  ['undefined in an object', 'json', { a: undefined }, 'leave the property out'],
+  ['undefined in an array', 'json', [undefined], 'put null'],
+];
+
+test.each(REFUSED)('%s is refused by %s, with what to do', async (_, codec, value, why) => {
+  const store = openStore({ driver: memoryDriver() });
+  const table = await store.table('t', { codec });
+  const error: unknown = await table.put('k', value).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(StoreError);
+  expect(error).toMatchObject({ code: 'invalid', key: 'k', message: expect.stringContaining(why) as string });
+  expect(await table.get('k')).toBeUndefined();
+});
+
+type Draw = () => number;
+
+const LEAVES: ((draw: Draw) => unknown)[] = [
+  () => null,
+  () => undefined,
+  () => -0,
+  () => Number.NaN,
+  (draw) => draw() < 0.5,
+  (draw) => Math.trunc((draw() - 0.5) * 10 ** (draw() * 20)),
+  (draw) => (draw() - 0.5) * 10 ** ((draw() - 0.5) * 600),
+  (draw) => BigInt.asIntN(Math.floor(draw() * 300), BigInt(Math.trunc(draw() * 2 ** 53)) ** 9n),
+  (draw) => textOf(draw),
+  (draw) => new Date(Math.trunc((draw() - 0.5) * 10 ** (draw() * 18))),
+  (draw) => new Date(Math.floor(draw() * 2 ** 34) * 1_000),
+  (draw) => Buffer.from(textOf(draw)),
+  (draw) => Uint8Array.from(Buffer.from(textOf(draw))),
+  (draw) => Float32Array.of(draw(), -0),
+  (draw) => BigUint64Array.of(BigInt(Math.floor(draw() * 2 ** 53))),
+  () => new ArrayBuffer(5),
+  () => /a/,
+  () => new Point(),
+  () => () => 1,
+  () => Symbol('s'),
+  () => new TypeError('a'),
+  () => Object.create(null),
+  // oxlint-disable-next-line no-sparse-arrays
+  () => [1, , 3],
+];
+
+const TEXTS = ['a', '__proto__', 'constructor', 'é', '名', '🚀', '\ufeff', '\ud800', '\0', '"\\', 'toJSON', '1'];
+
+function textOf(draw: Draw): string {
+  const text = TEXTS[Math.floor(draw() * TEXTS.length)]!;
+  return draw() < 0.7 ? text : text.repeat(Math.floor(draw() ** 6 * 70_000));
+}
+
+function valueOf(draw: Draw, depth: number): unknown {
+  const count = Math.floor(draw() * 4);
+  const inner = (): unknown => valueOf(draw, depth + 1);
+  const kind = depth > 4 ? 1 : draw();
+  if (kind < 0.002) return Array.from({ length: count * 30_000 }, () => 1);
+  if (kind < 0.15) return Array.from({ length: count }, inner);
+  if (kind < 0.35) return Object.fromEntries(Array.from({ length: count }, () => [textOf(draw), inner()]));
+  if (kind < 0.45) return new Map(Array.from({ length: count }, () => [inner(), inner()]));
+  if (kind < 0.5) return new Set(Array.from({ length: count }, inner));
+  // What is refused comes late in the list, and seldom.
+  return LEAVES[Math.floor(draw() ** 2 * LEAVES.length)]!(draw);
+}
+
+function comesBackOrRefused(value: unknown, codec: Codec): unknown {
+  try {
+    return comesBack(value, codec);
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each(['msgpack', 'json'] as const)('whatever is put as %s comes back the same, or is refused', (codec) => {
+  const ends = { same: 0, refused: 0 };
+  for (let seed = 0; seed < 1_000; seed += 1) {
+    const value = valueOf(randomSource(seed), 0);
+    const read = comesBackOrRefused(value, codec);
+    const isRefused = read instanceof StoreError && (read.code === 'invalid' || read.code === 'too_large');
+    ends[isRefused ? 'refused' : 'same'] += 1;
+    expect(isRefused || isDeepStrictEqual(read, value), `seed ${seed}`).toBe(true);
+  }
+  expect(ends.same).toBeGreaterThan(200);
+  expect(ends.refused).toBeGreaterThan(100);
+});
+
+test('without the native part of msgpackr a byte order mark is kept too', () => {
+  const script = `
+    const { isNativeAccelerationEnabled } = await import('msgpackr');
+    const { decodeValue, encodeValue } = await import(process.argv[1]);
+    const text = '\\ufeff' + 'x'.repeat(100);
+    const { tag, bytes } = encodeValue('msgpack', { [text]: text }, { table: 't', key: 'k' });
+    const read = decodeValue('msgpack', { tag, bytes: Buffer.from(bytes) }, { table: 't', key: 'k' });
+    console.log(isNativeAccelerationEnabled, read[text] === text);`;
+  const env = { ...process.env, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
+  const codec = new URL('../../../shared/store/table/values.ts', import.meta.url).href;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script, codec], { env, encoding: 'utf8' });
+  expect(said.trim()).toBe('false true');
+});
+
+const FOREIGN: [string, number[], unknown][] = [
+  ['an array as a key', [0x81, 0x91, 0x01, 0x02], new Map([[[1], 2]])],
+  ['a number as a key', [0x81, 0x01, 0x02], new Map([[1, 2]])],
+  [
+    'keys of two types',
+    [0x82, 0x01, 0x02, 0xa1, 0x61, 0x03],
+    new Map<unknown, unknown>([
+      [1, 2],
+      ['a', 3],
+    ]),
+  ],
+  ['such a map deep within', [0x91, 0x81, 0xa1, 0x61, 0x81, 0xc0, 0x90], [{ a: new Map([[null, []]]) }]],
+  [
+    'the key __proto__ of another length',
+    [0x81, 0xd9, 9, ...Buffer.from('__proto__'), 1],
+    JSON.parse('{"__proto__":1}'),
+  ],
+  ['an unsigned integer of 64 bits', [0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 2n ** 64n - 1n],
+];
+
+test.each(FOREIGN)('MessagePack of others is read faithfully: %s', (_, bytes, value) => {
+  expect(readAs(bytes)).toStrictEqual(value);
+});
+
+const DAMAGED: [string, number[]][] = [
+  ['nothing', []],
+  ['a map that is cut short', [0x82, 0x01, 0x02]],
+  ['an array that claims a million', [0xdd, 0x00, 0x0f, 0xff, 0xff, 0x81, 0x01, 0x02]],
+  ['a map that claims four billion', [0xdf, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02]],
+  ['text that is cut short', [0x81, 0x01, 0xd9, 0x20, 0x61]],
+  ['a length that is cut short', [0x81, 0x01, 0xc6, 0x00]],
+  ['bytes behind the value', [0x81, 0x01, 0x02, 0x03]],
+  ['a hundred thousand arrays in each other', Array.from({ length: 100_000 }, () => 0x91)],
+];
+
+test.each(DAMAGED)('MessagePack that is damaged is corrupt: %s', (_, bytes) => {
+  expect(() => readAs(bytes)).toThrow(expect.objectContaining({ code: 'corrupt', key: 'k' }) as Error);
+});
+
+test('what earlier releases wrote as msgpackr does is read', () => {
+  const packr = new Packr({ useRecords: false, moreTypes: true });
+  const value = { a: new Set([1, 2]), b: /x/g, c: Uint8Array.of(1), d: 'text' };
+  expect(readAs(packr.pack(value))).toStrictEqual(value);
+  expect(
+    readAs(
+      packr.pack(
+        new Map<unknown, unknown>([
+          [1, value],
+          ['__proto__', [new Set([3])]],
+        ]),
+      ),
+    ),
+  ).toStrictEqual(
+    new Map<unknown, unknown>([
+      [1, value],
+      ['__proto__', [new Set([3])]],
+    ]),
+  );
+  expect((readAs(packr.pack({ e: new TypeError('why') })) as { e: Error }).e).toBeInstanceOf(TypeError);
+});
+
+test('a reader that knows nothing of Maps and Sets finds a map in their place', () => {
+  const { bytes } = encodeValue('msgpack', { m: new Map([['k', 1]]), s: new Set([2]) }, PLACE);
+  const read = new Packr({ useRecords: false, mapsAsObjects: false }).unpack(bytes) as Map<
+    string,
+    Map<unknown, unknown>
+  >;
+  expect([...read.get('m')!]).toEqual([
+    [Buffer.alloc(0), 'Map'],
+    ['k', 1],
+  ]);
+  expect([...read.get('s')!]).toEqual([
+    [Buffer.alloc(0), 'Set'],
+    [2, null],
+  ]);
+});
