@@ -15,7 +15,7 @@ import { OneCall } from './io/call-driver.ts';
 import { Clock } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
-import { Lately } from './io/recent-containers.ts';
+import { RecentContainers } from './io/recent-containers.ts';
 import { withRetry } from './io/retry.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
@@ -45,7 +45,7 @@ class ContainerStore implements Store {
   readonly #driver;
   readonly #cache: ContainerCache;
   readonly #clock: Clock;
-  readonly #lately = new Lately();
+  readonly #recentContainers = new RecentContainers();
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #readPace: Pace;
@@ -148,7 +148,12 @@ class ContainerStore implements Store {
   #newEngine(table: string, driver: Driver): Engine {
     const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
     const commitIntervalMs = 1_000 / commitsPerSecondMax;
-    const shared = { cache: this.#cache, clock: this.#clock, lately: this.#lately, deadlines: this.#deadlines };
+    const shared = {
+      cache: this.#cache,
+      clock: this.#clock,
+      lately: this.#recentContainers,
+      deadlines: this.#deadlines,
+    };
     const runtime = this.#runtime;
     const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
     const limits = { readPace, writePace, limitCommits, commitIntervalMs };

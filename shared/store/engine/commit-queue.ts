@@ -23,7 +23,7 @@ const SETTLING_READ_AFTER_MS = 1_000;
 const GROUP_COUNT_MAX = 5_000;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
-const TROUBLES_BEFORE_SPLIT = 8;
+const FAILURES_BEFORE_SPLIT = 8;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
@@ -36,7 +36,7 @@ export class CommitQueue {
   #changes: Change[] = [];
   #latest: Snapshot | undefined;
   readonly #open: OpenAttempts;
-  #troubles = 0;
+  #failuresInARow = 0;
   #mustSplit = false;
   #pageReads = 0;
   /** Work was lost because a call ended meanwhile: the next round waits for no other thread. */
@@ -63,7 +63,7 @@ export class CommitQueue {
       try {
         await this.#awaitTurn();
         await this.#engine.limitCommits(() => this.#round());
-        if (this.#troubles > 0) await this.#engine.runtime.sleep(this.#backoffMs());
+        if (this.#failuresInARow > 0) await this.#engine.runtime.sleep(this.#backoffMs());
       } catch (error) {
         await this.#afterError(error);
       }
@@ -76,9 +76,9 @@ export class CommitQueue {
 
   /** Until the container may be committed to again, where commits are capped. */
   async #awaitTurn(): Promise<void> {
-    const { commitIntervalMs, lately, runtime } = this.#engine;
+    const { commitIntervalMs, recentContainers, runtime } = this.#engine;
     if (commitIntervalMs === 0) return;
-    const dueMs = (lately.committedMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
+    const dueMs = (recentContainers.committedMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
     if (dueMs > runtime.monotonicMs()) await runtime.sleep(dueMs - runtime.monotonicMs());
   }
 
@@ -89,7 +89,7 @@ export class CommitQueue {
 
   /** Full jitter, doubling. */
   #backoffMs(): number {
-    const ceiling = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.min(10, this.#troubles));
+    const ceiling = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.min(10, this.#failuresInARow));
     return (asBuffer(this.#engine.runtime.random(2)).readUInt16BE() / 0xffff) * ceiling;
   }
 
@@ -187,7 +187,7 @@ export class CommitQueue {
   async #commit(snapshot: Snapshot, group: readonly Change[], evaluation: Evaluation, nowMs: number): Promise<void> {
     const engine = this.#engine;
     const attemptId = drawId(engine.runtime);
-    const mustSplit = this.#mustSplit || this.#troubles >= TROUBLES_BEFORE_SPLIT;
+    const mustSplit = this.#mustSplit || this.#failuresInARow >= FAILURES_BEFORE_SPLIT;
     const input = { snapshot, evaluation, attempt: attemptId, mustSplit, nowMs, drawId: () => drawId(engine.runtime) };
     const plan = planCommit(input, engine.rules);
     switch (plan.kind) {
@@ -228,7 +228,7 @@ export class CommitQueue {
     }
     const inserted = await insertNodes(engine, inserts, attemptId);
     if (inserted === undefined) {
-      this.#troubles += 1;
+      this.#failuresInARow += 1;
       dropHints(group);
       return;
     }
@@ -255,11 +255,11 @@ export class CommitQueue {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, lately, sender } = this.#engine;
+    const { clock, recentContainers, sender } = this.#engine;
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const sending = sender.send(write, lately.isTroubled(this.#id), attempt.changes.length);
+    const sending = sender.send(write, recentContainers.failedRecently(this.#id), attempt.changes.length);
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
@@ -287,12 +287,12 @@ export class CommitQueue {
   }
 
   #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
-    const { cache, commitIntervalMs, counters, lately } = this.#engine;
-    if (commitIntervalMs > 0) lately.committedMs.set(this.#id, seen.monotonicMs);
-    lately.wentWell(this.#id);
+    const { cache, commitIntervalMs, counters, recentContainers } = this.#engine;
+    if (commitIntervalMs > 0) recentContainers.committedMs.set(this.#id, seen.monotonicMs);
+    recentContainers.noteSuccess(this.#id);
     this.#latest = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
-    this.#troubles = 0;
+    this.#failuresInARow = 0;
     this.#mustSplit = false;
     this.#open.acknowledge(attempt);
   }
@@ -313,9 +313,9 @@ export class CommitQueue {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, lately } = this.#engine;
-    this.#troubles += 1;
-    lately.metTrouble(this.#id);
+    const { counters, recentContainers } = this.#engine;
+    this.#failuresInARow += 1;
+    recentContainers.noteFailure(this.#id);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;
@@ -342,7 +342,7 @@ export class CommitQueue {
       this.#changes.filter((change) => !isSent(change)),
       error,
     );
-    this.#troubles += 1;
+    this.#failuresInARow += 1;
     await this.#engine.runtime.sleep(this.#backoffMs());
   }
 }

@@ -15,7 +15,7 @@ import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { type Observation, Reader } from '../io/reader.ts';
-import type { Lately } from '../io/recent-containers.ts';
+import type { RecentContainers } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
 import { Sender } from '../io/write-batcher.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly driver: Driver;
   readonly cache: ContainerCache;
   readonly clock: Clock;
-  readonly lately: Lately;
+  readonly recentContainers: RecentContainers;
   readonly runtime: Runtime;
   readonly deadlines: Deadlines;
   /** How many reads, and how many commits, may be in flight. */
@@ -64,7 +64,7 @@ export class Engine {
   readonly rules: PageRules;
   readonly reader: Reader;
   readonly tree: Tree;
-  readonly lately: Lately;
+  readonly recentContainers: RecentContainers;
   readonly commitIntervalMs: number;
   readonly #queues = new Map<EntityId, CommitQueue>();
   readonly #repairs = new Set<string>();
@@ -75,7 +75,7 @@ export class Engine {
     this.driver = driver;
     this.cache = cache;
     this.clock = clock;
-    this.lately = options.lately;
+    this.recentContainers = options.recentContainers;
     this.runtime = options.runtime;
     this.deadlines = options.deadlines;
     this.turns = new Turns(options.runtime);

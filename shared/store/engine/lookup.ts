@@ -47,17 +47,17 @@ function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
 
 /** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
 async function lookInMemory(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
-  const { clock, lately, reader } = engine;
+  const { clock, recentContainers, reader } = engine;
   const before = inMemory(engine, id, wish);
   if (before === undefined || isFresh(before, wish, clock)) return before;
   // Asked for together once; the check is tried again after that.
-  if (lately.foreign.delete(id)) return undefined;
+  if (recentContainers.foreign.delete(id)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   engine.recognise(id, observed);
   const now = inMemory(engine, id, wish);
   if (now !== undefined && (isFresh(now, wish, clock) || isShownBy(observed, now))) return now;
-  lately.foreign.set(id, true);
+  recentContainers.foreign.set(id, true);
   return undefined;
 }
 

@@ -7,7 +7,7 @@ const CONTAINERS_MAX = 1_000;
 /** Commits in a row without trouble after which a container may ride with others again. */
 const QUIET_COMMITS = 8;
 
-export class Lately {
+export class RecentContainers {
   /** Containers whose last check met a foreign commit: there header and page are asked for at once. */
   readonly foreign = new LRUCache<EntityId, true>({ max: CONTAINERS_MAX });
   /** Containers that met trouble, with their commits since. */
@@ -16,12 +16,12 @@ export class Lately {
   readonly committedMs = new LRUCache<EntityId, number>({ max: CONTAINERS_MAX });
 
   /** A commit of the container was refused, or its fate is unknown. */
-  metTrouble(id: EntityId): void {
+  noteFailure(id: EntityId): void {
     this.#troubled.set(id, 0);
   }
 
   /** A commit of the container was acknowledged. */
-  wentWell(id: EntityId): void {
+  noteSuccess(id: EntityId): void {
     const quietCommits = this.#troubled.get(id);
     if (quietCommits === undefined) return;
     if (quietCommits + 1 === QUIET_COMMITS) this.#troubled.delete(id);
@@ -29,7 +29,7 @@ export class Lately {
   }
 
   /** Whether the container's commits are to travel alone. */
-  isTroubled(id: EntityId): boolean {
+  failedRecently(id: EntityId): boolean {
     return this.#troubled.has(id);
   }
 }
