@@ -10,7 +10,7 @@ import type { Compressor, Runtime } from './contract/runtime.ts';
 import { Engine } from './engine/core.ts';
 import { checkTableName } from './format/ids.ts';
 import { loadHash } from './format/position.ts';
-import { Pace } from './io/adaptive-limit.ts';
+import { AdaptiveLimit } from './io/adaptive-limit.ts';
 import { OneCall } from './io/call-driver.ts';
 import { Clock } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
@@ -48,8 +48,8 @@ class ContainerStore implements Store {
   readonly #recentContainers = new RecentContainers();
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
-  readonly #readPace: Pace;
-  readonly #writePace: Pace;
+  readonly #readLimit: AdaptiveLimit;
+  readonly #writeLimit: AdaptiveLimit;
   readonly #limitCommits = pLimit(COMMITS_AT_A_TIME);
   readonly #compressor: Compressor;
   readonly #engines = new Map<string, Engine>();
@@ -69,8 +69,8 @@ class ContainerStore implements Store {
     this.#cache = new ContainerCache(cacheBytesMax);
     this.#clock = new Clock(runtime);
     this.#compressor = runtime.newCompressor();
-    this.#readPace = new Pace(runtime);
-    this.#writePace = new Pace(runtime);
+    this.#readLimit = new AdaptiveLimit(runtime);
+    this.#writeLimit = new AdaptiveLimit(runtime);
     this.#deadlines = new Deadlines(runtime, timeoutMs);
   }
 
@@ -155,7 +155,7 @@ class ContainerStore implements Store {
       deadlines: this.#deadlines,
     };
     const runtime = this.#runtime;
-    const [readPace, writePace, limitCommits] = [this.#readPace, this.#writePace, this.#limitCommits];
+    const [readPace, writePace, limitCommits] = [this.#readLimit, this.#writeLimit, this.#limitCommits];
     const limits = { readPace, writePace, limitCommits, commitIntervalMs };
     return new Engine({ table, driver, runtime, compression, compressor: this.#compressor, ...shared, ...limits });
   }

@@ -9,7 +9,7 @@ import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
 import { decodeKey, type Position } from '../format/position.ts';
-import type { Pace } from '../io/adaptive-limit.ts';
+import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
@@ -37,8 +37,8 @@ export interface EngineOptions {
   readonly runtime: Runtime;
   readonly deadlines: Deadlines;
   /** How many reads, and how many commits, may be in flight. */
-  readonly readPace: Pace;
-  readonly writePace: Pace;
+  readonly readLimit: AdaptiveLimit;
+  readonly writeLimit: AdaptiveLimit;
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
   readonly limitCommits: LimitFunction;
   readonly compressor: Compressor;
@@ -55,8 +55,8 @@ export class Engine {
   readonly runtime: Runtime;
   readonly deadlines: Deadlines;
   readonly turns: Turns;
-  readonly readPace: Pace;
-  readonly writePace: Pace;
+  readonly readLimit: AdaptiveLimit;
+  readonly writeLimit: AdaptiveLimit;
   readonly limitCommits: LimitFunction;
   readonly compressor: Compressor;
   readonly sender: Sender;
@@ -70,7 +70,7 @@ export class Engine {
   readonly #repairs = new Set<string>();
 
   constructor(options: EngineOptions) {
-    const { table, driver, cache, clock, readPace, writePace, compression } = options;
+    const { table, driver, cache, clock, readLimit, writeLimit, compression } = options;
     this.table = table;
     this.driver = driver;
     this.cache = cache;
@@ -79,16 +79,16 @@ export class Engine {
     this.runtime = options.runtime;
     this.deadlines = options.deadlines;
     this.turns = new Turns(options.runtime);
-    this.readPace = readPace;
-    this.writePace = writePace;
+    this.readLimit = readLimit;
+    this.writeLimit = writeLimit;
     this.limitCommits = options.limitCommits;
     this.compressor = options.compressor;
     this.commitIntervalMs = options.commitIntervalMs;
-    this.sender = new Sender(driver, writePace, this.counters);
+    this.sender = new Sender(driver, writeLimit, this.counters);
     // A container should hold many pages, also where a provider's entities are small.
     const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
     this.rules = { table, limits: driver.limits, compression, pageBytes };
-    this.reader = new Reader({ table, driver, cache, clock, pace: readPace, counters: this.counters });
+    this.reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters: this.counters });
     this.tree = new Tree({
       table,
       reader: this.reader,

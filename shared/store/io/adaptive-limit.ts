@@ -28,7 +28,7 @@ interface Judgement {
   readonly operationsPerMs: number;
 }
 
-export class Pace {
+export class AdaptiveLimit {
   readonly #runtime: Runtime;
   readonly #limit: LimitFunction = pLimit(IN_FLIGHT_FIRST);
   #replies = new Replies(0);

@@ -6,7 +6,7 @@ import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
-import type { Pace, Reply } from './adaptive-limit.ts';
+import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import type { Counters } from './counters.ts';
@@ -35,7 +35,7 @@ export interface ReaderContext {
   readonly driver: Driver;
   readonly cache: ContainerCache;
   readonly clock: Clock;
-  readonly pace: Pace;
+  readonly limit: AdaptiveLimit;
   readonly counters: Counters;
 }
 
@@ -100,7 +100,7 @@ export class Reader {
   }
 
   #departSoon(): void {
-    void this.#context.pace.run(() => this.#depart());
+    void this.#context.limit.run(() => this.#depart());
   }
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */

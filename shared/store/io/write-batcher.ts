@@ -1,7 +1,7 @@
 // Sending commits. Those of several containers that wait at the same moment ride in one request where the provider takes them together: a
 // train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
 import { type Driver, type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
-import type { Pace, Reply } from './adaptive-limit.ts';
+import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Counters } from './counters.ts';
 import { countWrite, REQUEST_TIMEOUT_MS } from './requests.ts';
 
@@ -15,14 +15,14 @@ interface Waiting {
 
 export class Sender {
   readonly #driver: Driver;
-  readonly #pace: Pace;
+  readonly #limit: AdaptiveLimit;
   readonly #counters: Counters;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(driver: Driver, pace: Pace, counters: Counters) {
+  constructor(driver: Driver, pace: AdaptiveLimit, counters: Counters) {
     this.#driver = driver;
-    this.#pace = pace;
+    this.#limit = pace;
     this.#counters = counters;
   }
 
@@ -34,7 +34,7 @@ export class Sender {
     const outcome = Promise.withResolvers<WriteOutcome>();
     const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, outcome };
     this.#waiting.set(write.id, waiting);
-    void this.#pace.run(() => this.#depart());
+    void this.#limit.run(() => this.#depart());
     return waiting.outcome.promise;
   }
 

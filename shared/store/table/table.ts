@@ -249,11 +249,11 @@ export class StoredTable<V> implements Table<V> {
   }
 
   stats(): TableStats {
-    const { counters, readPace, writePace } = this.#context.engine;
+    const { counters, readLimit, writeLimit } = this.#context.engine;
     return {
       ...counters,
-      readsInFlightMax: readPace.inFlightMax,
-      commitsInFlightMax: writePace.inFlightMax,
+      readsInFlightMax: readLimit.inFlightMax,
+      commitsInFlightMax: writeLimit.inFlightMax,
     };
   }
 

@@ -1,6 +1,6 @@
 // How many requests may be in flight: more while they wait, fewer only where fewer bring more, half when throttled.
 import { expect, test } from 'vitest';
-import { Pace, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
+import { AdaptiveLimit, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1, isThrottled: false };
@@ -11,7 +11,7 @@ const IN_FLIGHT_MOST = 64;
 type Answer = (inFlight: number) => { readonly tookMs: number; readonly reply?: Reply };
 
 /** Lets `count` requests of `callers` be answered, each of which waits for its own; the most that were in flight, and how long it took. */
-async function answer(pace: Pace, runtime: VirtualRuntime, count: number, answered: Answer, callers = 256) {
+async function answer(pace: AdaptiveLimit, runtime: VirtualRuntime, count: number, answered: Answer, callers = 256) {
   const begunMs = runtime.monotonicMs();
   let [left, inFlight, most] = [count, 0, 0];
   const send = async (): Promise<Reply> => {
@@ -34,7 +34,7 @@ async function answer(pace: Pace, runtime: VirtualRuntime, count: number, answer
 
 function newPace() {
   const runtime = new VirtualRuntime();
-  return { runtime, pace: new Pace(runtime) };
+  return { runtime, pace: new AdaptiveLimit(runtime) };
 }
 
 test('while requests wait and more in flight bring more, more may be in flight, up to a bound', async () => {

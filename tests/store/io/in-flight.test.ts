@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { Pace } from '../../../shared/store/io/adaptive-limit.ts';
+import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
 import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const RECORDS = 300;
@@ -84,7 +84,7 @@ describe.each(WAYS)('$name', ({ way }) => {
     { work: 'put', callers: 64 },
   ] as const)('costs $callers callers of $work no tenth of what no limit at all brings', async (each) => {
     const limited = await perSecond({ ...each, way });
-    const run = vi.spyOn(Pace.prototype, 'run').mockImplementation(async (send) => void (await send()));
+    const run = vi.spyOn(AdaptiveLimit.prototype, 'run').mockImplementation(async (send) => void (await send()));
     const unlimited = await perSecond({ ...each, way }).finally(() => run.mockRestore());
     expect(limited).toBeGreaterThan(0.9 * unlimited);
   });
