@@ -255,11 +255,11 @@ export class CommitQueue {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, recentContainers, sender } = this.#engine;
+    const { clock, recentContainers, writeBatcher } = this.#engine;
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const sending = sender.send(write, recentContainers.failedRecently(this.#id), attempt.changes.length);
+    const sending = writeBatcher.send(write, recentContainers.failedRecently(this.#id), attempt.changes.length);
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;

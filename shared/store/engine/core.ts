@@ -17,7 +17,7 @@ import type { Deadlines } from '../io/deadline.ts';
 import { type Observation, Reader } from '../io/reader.ts';
 import type { RecentContainers } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
-import { Sender } from '../io/write-batcher.ts';
+import { WriteBatcher } from '../io/write-batcher.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { Tree } from './tree.ts';
 
@@ -59,7 +59,7 @@ export class Engine {
   readonly writeLimit: AdaptiveLimit;
   readonly limitCommits: LimitFunction;
   readonly compressor: Compressor;
-  readonly sender: Sender;
+  readonly writeBatcher: WriteBatcher;
   readonly counters: Counters = newCounters();
   readonly rules: PageRules;
   readonly reader: Reader;
@@ -84,7 +84,7 @@ export class Engine {
     this.limitCommits = options.limitCommits;
     this.compressor = options.compressor;
     this.commitIntervalMs = options.commitIntervalMs;
-    this.sender = new Sender(driver, writeLimit, this.counters);
+    this.writeBatcher = new WriteBatcher(driver, writeLimit, this.counters);
     // A container should hold many pages, also where a provider's entities are small.
     const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
     this.rules = { table, limits: driver.limits, compression, pageBytes };

@@ -106,26 +106,26 @@ export class Reader {
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
   async #depart(): Promise<Reply | undefined> {
     const { driver, clock, counters } = this.#context;
-    const train: Pending[] = [];
+    const batch: Pending[] = [];
     for (const pending of this.#pending.values()) {
-      if (train.length === driver.limits.readsMax) break;
-      if (pending.isWhole === (train[0] ?? pending).isWhole && this.#mayDepart(pending)) train.push(pending);
+      if (batch.length === driver.limits.readsMax) break;
+      if (pending.isWhole === (batch[0] ?? pending).isWhole && this.#mayDepart(pending)) batch.push(pending);
     }
-    if (train.length === 0) return undefined;
-    for (const { id } of train) this.#pending.delete(id);
-    const checked = train.filter(isCheck).map(({ id }) => id);
+    if (batch.length === 0) return undefined;
+    for (const { id } of batch) this.#pending.delete(id);
+    const checked = batch.filter(isCheck).map(({ id }) => id);
     for (const id of checked) this.#checking.add(id);
     const seen = clock.now();
     counters.requests += 1;
     counters.readRequests += 1;
-    const requests = train.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
-    const operations = train.reduce((sum, { askers }) => sum + askers, 0);
+    const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
+    const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
       const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
-      for (const [index, pending] of train.entries()) this.#deliver(pending, entities[index], seen);
+      for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
       return { operations, isThrottled: false };
     } catch (error) {
-      for (const pending of train) pending.reply.reject(error);
+      for (const pending of batch) pending.reply.reject(error);
       return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
     } finally {
       for (const id of checked) this.#checking.delete(id);

@@ -13,7 +13,7 @@ interface Waiting {
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
 
-export class Sender {
+export class WriteBatcher {
   readonly #driver: Driver;
   readonly #limit: AdaptiveLimit;
   readonly #counters: Counters;
@@ -39,37 +39,37 @@ export class Sender {
   }
 
   async #depart(): Promise<Reply | undefined> {
-    const train = this.#nextTrain();
-    if (train.length === 0) return undefined;
-    const writes = train.map(({ write }) => write);
+    const batch = this.#nextBatch();
+    if (batch.length === 0) return undefined;
+    const writes = batch.map(({ write }) => write);
     countWrite(this.#counters);
     let isThrottled = false;
     try {
       const outcomes = await this.#driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
-      for (const [index, { outcome }] of train.entries()) outcome.resolve(outcomes[index]!);
+      for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
     } catch (error) {
-      for (const { outcome } of train) outcome.reject(error);
+      for (const { outcome } of batch) outcome.reject(error);
     }
-    return { operations: train.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
+    return { operations: batch.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
   }
 
   /** The oldest that waits, with those of its lane that may come along. */
-  #nextTrain(): Waiting[] {
+  #nextBatch(): Waiting[] {
     const { limits } = this.#driver;
-    const train: Waiting[] = [];
+    const batch: Waiting[] = [];
     let lane: string | undefined;
     let bytes = 0;
     for (const [id, next] of this.#waiting) {
-      if (train.length > 0) {
+      if (batch.length > 0) {
         if (next.isAlone || limits.lane(id) !== lane || bytes + next.bytes > limits.writeBytesMax) continue;
       }
       this.#waiting.delete(id);
-      train.push(next);
+      batch.push(next);
       lane = limits.lane(id);
       bytes += next.bytes;
-      if (next.isAlone || train.length === limits.writesMax) break;
+      if (next.isAlone || batch.length === limits.writesMax) break;
     }
-    return train;
+    return batch;
   }
 }

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
-import { Sender } from '../../../shared/store/io/write-batcher.ts';
+import { WriteBatcher } from '../../../shared/store/io/write-batcher.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 function insert(id: string, bytes = 10): Write {
@@ -26,7 +26,7 @@ function sending() {
       return each.flat();
     },
   };
-  const sender = new Sender(driver, new AdaptiveLimit(new VirtualRuntime()), newCounters());
+  const sender = new WriteBatcher(driver, new AdaptiveLimit(new VirtualRuntime()), newCounters());
   return { sender, requests };
 }
 
