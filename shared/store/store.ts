@@ -11,7 +11,7 @@ import { Engine } from './engine/core.ts';
 import { checkTableName } from './format/ids.ts';
 import { loadHash } from './format/position.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
-import { OneCall } from './io/call-driver.ts';
+import { CallDriver } from './io/call-driver.ts';
 import { Clock } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
@@ -134,7 +134,7 @@ class ContainerStore implements Store {
   /** Work on a table as a whole, which ends with its call: with `unknown` if it had begun to write. */
   #administer<T>(table: string, options: CallOptions | undefined, work: (engine: Engine) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    const call = new OneCall(this.#driver);
+    const call = new CallDriver(this.#driver);
     const engine = this.#newEngine(table, call.driver);
     const deadline = this.#deadlines.begin(options);
     const prepared = () => loadHash().then(() => work(engine));

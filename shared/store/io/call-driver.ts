@@ -4,7 +4,7 @@ import type { Driver } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';
 
-export class OneCall {
+export class CallDriver {
   readonly driver: Driver;
   #hasWritten = false;
   #isOver = false;
