@@ -1,8 +1,8 @@
 // Tables are their roots (rules 16 and 17): there is no catalogue that could contradict them. Creating inserts an empty root; dropping
 // replaces it by a tombstone, removes the nodes, and only then says that they are removed. A root is never removed.
 import type { Snapshot } from '../container/snapshot.ts';
-import { evenCut } from '../container/split-points.ts';
-import { draftCut } from '../container/split.ts';
+import { evenSplitPoints } from '../container/split-points.ts';
+import { planSplitAt } from '../container/split.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, Write } from '../contract/driver.ts';
@@ -102,7 +102,7 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
     return;
   const attempt = drawId(engine.runtime);
   const input = { snapshot: root, attempt, nowMs: engine.runtime.wallMs(), drawId: () => drawId(engine.runtime) };
-  const draft = draftCut(input, evenCut(containers), root.header.nextNumber, engine.rules);
+  const draft = planSplitAt(input, evenSplitPoints(containers), root.header.nextNumber, engine.rules);
   if ((await insertNodes(engine, draft.inserts, attempt)) === undefined) return;
   await send(engine, replaceOf(root, draft.left, attempt));
 }

@@ -10,8 +10,8 @@ import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
 import { fits, PATCH_SHARE, sizesOf, SPLIT_SHARE } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
-import { shareOut } from './split-points.ts';
-import { draftCut, halvePage, nodeBudget, type SplitDraft, type SplitInput, wholeNode } from './split.ts';
+import { chooseSplitPoints } from './split-points.ts';
+import { planSplitAt, halvePage, nodeBudget, type SplitPlan, type SplitInput, wholeNode } from './split.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
 /** Where a merge would shed more than this share of a container's records, that comes before a split: it may be small enough then. */
@@ -46,7 +46,7 @@ export function planCommit(input: PlanInput, rules: PageRules): Plan {
   if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     if (shedsMuch(input, header, rules)) return { kind: 'needs_merge' };
-    const draft = trySplit(input, rules);
+    const draft = planSplitIfNeeded(input, rules);
     if (draft !== undefined) return { kind: 'split', inserts: draft.inserts, left: leftOf(input, draft.left, rules) };
     if (header.layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
@@ -73,16 +73,16 @@ function shedsMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: Pa
   return header.layers.length > 0 && shedShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > SHED_SHARE_MAX;
 }
 
-function trySplit(input: PlanInput, rules: PageRules): SplitDraft | undefined {
+function planSplitIfNeeded(input: PlanInput, rules: PageRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
   const [only] = pages;
   if (pages.length === 1 && evaluation.layers.length === 0 && only !== undefined && only.records > 1)
     ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
-  const lows = shareOut(layers, snapshot.header.low, nodeBudget(pages, rules.limits));
+  const lows = chooseSplitPoints(layers, snapshot.header.low, nodeBudget(pages, rules.limits));
   if (lows.length < 2) return undefined;
-  const draft = draftCut(input, { layers, lows }, nextNumber, rules);
+  const draft = planSplitAt(input, { layers, lows }, nextNumber, rules);
   const nodes = [...draft.inserts, draft.left];
   return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
     ? draft

@@ -4,7 +4,7 @@ import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
 
 /** What is cut, and where. */
-export interface Cut {
+export interface SplitPoints {
   /** The rows of each layer, the base first. */
   readonly layers: readonly (readonly PageRef[])[];
   /** Where each node begins that comes of it, in order: the first where the old one did. */
@@ -18,7 +18,7 @@ export interface NodeBudget {
 }
 
 /** A position at which pages begin. */
-interface Step {
+interface Candidate {
   readonly low: Position;
   /** Of the pages that begin here. */
   readonly bytes: number;
@@ -31,34 +31,38 @@ interface Step {
  * each of about `bytes`, and none in which pages begin at several positions above `bytesMax`, pages that are cut counted whole. Of a page
  * that is cut a node may get nothing: with several layers one may remain empty, which harms nothing.
  */
-export function shareOut(layers: Cut['layers'], low: Position, { bytes, bytesMax }: NodeBudget): Position[] {
-  const steps = stepsOf(layers);
-  const total = steps.reduce((sum, step) => sum + step.bytes, 0);
-  const count = Math.min(steps.length, Math.max(2, Math.ceil(total / bytes)));
+export function chooseSplitPoints(
+  layers: SplitPoints['layers'],
+  low: Position,
+  { bytes, bytesMax }: NodeBudget,
+): Position[] {
+  const candidates = candidatesOf(layers);
+  const total = candidates.reduce((sum, candidate) => sum + candidate.bytes, 0);
+  const count = Math.min(candidates.length, Math.max(2, Math.ceil(total / bytes)));
   const share = total / count;
   const lows: Position[] = [];
   let bytesBefore = 0;
   let nodeBytes = 0;
-  for (const [index, step] of steps.entries()) {
-    const isDue = bytesBefore + step.bytes / 2 >= share * lows.length;
-    const mustBegin = steps.length - index <= count - lows.length;
-    const isFull = nodeBytes + step.bytes > bytesMax;
+  for (const [index, candidate] of candidates.entries()) {
+    const isDue = bytesBefore + candidate.bytes / 2 >= share * lows.length;
+    const mustBegin = candidates.length - index <= count - lows.length;
+    const isFull = nodeBytes + candidate.bytes > bytesMax;
     if (lows.length === 0 || isFull || (lows.length < count && (isDue || mustBegin))) {
-      lows.push(lows.length === 0 ? low : step.low);
-      nodeBytes = step.bytesAcross;
+      lows.push(lows.length === 0 ? low : candidate.low);
+      nodeBytes = candidate.bytesAcross;
     }
-    nodeBytes += step.bytes;
-    bytesBefore += step.bytes;
+    nodeBytes += candidate.bytes;
+    bytesBefore += candidate.bytes;
   }
   return lows;
 }
 
-function stepsOf(layers: Cut['layers']): Step[] {
+function candidatesOf(layers: SplitPoints['layers']): Candidate[] {
   const begins = layers.flatMap((rows, layer) => rows.map((ref) => ({ layer, ref })));
   begins.sort((a, b) => compareBytes(a.ref.low, b.ref.low));
   /** Of each layer the bytes of the page that began last. */
   const open = layers.map(() => 0);
-  const steps: Step[] = [];
+  const candidates: Candidate[] = [];
   for (let first = 0; first < begins.length;) {
     const { low } = begins[first]!.ref;
     const across = open.slice();
@@ -69,13 +73,13 @@ function stepsOf(layers: Cut['layers']): Step[] {
       open[layer] = ref.sealedBytes;
       across[layer] = 0;
     }
-    steps.push({ low, bytes, bytesAcross: across.reduce((sum, each) => sum + each, 0) });
+    candidates.push({ low, bytes, bytesAcross: across.reduce((sum, each) => sum + each, 0) });
   }
-  return steps;
+  return candidates;
 }
 
 /** The cut of an empty node at evenly spaced hash positions: how a pre-split table begins. */
-export function evenCut(count: number): Cut {
+export function evenSplitPoints(count: number): SplitPoints {
   const lows = Array.from({ length: count }, (_, index) => (index === 0 ? EMPTY_BYTES : evenPosition(index, count)));
   return { layers: [[]], lows };
 }

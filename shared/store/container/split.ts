@@ -13,7 +13,7 @@ import { startingAt } from './layers.ts';
 import { type PageRules, sealRef } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
 import { glanceAt, pageOf, placeOf, type Snapshot } from './snapshot.ts';
-import type { Cut, NodeBudget } from './split-points.ts';
+import type { SplitPoints, NodeBudget } from './split-points.ts';
 
 /** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
 export interface SplitInput {
@@ -24,7 +24,7 @@ export interface SplitInput {
 }
 
 /** What becomes of a node that is split: first the new nodes are written, then, as the commit, the node itself. */
-export interface SplitDraft {
+export interface SplitPlan {
   readonly inserts: readonly Header[];
   /** The node itself: what stays left, or, of a root that grew, the branch. */
   readonly left: Header;
@@ -58,15 +58,15 @@ export function halvePage(
 }
 
 /** Drafts the split of `snapshot`, whose content is now cut in two at least. `ids` are fresh container ids, one a node. */
-export function draftSplit(
+export function planSplit(
   snapshot: Snapshot,
-  cut: Cut,
+  cut: SplitPoints,
   nextNumber: number,
   attempt: Id64,
   ids: readonly Id64[],
   nowMs: number,
   rules: PageRules,
-): SplitDraft {
+): SplitPlan {
   const { header } = snapshot;
   const isRoot = header.container === ROOT_CONTAINER;
   const next: Header = {
@@ -104,11 +104,11 @@ export function draftSplit(
 /** Gives pages their places in nodes, under fresh numbers wherever their bytes are written anew. */
 class Mover {
   readonly #from: Snapshot;
-  readonly #layers: Cut['layers'];
+  readonly #layers: SplitPoints['layers'];
   readonly #rules: PageRules;
   nextNumber: number;
 
-  constructor(from: Snapshot, layers: Cut['layers'], nextNumber: number, rules: PageRules) {
+  constructor(from: Snapshot, layers: SplitPoints['layers'], nextNumber: number, rules: PageRules) {
     this.#from = from;
     this.#layers = layers;
     this.#rules = rules;
@@ -222,9 +222,9 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-export function draftCut(input: SplitInput, cut: Cut, nextNumber: number, rules: PageRules): SplitDraft {
+export function planSplitAt(input: SplitInput, cut: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
   const ids = cut.lows.map(() => input.drawId());
-  return draftSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
+  return planSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
 }
 
 /** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */

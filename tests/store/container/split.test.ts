@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { sealRef } from '../../../shared/store/container/seal-page.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { draftSplit } from '../../../shared/store/container/split.ts';
+import { planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
@@ -47,7 +47,7 @@ function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {
   const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
   const snapshot: Snapshot = { id: 'n', version: '1', header, lastCommit: 'cc', seen };
   const cut = { layers, lows: [EMPTY, Buffer.from(low)] };
-  const { left, inserts } = draftSplit(snapshot, cut, header.nextNumber, 'ffffffffffffffff', IDS, 0, RULES);
+  const { left, inserts } = planSplit(snapshot, cut, header.nextNumber, 'ffffffffffffffff', IDS, 0, RULES);
   const keysOf = (node: Header) =>
     layersOf(node).map((rows) =>
       rows.map((ref) => [ref.low.toString(), ...keysIn({ ...snapshot, header: node }, ref)].join(' ')),

@@ -1,7 +1,7 @@
 // Rules 8 to 13: splits, routing, and the numbers of pages.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import { shareOut } from '../../../shared/store/container/split-points.ts';
+import { chooseSplitPoints } from '../../../shared/store/container/split-points.ts';
 import type { Entity } from '../../../shared/store/contract/driver.ts';
 import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
@@ -155,7 +155,7 @@ test('rule 10: no node in which several pages begin is larger than one may be, w
   const draw = randomSource(10);
   for (let round = 0; round < 300; round += 1) {
     const layers = Array.from({ length: 1 + Math.floor(draw() * 3) }, () => layerOfPages(draw));
-    const lows = shareOut(layers, Buffer.of(0), { bytes: 500, bytesMax: 900 });
+    const lows = chooseSplitPoints(layers, Buffer.of(0), { bytes: 500, bytesMax: 900 });
     const nodes = lows.map((low, index) => pagesWithin(layers, low[0]!, lows[index + 1]?.[0] ?? 256));
     expect(lows[0]).toEqual(Buffer.of(0));
     expect(lows.length).toBeGreaterThan(1);
