@@ -21,7 +21,7 @@ export const PURGE_AFTER_MS = 5 * 60_000;
  * The share of a leaf's records that merging its layers would shed: hidden by newer ones, removed, or expired before `expiredMs`. Judged by
  * one record of each page; all pages must be known.
  */
-export function shedShare(
+export function deadShare(
   snapshot: Snapshot,
   { pages, layers }: Pick<Header, 'pages' | 'layers'>,
   expiredMs: number,
@@ -60,7 +60,7 @@ export function shedShare(
  * together, as a binary counter carries. The base is written anew when `BASE_GROWTH` times as many records lie above it. (See Bentley and
  * Saxe, "Decomposable searching problems", 1980.)
  */
-export function targetLayer(header: Header, changes: readonly Change[]): number {
+export function compactionTarget(header: Header, changes: readonly Change[]): number {
   const layers = layersOf(header);
   const [base = []] = layers;
   const top = layers.length - 1;
@@ -99,7 +99,7 @@ function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): Page
 /** The pages that writing these changes takes and that are not known: what is written into, what is merged, what a decision depends on. */
 export function unreadPages(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
-  const target = targetLayer(header, changes);
+  const target = compactionTarget(header, changes);
   const layers = layersOf(header);
   const rows = layers[target] ?? [];
   const isMerge = target < layers.length - 1;

@@ -18,10 +18,10 @@ import {
 import { type Placer, placerOf, type Position } from '../format/position.ts';
 import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
 import type { Change, Verdict } from './change.ts';
-import { PURGE_AFTER_MS, targetLayer } from './compaction.ts';
+import { PURGE_AFTER_MS, compactionTarget } from './compaction.ts';
 import { decideSafely, RECORD_COST_BYTES, recordOf } from './decide.ts';
 import { findRecord, layersOf, rowBefore, startingAt } from './layers.ts';
-import { flatten, overlay, withoutDead } from './merge.ts';
+import { mergeLayers, mergePages, withoutDead } from './merge.ts';
 import type { PageRules, PageSeat } from './seal-page.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -105,7 +105,7 @@ class Evaluator {
     const isUnchanged = recordCount(delta) === 0 && !(mergesAll && header.layers.length > 0);
     const content = isUnchanged
       ? { pages: header.pages, layers: header.layers }
-      : this.#write(delta, mergesAll ? 0 : targetLayer(header, changes));
+      : this.#write(delta, mergesAll ? 0 : compactionTarget(header, changes));
     const dropped = this.#freeSlots.filter((slot) => slot.isTaken);
     return {
       ...content,
@@ -189,7 +189,7 @@ class Evaluator {
     const merged = layers.slice(target + 1);
     for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    const rows = this.#rewrite(layers[target] ?? [], flatten([...above, [delta]], this.#place), target === 0);
+    const rows = this.#rewrite(layers[target] ?? [], mergeLayers([...above, [delta]], this.#place), target === 0);
     const replaced = layers.slice(target).reduce((sum, { length }) => sum + length, 0);
     return {
       pages: [...header.pages.slice(0, header.pages.length - replaced), ...rows],
@@ -207,7 +207,7 @@ class Evaluator {
       const end = rows[row + 1]?.low;
       const next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#place, first);
       const ref = rows[row];
-      const page = overlay(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#place, first, next);
+      const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#place, first, next);
       rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
       taken = row + 1;
       first = next;

@@ -14,52 +14,52 @@ import type { Placer } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
 /** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
-export function overlay(older: Page, newer: Page, place: Placer, first = 0, end = recordCount(newer)): Page {
+export function mergePages(older: Page, newer: Page, place: Placer, first = 0, end = recordCount(newer)): Page {
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
-  const joint = new JointPage(older.body.length + newerBytes, older.mortal || newer.mortal);
+  const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
   let next = 0;
   for (let index = first; index < end; index += 1) {
     const key = keyAt(newer, index);
     const at = lowerBound(older, place(key), place, next);
-    joint.copy(older, next, at);
-    joint.copy(newer, index, index + 1);
+    builder.copy(older, next, at);
+    builder.copy(newer, index, index + 1);
     next = at < recordCount(older) && compareKeyAt(older, at, key) === 0 ? at + 1 : at;
   }
-  joint.copy(older, next, recordCount(older));
-  return joint.finish();
+  builder.copy(older, next, recordCount(older));
+  return builder.finish();
 }
 
 /** Pages one after another, as one. */
 export function concatenate(pages: readonly Page[]): Page {
   if (pages.length === 1) return pages[0]!;
   const bytes = pages.reduce((sum, page) => sum + page.body.length, 0);
-  const joint = new JointPage(
+  const builder = new PageBuilder(
     bytes,
-    pages.some((page) => page.mortal),
+    pages.some((page) => page.mayHoldDead),
   );
-  for (const page of pages) joint.copy(page, 0, recordCount(page));
-  return joint.finish();
+  for (const page of pages) builder.copy(page, 0, recordCount(page));
+  return builder.finish();
 }
 
 /** Layers of pages, the oldest first, as one page. */
-export function flatten(layers: readonly (readonly Page[])[], place: Placer): Page {
+export function mergeLayers(layers: readonly (readonly Page[])[], place: Placer): Page {
   let flat = EMPTY_PAGE;
   for (const layer of layers) {
     const newer = concatenate(layer);
-    flat = recordCount(flat) === 0 ? newer : overlay(flat, newer, place);
+    flat = recordCount(flat) === 0 ? newer : mergePages(flat, newer, place);
   }
   return flat;
 }
 
 /** What a base keeps of a page: no tombstones, nothing that expired before `expiredMs`. */
 export function withoutDead(page: Page, expiredMs: number): Page {
-  if (!page.mortal) return page;
-  const joint = new JointPage(page.body.length, page.mortal);
+  if (!page.mayHoldDead) return page;
+  const builder = new PageBuilder(page.body.length, page.mayHoldDead);
   for (let index = 0; index < recordCount(page); index += 1) {
-    if (!isDead(recordAt(page, index), expiredMs)) joint.copy(page, index, index + 1);
+    if (!isDead(recordAt(page, index), expiredMs)) builder.copy(page, index, index + 1);
   }
-  return joint.finish();
+  return builder.finish();
 }
 
 /** Whether a base sheds it: a tombstone, or expired before `expiredMs`. */
@@ -67,15 +67,15 @@ export function isDead(record: StoredRecord, expiredMs: number): boolean {
   return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < expiredMs);
 }
 
-class JointPage {
+class PageBuilder {
   readonly #body: Buffer;
   readonly #starts: number[] = [];
-  readonly #mortal: boolean;
+  readonly #mayHoldDead: boolean;
   #length = 0;
 
-  constructor(bytesMax: number, mortal: boolean) {
+  constructor(bytesMax: number, mayHoldDead: boolean) {
     this.#body = Buffer.allocUnsafe(bytesMax);
-    this.#mortal = mortal;
+    this.#mayHoldDead = mayHoldDead;
   }
 
   copy(page: Page, first: number, end: number): void {
@@ -90,6 +90,6 @@ class JointPage {
 
   finish(): Page {
     this.#starts.push(this.#length);
-    return { body: this.#body.subarray(0, this.#length), starts: this.#starts, mortal: this.#mortal };
+    return { body: this.#body.subarray(0, this.#length), starts: this.#starts, mayHoldDead: this.#mayHoldDead };
   }
 }

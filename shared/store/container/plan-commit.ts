@@ -4,7 +4,7 @@ import type { Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot } from '../format/page-table.ts';
-import { PURGE_AFTER_MS, shedShare } from './compaction.ts';
+import { PURGE_AFTER_MS, deadShare } from './compaction.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
@@ -70,7 +70,7 @@ function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Head
 }
 
 function shedsMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
-  return header.layers.length > 0 && shedShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > SHED_SHARE_MAX;
+  return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > SHED_SHARE_MAX;
 }
 
 function planSplitIfNeeded(input: PlanInput, rules: PageRules): SplitPlan | undefined {

@@ -16,10 +16,10 @@ export interface Page {
   readonly body: Uint8Array;
   readonly starts: readonly number[];
   /** Whether it may hold what a base sheds in time: tombstones, and records with an expiry time. */
-  readonly mortal: boolean;
+  readonly mayHoldDead: boolean;
 }
 
-export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mortal: false };
+export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false };
 
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
@@ -40,7 +40,7 @@ export function parsePage(body: Uint8Array): Page {
     reader.bytes();
   }
   starts.push(body.length);
-  return { body, starts, mortal };
+  return { body, starts, mayHoldDead };
 }
 
 /** The record at `index`; key and value are views into the page. */
@@ -114,7 +114,7 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
     writeRecord(writer, record);
   }
   starts.push(writer.length);
-  return { body: writer.view(), starts, mortal };
+  return { body: writer.view(), starts, mayHoldDead };
 }
 
 /** Cuts a page into runs of about `targetBytes`, never inside a record: each cut is at the boundary nearest to an even share. */
@@ -142,7 +142,7 @@ export function slicePage(page: Page, first: number, end: number): Page {
     // A copy: one small page in the cache must not keep the whole of a bulk write in memory.
     body: Buffer.from(page.body.subarray(offset, page.starts[end])),
     starts: page.starts.slice(first, end + 1).map((start) => start - offset),
-    mortal: page.mortal,
+    mayHoldDead: page.mayHoldDead,
   };
 }
 

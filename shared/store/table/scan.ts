@@ -1,7 +1,7 @@
 // A scan walks the leaves in order of position. Each leaf is taken from one reply, whole, and counts for exactly the positions it owned in
 // it; the next leaf is sought at its high. So a record that exists throughout is given once, whatever splits meanwhile (rule 20).
 import { layersOf } from '../container/layers.ts';
-import { flatten } from '../container/merge.ts';
+import { mergeLayers } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
@@ -240,7 +240,7 @@ function* pagesBetween(
   });
   const [first] = damaged.sort((a, b) => compareBytes(a.low, b.low));
   const intact = layers.map((rows) => rows.filter(({ low }) => beforeBound(low, first?.low)));
-  const page = flatten(
+  const page = mergeLayers(
     intact.map((rows) => rows.map(({ ref }) => pageOf(leaf, ref, engine.table))),
     place,
   );

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/compare/data/random.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { Change, type Wish } from '../../../shared/store/container/change.ts';
-import { PURGE_AFTER_MS, shedShare, unreadPages } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS, deadShare, unreadPages } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
@@ -211,6 +211,6 @@ test('what a merge would shed is judged without letting go of stored pages, whic
   const pages = both.header.pages.map((ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
   const stored = { ...both, header: { ...both.header, pages } };
   expect(both.header.layers).toHaveLength(1);
-  expect(shedShare(stored, stored.header, 0, 't')).toBeCloseTo(0.5, 1);
+  expect(deadShare(stored, stored.header, 0, 't')).toBeCloseTo(0.5, 1);
   expect(pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
 });

@@ -145,7 +145,7 @@ test.each([
 });
 
 test('a page that claims to expand without measure is refused before it is expanded', () => {
-  const bomb = sealPage({ body: Buffer.alloc(3 * 1024 * 1024), starts: [0], mortal: false }, PLACE, 'zstd');
+  const bomb = sealPage({ body: Buffer.alloc(3 * 1024 * 1024), starts: [0], mayHoldDead: false }, PLACE, 'zstd');
   expect(bomb.bytes.length).toBeLessThan(1_000);
   expect(() => openPage(bomb.bytes, PLACE, bomb.crc)).toThrow('more bytes');
 });

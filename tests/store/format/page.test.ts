@@ -1,6 +1,6 @@
 // Pages are changed by copying bytes: whatever is laid over them, the result must equal a page built from scratch.
 import { expect, test } from 'vitest';
-import { concatenate, flatten, overlay, withoutDead } from '../../../shared/store/container/merge.ts';
+import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import {
   cutPage,
@@ -58,7 +58,7 @@ test('laying changes over a page equals building it anew, over many random round
         model.set(name, next);
         return next;
       });
-      page = withoutDead(overlay(page, pageFrom(changes), place), 0);
+      page = withoutDead(mergePages(page, pageFrom(changes), place), 0);
       expect(Buffer.compare(page.body, built(model).body), `seed ${seed} round ${round}`).toBe(0);
       expect(parsePage(page.body).starts).toEqual(page.starts);
     }
@@ -71,7 +71,7 @@ test('of several layers the newest record of each key counts, and tombstones sta
     [pageFrom([tombstoneOf(Buffer.from('b'), 4), record('c', 5, 5)])],
     [pageFrom([record('b', 6, 5)]), pageFrom([tombstoneOf(Buffer.from('d'), 7)])],
   ];
-  const flat = flatten(layers, place);
+  const flat = mergeLayers(layers, place);
   const versions = Array.from({ length: recordCount(flat) }, (_, index) => recordAt(flat, index).version);
   expect(versions).toEqual([1, 6, 5, 7]);
   expect(recordCount(withoutDead(flat, 0))).toBe(3);

@@ -1,7 +1,7 @@
 // A look at a table as it lies in the provider, past every cache and without the engine's own tree walk: what the invariants speak of.
 import type { MemoryState } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import { flatten } from '../../../shared/store/container/merge.ts';
+import { mergeLayers } from '../../../shared/store/container/merge.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import { nodeId, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
@@ -37,7 +37,7 @@ export function storedIds(state: MemoryState, table: string): string[] {
 /** The records that count, in order, tombstones left out. */
 export function recordsOf(node: Snapshot, table: string): StoredRecord[] {
   const layers = layersOf(node.header).map((rows) => rows.map((ref) => pageOf(node, ref, table)));
-  const page = flatten(layers, placerOf(node.header.order, node.header.level));
+  const page = mergeLayers(layers, placerOf(node.header.order, node.header.level));
   const records = Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
   return records.filter((record) => !isTombstone(record));
 }
