@@ -31,7 +31,7 @@ export type Verdict =
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
 
 /** What a change asks for: decided already, so that nothing needs to be read for it, or to be decided from the present record. */
-export type Wish = Decision | Decide;
+export type Action = Decision | Decide;
 
 /** Hears the verdict on each change of a call, once. `index` is the one the change was made with. */
 export interface VerdictSink {
@@ -45,7 +45,7 @@ export interface ChangeOptions {
   readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
-  readonly wish: Wish;
+  readonly wish: Action;
   /** What it counts against the bound of the queues. */
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
@@ -61,7 +61,7 @@ export class Change {
   readonly key: Uint8Array;
   readonly order: Order | undefined;
   readonly level: number;
-  readonly wish: Wish;
+  readonly action: Action;
   readonly bytes: number;
   readonly begunTick: number;
   readonly isHint: boolean;
@@ -80,7 +80,7 @@ export class Change {
     this.key = options.key;
     this.order = options.order;
     this.level = options.level;
-    this.wish = options.wish;
+    this.action = options.wish;
     this.bytes = options.bytes;
     this.begunTick = options.begunTick;
     this.isHint = options.isHint;
@@ -90,7 +90,7 @@ export class Change {
 
   /** Whether it asks for the same whatever is there: then nothing needs to be read for it. */
   get isBlind(): boolean {
-    return typeof this.wish !== 'function';
+    return typeof this.action !== 'function';
   }
 
   /** Whether its caller has had an answer. */

@@ -16,7 +16,7 @@ export function recordOf(
 /** A user's function may throw: that is a verdict on its change, not on the group. */
 export function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: string): Decision {
   try {
-    return typeof change.wish === 'function' ? change.wish(record, incarnation) : change.wish;
+    return typeof change.action === 'function' ? change.action(record, incarnation) : change.action;
   } catch (error) {
     return { kind: 'none', error };
   }

@@ -13,7 +13,7 @@ import type { Engine } from './core.ts';
 /** A header that keeps moving between two reads is read with all its pages in the end. */
 const READS_BEFORE_WHOLE = 3;
 
-export interface Wish {
+export interface LeafRequest {
   readonly positions: readonly Position[];
   /** The clock's tick when the call began: what is shown must have been read after it, unless it is young enough. */
   readonly begunTick: number;
@@ -21,7 +21,7 @@ export interface Wish {
 }
 
 /** The leaf with all pages that the positions within it need; undefined if it is missing. */
-export async function lookForRecords(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
+export async function lookForRecords(engine: Engine, id: EntityId, wish: LeafRequest): Promise<Snapshot | undefined> {
   const known = await lookInMemory(engine, id, wish);
   if (known !== undefined) {
     engine.counters.cacheHits += wish.positions.length;
@@ -40,13 +40,13 @@ export async function lookForRecords(engine: Engine, id: EntityId, wish: Wish): 
   return engine.reader.readWhole(id);
 }
 
-function isFresh(snapshot: Snapshot, wish: Wish, clock: Clock): boolean {
+function isFresh(snapshot: Snapshot, wish: LeafRequest, clock: Clock): boolean {
   if (snapshot.seen.tick > wish.begunTick) return true;
   return wish.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= wish.maxAgeMs;
 }
 
 /** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
-async function lookInMemory(engine: Engine, id: EntityId, wish: Wish): Promise<Snapshot | undefined> {
+async function lookInMemory(engine: Engine, id: EntityId, wish: LeafRequest): Promise<Snapshot | undefined> {
   const { clock, recentContainers, reader } = engine;
   const before = inMemory(engine, id, wish);
   if (before === undefined || isFresh(before, wish, clock)) return before;
@@ -62,7 +62,7 @@ async function lookInMemory(engine: Engine, id: EntityId, wish: Wish): Promise<S
 }
 
 /** The leaf as memory has it, with all pages that are needed; undefined if one is not known. */
-function inMemory(engine: Engine, id: EntityId, { positions }: Wish): Snapshot | undefined {
+function inMemory(engine: Engine, id: EntityId, { positions }: LeafRequest): Snapshot | undefined {
   const cached = engine.cache.get(id);
   return cached === undefined || unreadPages(cached, positions).length > 0 ? undefined : cached;
 }

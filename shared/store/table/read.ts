@@ -1,7 +1,7 @@
 // What reads of a table share: the records that are wanted, how old they may be, and how those that were not reached end.
 import type { GetOutcome } from '../contract/api.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
-import type { Wish } from '../engine/lookup.ts';
+import type { LeafRequest } from '../engine/lookup.ts';
 import type { Position } from '../format/position.ts';
 
 export interface Wanted {
@@ -12,7 +12,7 @@ export interface Wanted {
   readonly level: number;
 }
 
-export type Since = Pick<Wish, 'begunTick' | 'maxAgeMs'>;
+export type Since = Pick<LeafRequest, 'begunTick' | 'maxAgeMs'>;
 
 /** Those that have no outcome yet failed. */
 export function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error: unknown): void {

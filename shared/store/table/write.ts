@@ -1,6 +1,6 @@
 // Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item hears its
 // verdict, at the latest when the deadline passes.
-import { byPosition, Change, type Verdict, type VerdictSink, type Wish } from '../container/change.ts';
+import { byPosition, Change, type Verdict, type VerdictSink, type Action } from '../container/change.ts';
 import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/core.ts';
@@ -15,7 +15,7 @@ const SLICE_COUNT = 5_000;
 const CHANGE_OVERHEAD_BYTES = 200;
 
 /** What the item of a batch asks for, and the bytes of its value as far as they are known. Throws if it cannot be. */
-export type Prepare<T> = (item: T) => { readonly wish: Wish; readonly bytes: number };
+export type Prepare<T> = (item: T) => { readonly wish: Action; readonly bytes: number };
 
 export interface WriterContext {
   readonly engine: Engine;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/compare/data/random.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { Change, type Wish } from '../../../shared/store/container/change.ts';
+import { Change, type Action } from '../../../shared/store/container/change.ts';
 import { PURGE_AFTER_MS, deadShare, unreadPages } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
@@ -53,7 +53,7 @@ function evaluated(snapshot: Snapshot, changes: readonly Change[], nowMs = 0, me
 }
 
 /** A change of one key, and what the model becomes by it when it is decided. */
-function change(key: string, wish: Wish): Change {
+function change(key: string, wish: Action): Change {
   const bytes = Buffer.from(key);
   const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
   return new Change({ ...rest, position: bytes, key: bytes, wish });
