@@ -6,7 +6,7 @@ import { beforeBound, placerOf } from '../format/position.ts';
 import type { Change } from './change.ts';
 import { layersOf, rowBefore, rowsFor } from './layers.ts';
 import { isDead } from './merge.ts';
-import { glanceAt, type Snapshot } from './snapshot.ts';
+import { peekPage, type Snapshot } from './snapshot.ts';
 
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
@@ -31,7 +31,7 @@ export function deadShare(
   const place = placerOf(order, level);
   const opened = new Map<PageRef, Page>();
   const open = (ref: PageRef): Page => {
-    const page = opened.get(ref) ?? glanceAt(snapshot, ref, table);
+    const page = opened.get(ref) ?? peekPage(snapshot, ref, table);
     opened.set(ref, page);
     return page;
   };
@@ -97,7 +97,7 @@ function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): Page
 }
 
 /** The pages that writing these changes takes and that are not known: what is written into, what is merged, what a decision depends on. */
-export function unreadPages(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
+export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
   const target = compactionTarget(header, changes);
   const layers = layersOf(header);

@@ -87,13 +87,13 @@ export function isWhole(header: Header): boolean {
 
 /** The expanded page, from memory, kept expanded from then on; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */
 export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
-  const page = glanceAt(snapshot, ref, table);
+  const page = peekPage(snapshot, ref, table);
   if (ref.content.page === undefined) ref.content.expandTo(page);
   return page;
 }
 
 /** As `pageOf`, but memory keeps the form it has: for who looks once, and may need the stored bytes. */
-export function glanceAt(snapshot: Snapshot, ref: PageRef, table: string): Page {
+export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;
   if (content.sealed === undefined)

@@ -12,7 +12,7 @@ import { beforeBound, placerOf, type UpperBound } from '../format/position.ts';
 import { startingAt } from './layers.ts';
 import { type PageRules, sealRef } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
-import { glanceAt, pageOf, placeOf, type Snapshot } from './snapshot.ts';
+import { peekPage, pageOf, placeOf, type Snapshot } from './snapshot.ts';
 import type { SplitPoints, NodeBudget } from './split-points.ts';
 
 /** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
@@ -169,7 +169,7 @@ class Mover {
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
-    const page = glanceAt(this.#from, ref, this.#rules.table);
+    const page = peekPage(this.#from, ref, this.#rules.table);
     const place = placerOf(order, level);
     const first = lowerBound(page, low, place);
     return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));

@@ -2,7 +2,7 @@
 // whose fate is unknown, is settled by reading the container: never by guessing, never by sending the same thing again (rules 3 to 6).
 import { type Attempt, dropHints, OpenAttempts, settleAll } from '../container/attempts.ts';
 import { byPosition, type Change, type Verdict } from '../container/change.ts';
-import { unreadPages } from '../container/compaction.ts';
+import { pagesToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -102,7 +102,7 @@ export class CommitQueue {
     if (snapshot === undefined) return this.#engine.routeAfterMiss(this.#id, this.#changes.splice(0));
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
-    const unread = unreadPages(snapshot, group);
+    const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
       this.#engine.counters.cacheMisses += group.length;
       return this.#readPages(unread.map((ref) => ref.slot));

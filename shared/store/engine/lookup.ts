@@ -33,14 +33,14 @@ export async function lookForRecords(engine: Engine, id: EntityId, wish: LeafReq
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
     const read = await engine.reader.readPages(id, slots);
     if (read === undefined) return undefined;
-    const unread = unreadPages(read, wish.positions);
+    const unread = pagesToLookUp(read, wish.positions);
     if (unread.length === 0 && read.seen.tick > wish.begunTick) return read;
     slots = pagesFor(read, wish.positions).map((ref) => ref.slot);
   }
   return engine.reader.readWhole(id);
 }
 
-function isFresh(snapshot: Snapshot, wish: LeafRequest, clock: Clock): boolean {
+function isYoungEnough(snapshot: Snapshot, wish: LeafRequest, clock: Clock): boolean {
   if (snapshot.seen.tick > wish.begunTick) return true;
   return wish.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= wish.maxAgeMs;
 }
@@ -49,14 +49,14 @@ function isFresh(snapshot: Snapshot, wish: LeafRequest, clock: Clock): boolean {
 async function lookInMemory(engine: Engine, id: EntityId, wish: LeafRequest): Promise<Snapshot | undefined> {
   const { clock, recentContainers, reader } = engine;
   const before = inMemory(engine, id, wish);
-  if (before === undefined || isFresh(before, wish, clock)) return before;
+  if (before === undefined || isYoungEnough(before, wish, clock)) return before;
   // Asked for together once; the check is tried again after that.
   if (recentContainers.foreign.delete(id)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   engine.recognise(id, observed);
   const now = inMemory(engine, id, wish);
-  if (now !== undefined && (isFresh(now, wish, clock) || isShownBy(observed, now))) return now;
+  if (now !== undefined && (isYoungEnough(now, wish, clock) || isShownBy(observed, now))) return now;
   recentContainers.foreign.set(id, true);
   return undefined;
 }
@@ -64,7 +64,7 @@ async function lookInMemory(engine: Engine, id: EntityId, wish: LeafRequest): Pr
 /** The leaf as memory has it, with all pages that are needed; undefined if one is not known. */
 function inMemory(engine: Engine, id: EntityId, { positions }: LeafRequest): Snapshot | undefined {
   const cached = engine.cache.get(id);
-  return cached === undefined || unreadPages(cached, positions).length > 0 ? undefined : cached;
+  return cached === undefined || pagesToLookUp(cached, positions).length > 0 ? undefined : cached;
 }
 
 /** The pages of the leaf that may hold those of the positions that lie within it. */
@@ -79,7 +79,7 @@ function pagesFor(snapshot: Snapshot, positions: readonly Position[]): PageRef[]
   return [...refs];
 }
 
-function unreadPages(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
+function pagesToLookUp(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
   return pagesFor(snapshot, positions).filter(({ content }) => !content.isKnown);
 }
 

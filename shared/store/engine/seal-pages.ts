@@ -19,7 +19,7 @@ export interface Sealing {
 /** The evaluation with its new pages sealed for `node`, the node it was made of. */
 export async function seal(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
   const { rules } = sealing;
-  const fresh = unsealed.pages.filter(isFresh);
+  const fresh = unsealed.pages.filter(isUnsealed);
   const compressed = await compressedBodies(fresh, sealing);
   const sealed = new Map(
     fresh.map((one): [UnsealedPage, PageRef] => {
@@ -29,7 +29,7 @@ export async function seal(unsealed: UnsealedEvaluation, node: Header, sealing: 
   );
   return {
     ...unsealed,
-    pages: unsealed.pages.map((row) => (isFresh(row) ? sealed.get(row)! : row)),
+    pages: unsealed.pages.map((row) => (isUnsealed(row) ? sealed.get(row)! : row)),
     written: fresh.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
   };
 }
@@ -49,6 +49,6 @@ async function compressedBodies(
   return new Map(large.map((one, index) => [one, compressed[index]!]));
 }
 
-function isFresh(row: PageRef | UnsealedPage): row is UnsealedPage {
+function isUnsealed(row: PageRef | UnsealedPage): row is UnsealedPage {
   return 'page' in row;
 }

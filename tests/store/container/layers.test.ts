@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/compare/data/random.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { Change, type Action } from '../../../shared/store/container/change.ts';
-import { PURGE_AFTER_MS, deadShare, unreadPages } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS, deadShare, pagesToCommit } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
@@ -186,9 +186,9 @@ function unread(snapshot: Snapshot): Snapshot {
 test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', async () => {
   const snapshot = await filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
-  expect(unreadPages(unread(snapshot), scattered)).toEqual([]);
+  expect(pagesToCommit(unread(snapshot), scattered)).toEqual([]);
   const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
-  expect(unreadPages(unread(snapshot), conditional).length).toBe(50);
+  expect(pagesToCommit(unread(snapshot), conditional).length).toBe(50);
 });
 
 test('a tombstone above hides the record below, also after the key is gone from its own layer', async () => {
