@@ -2,7 +2,7 @@
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
-import { beforeBound, placerOf } from '../format/position.ts';
+import { beforeBound, positionsOf } from '../format/position.ts';
 import type { Change } from './change.ts';
 import { layersOf, rowBefore, rowsFor } from './layers.ts';
 import { isDead } from './merge.ts';
@@ -28,7 +28,7 @@ export function deadShare(
   table: string,
 ): number {
   const { order, level } = snapshot.header;
-  const place = placerOf(order, level);
+  const place = positionsOf(order, level);
   const opened = new Map<PageRef, Page>();
   const open = (ref: PageRef): Page => {
     const page = opened.get(ref) ?? peekPage(snapshot, ref, table);

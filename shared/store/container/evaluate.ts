@@ -15,14 +15,14 @@ import {
   pageFrom,
   recordCount,
 } from '../format/page.ts';
-import { type Placer, placerOf, type Position } from '../format/position.ts';
+import { type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
 import type { Change, Verdict } from './change.ts';
 import { PURGE_AFTER_MS, compactionTarget } from './compaction.ts';
 import { decideSafely, RECORD_COST_BYTES, recordOf } from './decide.ts';
 import { findRecord, layersOf, rowBefore, startingAt } from './layers.ts';
 import { mergeLayers, mergePages, withoutDead } from './merge.ts';
-import type { PageRules, PageSeat } from './seal-page.ts';
+import type { PageRules, NewPageRow } from './seal-page.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules {
@@ -38,7 +38,7 @@ export interface WrittenPage {
 }
 
 /** A new page, before it is sealed. */
-export interface UnsealedPage extends PageSeat {
+export interface UnsealedPage extends NewPageRow {
   readonly page: Page;
   /** The most chunks its slot took since the entity's last insert or replace. */
   readonly chunksBefore: number;
@@ -82,7 +82,7 @@ interface FreeSlot extends DeadSlot {
 class Evaluator {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
-  readonly #place: Placer;
+  readonly #place: PositionOf;
   readonly #verdicts: Verdict[] = [];
   readonly #freeSlots: FreeSlot[];
   #nextSlot: number | undefined;
@@ -93,7 +93,7 @@ class Evaluator {
     const { header } = snapshot;
     this.#snapshot = snapshot;
     this.#rules = rules;
-    this.#place = placerOf(header.order, header.level);
+    this.#place = positionsOf(header.order, header.level);
     this.#freeSlots = header.deadSlots.map((slot) => ({ ...slot, isTaken: false }));
     this.#nextNumber = header.nextNumber;
   }

@@ -10,11 +10,11 @@ import {
   recordCount,
   slicePage,
 } from '../format/page.ts';
-import type { Placer } from '../format/position.ts';
+import type { PositionOf } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
 /** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
-export function mergePages(older: Page, newer: Page, place: Placer, first = 0, end = recordCount(newer)): Page {
+export function mergePages(older: Page, newer: Page, place: PositionOf, first = 0, end = recordCount(newer)): Page {
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
@@ -43,7 +43,7 @@ export function concatenate(pages: readonly Page[]): Page {
 }
 
 /** Layers of pages, the oldest first, as one page. */
-export function mergeLayers(layers: readonly (readonly Page[])[], place: Placer): Page {
+export function mergeLayers(layers: readonly (readonly Page[])[], place: PositionOf): Page {
   let flat = EMPTY_PAGE;
   for (const layer of layers) {
     const newer = concatenate(layer);

@@ -8,7 +8,7 @@ import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
-import { placeOf } from './snapshot.ts';
+import { addressOf } from './snapshot.ts';
 
 /** A page below this share of the usual size is not compressed: the call, 20 to 60 µs, would save a third of little. */
 const COMPRESSED_SHARE = 1 / 8;
@@ -23,7 +23,7 @@ export interface PageRules {
 }
 
 /** Where a page goes. */
-export interface PageSeat {
+export interface NewPageRow {
   readonly low: Position;
   readonly slot: number;
   /** Fresh: never used before in this container. */
@@ -31,7 +31,7 @@ export interface PageSeat {
 }
 
 /** Seals a page of `node`, compressed on the spot. */
-export function sealRef(page: Page, node: Header, seat: PageSeat, rules: PageRules): PageRef {
+export function sealRef(page: Page, node: Header, seat: NewPageRow, rules: PageRules): PageRef {
   return refOf(page, compress(page.body, compressionOf(page, rules)), node, seat, rules);
 }
 
@@ -45,10 +45,10 @@ export function refOf(
   page: Page,
   compressed: Compressed,
   node: Header,
-  { low, slot, number }: PageSeat,
+  { low, slot, number }: NewPageRow,
   { limits }: PageRules,
 ): PageRef {
-  const sealed = sealCompressed(compressed, page.body.length, placeOf(node, slot, number));
+  const sealed = sealCompressed(compressed, page.body.length, addressOf(node, slot, number));
   return {
     low,
     slot,

@@ -4,7 +4,7 @@ import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
-import { openPage, type PagePlace } from '../format/envelope.ts';
+import { openPage, type PageAddress } from '../format/envelope.ts';
 import { decodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -77,7 +77,7 @@ function keepContents(header: Header, known: Snapshot | undefined): void {
   }
 }
 
-export function placeOf(header: Header, slot: number, number: number): PagePlace {
+export function addressOf(header: Header, slot: number, number: number): PageAddress {
   return { incarnation: header.incarnation, container: header.container, slot, number };
 }
 
@@ -99,7 +99,7 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
   if (content.sealed === undefined)
     throw content.damage ?? new Error(`page ${ref.slot} of ${snapshot.id} was not read`);
   try {
-    return openPage(content.sealed, placeOf(snapshot.header, ref.slot, ref.number), ref.crc);
+    return openPage(content.sealed, addressOf(snapshot.header, ref.slot, ref.number), ref.crc);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : 'it cannot be read';
     const place = { table, container: snapshot.id, cause };

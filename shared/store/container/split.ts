@@ -8,11 +8,11 @@ import { appendCommitId, type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } fro
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
-import { beforeBound, placerOf, type UpperBound } from '../format/position.ts';
+import { beforeBound, positionsOf, type UpperBound } from '../format/position.ts';
 import { startingAt } from './layers.ts';
 import { type PageRules, sealRef } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
-import { peekPage, pageOf, placeOf, type Snapshot } from './snapshot.ts';
+import { peekPage, pageOf, addressOf, type Snapshot } from './snapshot.ts';
 import type { SplitPoints, NodeBudget } from './split-points.ts';
 
 /** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
@@ -46,7 +46,7 @@ export function halvePage(
   rules: PageRules,
 ): { pages: PageRef[]; nextNumber: number } {
   const page = pageOf({ ...snapshot, header: { ...snapshot.header, pages: [ref] } }, ref, rules.table);
-  const place = placerOf(snapshot.header.order, snapshot.header.level);
+  const place = positionsOf(snapshot.header.order, snapshot.header.level);
   let number = nextNumber;
   const halves = cutPage(page, page.body.length / 2);
   const pages = halves.map((half, index) => {
@@ -170,7 +170,7 @@ class Mover {
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
     const page = peekPage(this.#from, ref, this.#rules.table);
-    const place = placerOf(order, level);
+    const place = positionsOf(order, level);
     const first = lowerBound(page, low, place);
     return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));
   }
@@ -183,7 +183,7 @@ class Mover {
     const { sealed, page } = ref.content;
     if (sealed === undefined) return this.#sealed(pageOf(this.#from, ref, this.#rules.table), to, ref, slot);
     const number = this.takeNumber();
-    const moved = moveSealed(sealed, placeOf(to, slot, number));
+    const moved = moveSealed(sealed, addressOf(to, slot, number));
     return {
       ...ref,
       slot,

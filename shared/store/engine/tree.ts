@@ -8,7 +8,7 @@ import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from '../format/page.ts';
-import { beforeBound, placerOf, type Position, type UpperBound, within } from '../format/position.ts';
+import { beforeBound, positionsOf, type Position, type UpperBound, within } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
@@ -246,7 +246,7 @@ export class Tree {
   #childOf(branch: Snapshot, position: Position): { readonly child: Id64; readonly end: UpperBound } {
     const { table } = this.#context;
     const { pages, high } = branch.header;
-    const place = placerOf(branch.header.order, branch.header.level);
+    const place = positionsOf(branch.header.order, branch.header.level);
     for (let row = rowOfBranch(branch.header, position); row >= 0; row -= 1) {
       const page = pageOf(branch, pages[row]!, table);
       const at = lowerBound(page, position, place);

@@ -13,7 +13,7 @@ export const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
 const ENVELOPE_BYTES = 2 + 8 + 8 + 2 + 8 + 4 + 4;
 
 /** Where a page belongs. */
-export interface PagePlace {
+export interface PageAddress {
   readonly incarnation: Id64;
   readonly container: Id64;
   readonly slot: number;
@@ -28,17 +28,17 @@ export interface SealedPage {
 }
 
 /** A body of `rawBytes` bytes that is compressed already, in its envelope. */
-export function sealCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PagePlace): SealedPage {
+export function sealCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PageAddress): SealedPage {
   return seal(bytes, tag, rawBytes, place);
 }
 
 /** The same compressed body in the envelope of another place, without expanding it. */
-export function moveSealed(sealed: Uint8Array, place: PagePlace): SealedPage {
+export function moveSealed(sealed: Uint8Array, place: PageAddress): SealedPage {
   const { body, tag, rawBytes } = openEnvelope(sealed);
   return seal(body, tag, rawBytes, place);
 }
 
-function seal(body: Uint8Array, tag: number, rawBytes: number, place: PagePlace): SealedPage {
+function seal(body: Uint8Array, tag: number, rawBytes: number, place: PageAddress): SealedPage {
   const writer = new ByteWriter(ENVELOPE_BYTES + body.length);
   writer.u8(FORMAT_VERSION);
   writer.u8(tag);
@@ -53,7 +53,7 @@ function seal(body: Uint8Array, tag: number, rawBytes: number, place: PagePlace)
   return { bytes: writer.view(), crc, compression: tag };
 }
 
-interface Envelope extends PagePlace {
+interface Envelope extends PageAddress {
   readonly tag: number;
   readonly rawBytes: number;
   readonly body: Uint8Array;
@@ -79,7 +79,7 @@ function openEnvelope(sealed: Uint8Array): Envelope {
 }
 
 /** Opens a stored page that the page table places here, with this CRC-32. Throws a RangeError that says what is wrong. */
-export function openPage(sealed: Uint8Array, place: PagePlace, crc: number): Page {
+export function openPage(sealed: Uint8Array, place: PageAddress, crc: number): Page {
   const envelope = openEnvelope(sealed);
   const misplaced =
     envelope.incarnation !== place.incarnation ||

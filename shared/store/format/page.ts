@@ -1,6 +1,6 @@
 // A page's body: a sorted run of records, in order of position. FORMAT.md, "Page". It is changed by splicing, never by decoding the values.
 import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
-import { keyPlacer, type Placer, type Position, separatorBetween } from './position.ts';
+import { keyPlacer, type PositionOf, type Position, separatorBetween } from './position.ts';
 import {
   CODEC_MASK,
   FLAG_EXPIRES,
@@ -83,7 +83,7 @@ export function indexOfKey(page: Page, key: Uint8Array): number {
 }
 
 /** First index, from `from` on, whose position is not below `position`; the record count if there is none. */
-export function lowerBound(page: Page, position: Position, place: Placer, from = 0): number {
+export function lowerBound(page: Page, position: Position, place: PositionOf, from = 0): number {
   let low = from;
   let high = recordCount(page);
   while (low < high) {
@@ -94,7 +94,7 @@ export function lowerBound(page: Page, position: Position, place: Placer, from =
   return low;
 }
 
-function comparePlaced(page: Page, index: number, position: Position, place: Placer): number {
+function comparePlaced(page: Page, index: number, position: Position, place: PositionOf): number {
   if (place === keyPlacer) return compareKeyAt(page, index, position);
   return compareBytes(place(keyAt(page, index)), position);
 }
@@ -150,7 +150,7 @@ export function slicePage(page: Page, first: number, end: number): Page {
  * Where the right one of two neighbouring pages begins. In a leaf as short as separates them; in a branch exactly at its first entry,
  * because a branch that is split there must know the child that owns its low.
  */
-export function lowBetween(left: Page, right: Page, level: number, place: Placer): Position {
+export function lowBetween(left: Page, right: Page, level: number, place: PositionOf): Position {
   const first = place(keyAt(right, 0));
   return level > 0 ? Buffer.from(first) : separatorBetween(place(keyAt(left, recordCount(left) - 1)), first);
 }

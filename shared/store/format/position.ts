@@ -14,7 +14,7 @@ export type Position = Uint8Array;
 export type UpperBound = Position | undefined;
 
 /** Gives the position of a key's bytes. */
-export type Placer = (key: Uint8Array) => Position;
+export type PositionOf = (key: Uint8Array) => Position;
 
 let hasher: XXHashAPI | undefined;
 
@@ -36,10 +36,10 @@ function hashPlacer(key: Uint8Array): Position {
 }
 
 /** The placer of keys that are positions already. */
-export const keyPlacer: Placer = (key) => key;
+export const keyPlacer: PositionOf = (key) => key;
 
 /** The placer of a node's records: branches (level 1 and up) hold separators, which are positions already. */
-export function placerOf(order: Order, level: number): Placer {
+export function positionsOf(order: Order, level: number): PositionOf {
   return order === 'hash' && level === 0 ? hashPlacer : keyPlacer;
 }
 

@@ -14,8 +14,8 @@ import {
   decodeKey,
   encodeKey,
   endOfPrefix,
-  type Placer,
-  placerOf,
+  type PositionOf,
+  positionsOf,
   type Position,
   successor,
   type UpperBound,
@@ -35,7 +35,7 @@ export class TableScan<V> implements Scan<V> {
   readonly #order: Order;
   readonly #options: ScanOptions;
   readonly #makeEntry: MakeEntry<V>;
-  readonly #place: Placer;
+  readonly #place: PositionOf;
   readonly #bounds: { readonly from: Position; readonly end: UpperBound; readonly incarnation: Id64 | undefined };
   readonly #ahead = new Map<string, Promise<Snapshot>>();
   #state: ScanState | undefined;
@@ -47,7 +47,7 @@ export class TableScan<V> implements Scan<V> {
     this.#order = order;
     this.#options = options;
     this.#makeEntry = makeEntry;
-    this.#place = placerOf(order, 0);
+    this.#place = positionsOf(order, 0);
     this.#bounds = boundsOf(options, order, engine.table);
   }
 
@@ -191,7 +191,7 @@ interface DamagedStretch {
 function* recordsFrom(
   engine: Engine,
   leaf: Snapshot,
-  place: Placer,
+  place: PositionOf,
   from: Position,
   end: UpperBound,
 ): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
@@ -224,7 +224,7 @@ interface Row {
 function* pagesBetween(
   engine: Engine,
   leaf: Snapshot,
-  place: Placer,
+  place: PositionOf,
   from: Position,
   end: UpperBound,
 ): Generator<Page | DamagedStretch> {

@@ -25,7 +25,7 @@ import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/o
 import type { Engine } from '../engine/core.ts';
 import { lookForRecords, recordIn } from '../engine/lookup.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { encodeKey, type Placer, placerOf } from '../format/position.ts';
+import { encodeKey, type PositionOf, positionsOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import type { Admission } from './admission.ts';
@@ -50,7 +50,7 @@ export class StoredTable<V> implements Table<V> {
   readonly order: Order;
   readonly isNew: boolean;
   readonly #context: TableContext;
-  readonly #place: Placer;
+  readonly #place: PositionOf;
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
@@ -58,7 +58,7 @@ export class StoredTable<V> implements Table<V> {
     this.name = context.engine.table;
     this.order = context.order;
     this.isNew = context.isNew;
-    this.#place = placerOf(context.order, 0);
+    this.#place = positionsOf(context.order, 0);
     this.#writer = new Writer(context);
   }
 

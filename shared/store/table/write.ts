@@ -5,7 +5,7 @@ import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/core.ts';
 import { EMPTY_BYTES } from '../format/bytes.ts';
-import { encodeKey, type Placer, placerOf, type Position } from '../format/position.ts';
+import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
 import type { Admission, Ticket } from './admission.ts';
 
@@ -26,11 +26,11 @@ export interface WriterContext {
 
 export class Writer {
   readonly #context: WriterContext;
-  readonly #place: Placer;
+  readonly #place: PositionOf;
 
   constructor(context: WriterContext) {
     this.#context = context;
-    this.#place = placerOf(context.order, 0);
+    this.#place = positionsOf(context.order, 0);
   }
 
   /** A verdict for each item. Writes in waves of distinct keys, so that equal keys take effect in the order given. */

@@ -14,7 +14,13 @@ import {
   recordAt,
   recordCount,
 } from '../../../shared/store/format/page.ts';
-import { endOfPrefix, loadHash, placerOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
+import {
+  endOfPrefix,
+  loadHash,
+  positionsOf,
+  separatorBetween,
+  successor,
+} from '../../../shared/store/format/position.ts';
 import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/record.ts';
 
 /** A small generator of numbers for tests (mulberry32), so that a failure can be run again. */
@@ -28,7 +34,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-const place = placerOf('key', 0);
+const place = positionsOf('key', 0);
 
 function record(name: string, version: number, valueBytes: number, expiresAtMs?: number): StoredRecord {
   return { key: Buffer.from(name), version, expiresAtMs, codec: version % 3, value: Buffer.alloc(valueBytes, version) };
@@ -111,8 +117,8 @@ test('a separator lies above the left and not above the right position, and is a
 test('positions of order hash begin with the XXH64 of the key', async () => {
   await loadHash();
   // Reference value of XXH64("", seed 0) and ("a", seed 0) from the xxHash specification's own test vectors.
-  expect(Buffer.from(placerOf('hash', 0)(Buffer.from(''))).toString('hex')).toBe('ef46db3751d8e999');
-  expect(Buffer.from(placerOf('hash', 0)(Buffer.from('a'))).toString('hex')).toBe('d24ec4f1a98c6e5b61');
+  expect(Buffer.from(positionsOf('hash', 0)(Buffer.from(''))).toString('hex')).toBe('ef46db3751d8e999');
+  expect(Buffer.from(positionsOf('hash', 0)(Buffer.from('a'))).toString('hex')).toBe('d24ec4f1a98c6e5b61');
 });
 
 test('the end of a prefix is the first position that no longer begins with it; all 0xff has none', () => {

@@ -7,7 +7,7 @@ import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import { nodeId, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from '../../../shared/store/format/page.ts';
-import { decodeKey, placerOf, within } from '../../../shared/store/format/position.ts';
+import { decodeKey, positionsOf, within } from '../../../shared/store/format/position.ts';
 import { isTombstone, type StoredRecord } from '../../../shared/store/format/record.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
@@ -37,7 +37,7 @@ export function storedIds(state: MemoryState, table: string): string[] {
 /** The records that count, in order, tombstones left out. */
 export function recordsOf(node: Snapshot, table: string): StoredRecord[] {
   const layers = layersOf(node.header).map((rows) => rows.map((ref) => pageOf(node, ref, table)));
-  const page = mergeLayers(layers, placerOf(node.header.order, node.header.level));
+  const page = mergeLayers(layers, positionsOf(node.header.order, node.header.level));
   const records = Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
   return records.filter((record) => !isTombstone(record));
 }
@@ -123,7 +123,7 @@ function pageFaults(node: Snapshot, table: string): string[] {
 function layerFaults(node: Snapshot, rows: readonly PageRef[], table: string, isBase: boolean): string[] {
   const faults: string[] = [];
   const { header } = node;
-  const place = placerOf(header.order, header.level);
+  const place = positionsOf(header.order, header.level);
   let before: Uint8Array | undefined;
   for (const [row, ref] of rows.entries()) {
     if (row === 0 && compareBytes(ref.low, header.low) !== 0) faults.push('the first page does not begin at the low');
