@@ -2,7 +2,7 @@
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compressed, Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
-import { sealCompressed } from '../format/envelope.ts';
+import { toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -31,7 +31,7 @@ export interface NewPageRow {
 }
 
 /** Seals a page of `node`, compressed on the spot. */
-export function sealRef(page: Page, node: Header, seat: NewPageRow, rules: PageRules): PageRef {
+export function sealPage(page: Page, node: Header, seat: NewPageRow, rules: PageRules): PageRef {
   return refOf(page, compress(page.body, compressionOf(page, rules)), node, seat, rules);
 }
 
@@ -48,7 +48,7 @@ export function refOf(
   { low, slot, number }: NewPageRow,
   { limits }: PageRules,
 ): PageRef {
-  const sealed = sealCompressed(compressed, page.body.length, addressOf(node, slot, number));
+  const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number));
   return {
     low,
     slot,

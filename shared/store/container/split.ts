@@ -10,7 +10,7 @@ import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, positionsOf, type UpperBound } from '../format/position.ts';
 import { startingAt } from './layers.ts';
-import { type PageRules, sealRef } from './seal-page.ts';
+import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
 import { peekPage, pageOf, addressOf, type Snapshot } from './snapshot.ts';
 import type { SplitPoints, NodeBudget } from './split-points.ts';
@@ -52,7 +52,7 @@ export function halvePage(
   const pages = halves.map((half, index) => {
     const before = halves[index - 1];
     const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, place);
-    return sealRef(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
+    return sealPage(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
   });
   return { pages, nextNumber: number };
 }
@@ -176,7 +176,7 @@ class Mover {
   }
 
   #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
-    return sealRef(page, to, { low, slot, number: this.takeNumber() }, this.#rules);
+    return sealPage(page, to, { low, slot, number: this.takeNumber() }, this.#rules);
   }
 
   #moved(ref: PageRef, to: Header, slot: number): PageRef {
@@ -218,7 +218,7 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
     value: Buffer.from(child.container, 'hex'),
   }));
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
-    sealRef(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
+    sealPage(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
   );
 }
 

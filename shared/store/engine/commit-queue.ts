@@ -15,7 +15,7 @@ import type { Header } from '../format/header.ts';
 import { drawId } from '../io/clock.ts';
 import type { Engine } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
-import { seal } from './seal-pages.ts';
+import { sealPages } from './seal-pages.ts';
 
 /** While a write is open this long, reads begin to ask what became of it. */
 const SETTLING_READ_AFTER_MS = 1_000;
@@ -178,7 +178,7 @@ export class CommitQueue {
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#engine.compressor;
     const unsealed = evaluate(snapshot, group, { ...rules, nowMs, mergesAll });
     if (group.length > 1) await turns.pause();
-    const evaluation = await seal(unsealed, snapshot.header, { rules, deadlines, compressor });
+    const evaluation = await sealPages(unsealed, snapshot.header, { rules, deadlines, compressor });
     if (group.length > 1) await turns.pause();
     this.#mustHurry = group.some((change) => change.isSettled);
     return this.#mustHurry ? undefined : evaluation;

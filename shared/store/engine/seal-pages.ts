@@ -17,7 +17,7 @@ export interface Sealing {
 }
 
 /** The evaluation with its new pages sealed for `node`, the node it was made of. */
-export async function seal(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
+export async function sealPages(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
   const { rules } = sealing;
   const fresh = unsealed.pages.filter(isUnsealed);
   const compressed = await compressedBodies(fresh, sealing);

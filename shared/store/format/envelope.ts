@@ -28,17 +28,17 @@ export interface SealedPage {
 }
 
 /** A body of `rawBytes` bytes that is compressed already, in its envelope. */
-export function sealCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PageAddress): SealedPage {
-  return seal(bytes, tag, rawBytes, place);
+export function toEnvelopeCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PageAddress): SealedPage {
+  return toEnvelope(bytes, tag, rawBytes, place);
 }
 
 /** The same compressed body in the envelope of another place, without expanding it. */
 export function moveSealed(sealed: Uint8Array, place: PageAddress): SealedPage {
   const { body, tag, rawBytes } = openEnvelope(sealed);
-  return seal(body, tag, rawBytes, place);
+  return toEnvelope(body, tag, rawBytes, place);
 }
 
-function seal(body: Uint8Array, tag: number, rawBytes: number, place: PageAddress): SealedPage {
+function toEnvelope(body: Uint8Array, tag: number, rawBytes: number, place: PageAddress): SealedPage {
   const writer = new ByteWriter(ENVELOPE_BYTES + body.length);
   writer.u8(FORMAT_VERSION);
   writer.u8(tag);

@@ -7,7 +7,7 @@ import { PURGE_AFTER_MS, deadShare, pagesToCommit } from '../../../shared/store/
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { seal } from '../../../shared/store/engine/seal-pages.ts';
+import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
@@ -49,7 +49,7 @@ function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Eva
 function evaluated(snapshot: Snapshot, changes: readonly Change[], nowMs = 0, mergesAll = false): Promise<Evaluation> {
   const deadlines = { within: <T>(_: number, work: Promise<T>) => work };
   const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll });
-  return seal(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
+  return sealPages(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
 }
 
 /** A change of one key, and what the model becomes by it when it is decided. */

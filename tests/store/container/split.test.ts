@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import { sealRef } from '../../../shared/store/container/seal-page.ts';
+import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
@@ -39,7 +39,7 @@ function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
   const records = keys.map((key) =>
     key.startsWith('-') ? tombstoneOf(Buffer.from(key.slice(1)), 1) : { key: Buffer.from(key), ...rest },
   );
-  return sealRef(pageFrom(records), HEADER, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
+  return sealPage(pageFrom(records), HEADER, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
 }
 
 function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {

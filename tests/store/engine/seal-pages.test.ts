@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
 import type { Compressor } from '../../../shared/store/contract/runtime.ts';
-import { seal } from '../../../shared/store/engine/seal-pages.ts';
+import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
 import { compressHere } from '../../../shared/store/format/compression.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { pageFrom } from '../../../shared/store/format/page.ts';
@@ -37,7 +37,7 @@ async function sealedBy(compress: Compressor['compress'], hangs = false): Promis
   const within = <T>(_: number, work: Promise<T>): Promise<T | undefined> =>
     hangs ? Promise.resolve(undefined) : work;
   const compressor = { compress, close };
-  const { pages, written } = await seal(draft, NODE, { rules: RULES, compressor, deadlines: { within } });
+  const { pages, written } = await sealPages(draft, NODE, { rules: RULES, compressor, deadlines: { within } });
   return pages.map((ref, index) => ({
     ...ref,
     content: Buffer.from(ref.content.sealed!),

@@ -5,7 +5,12 @@ import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Compression } from '../../../shared/store/contract/runtime.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { compress } from '../../../shared/store/format/compression.ts';
-import { openPage, type PageAddress, sealCompressed, type SealedPage } from '../../../shared/store/format/envelope.ts';
+import {
+  openPage,
+  type PageAddress,
+  toEnvelopeCompressed,
+  type SealedPage,
+} from '../../../shared/store/format/envelope.ts';
 import { decodeHeader, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
@@ -30,7 +35,7 @@ test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are rea
 });
 
 function sealPage({ body }: Page, place: PageAddress, how: Compression): SealedPage {
-  return sealCompressed(compress(body, how), body.length, place);
+  return toEnvelopeCompressed(compress(body, how), body.length, place);
 }
 
 test('the golden containers have layers, and tombstones in them', async () => {

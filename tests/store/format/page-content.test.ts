@@ -1,7 +1,7 @@
 // A cache's limit rests on what a page's content says it weighs.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { sealRef } from '../../../shared/store/container/seal-page.ts';
+import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { compress, decompress } from '../../../shared/store/format/compression.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
@@ -43,7 +43,7 @@ test.each([
   const value = Buffer.alloc(rest > 127 ? rest - 1 : rest);
   const filled = pageFrom([{ ...record, value }]);
   expect(filled.body.length).toBe(bodyBytes);
-  expect(sealRef(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
+  expect(sealPage(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
 });
 
 test.each(['zstd', 'deflate', 'none'] as const)(
