@@ -6,9 +6,9 @@ import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
 import { machine } from '../cli/machine.ts';
 import { command, runCommand, UsageError } from '../cli/options.ts';
 import { bundleStatement } from './bundled.ts';
-import { type Contest, type ContestResult, runContest } from './contest/contest.ts';
+import { type Match, type ContestResult, runContest } from './contest/contest.ts';
 import { type Goal, GOALS } from './contest/goals.ts';
-import { Contestants } from './contest/sides.ts';
+import { Sides } from './contest/sides.ts';
 import { contestsText, type Statement, statementsText } from './contest/text.ts';
 import { type BenchProvider, startAzure, startDatastore } from './providers.ts';
 import { runScale } from './scale.ts';
@@ -101,11 +101,11 @@ async function scale({ json }: Options): Promise<void> {
 async function contestsOf(provider: BenchProvider, options: Options): Promise<ContestResult[]> {
   const log = options.json ? (): void => {} : console.error;
   log(`${PROVIDER_NAMES[provider.provider]} on ${provider.backend}: warming up ...`);
-  const near = new Contestants(await provider.venue(options.rttMs), 'bench');
+  const near = new Sides(await provider.venue(options.rttMs), 'bench');
   await near.load(monotonicMs);
   await warmUp(near, options);
   // What lies far away anyway is not moved further.
-  const far = options.rttMs > 0 ? undefined : new Contestants(await provider.venue(FAR_RTT_MS), 'bench');
+  const far = options.rttMs > 0 ? undefined : new Sides(await provider.venue(FAR_RTT_MS), 'bench');
   const results: ContestResult[] = [];
   for (const goal of GOALS) {
     if (goal.isFar && far === undefined) continue;
@@ -119,14 +119,14 @@ async function contestsOf(provider: BenchProvider, options: Options): Promise<Co
 async function resultOf(
   { name, inFlight, isFar, ratios }: Goal,
   provider: BenchProvider,
-  contestants: Contestants,
+  contestants: Sides,
   { turnMs, rounds, rttMs }: Options,
 ): Promise<ContestResult> {
   const goal = ratios[provider.provider];
   if (name === 'stored bytes') return weighStored(provider, contestants.records(), goal);
   const far = isFar ? FAR_RTT_MS : rttMs;
   const sides = (await contestants.sides())[name];
-  const contest: Contest = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...sides };
+  const contest: Match = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...sides };
   return runContest(contest, { count: rounds, turnMs, signal: stop.signal, monotonicMs });
 }
 
@@ -134,7 +134,7 @@ function monotonicMs(): number {
   return performance.now();
 }
 
-async function warmUp(contestants: Contestants, { isQuick }: Options): Promise<void> {
+async function warmUp(contestants: Sides, { isQuick }: Options): Promise<void> {
   const { put, get } = await contestants.sides();
   const operations = WARM_UP_OPERATIONS / (isQuick ? 4 : 1);
   for (const work of [put.theirs, put.ours, get.theirs, get.ours]) {

@@ -12,7 +12,7 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emul
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
-import type { Venue } from './contest/sides.ts';
+import type { Target } from './contest/sides.ts';
 import { startLatencyProxy } from './latency-proxy.ts';
 process.env['METADATA_SERVER_DETECTION'] ??= 'none';
 
@@ -25,7 +25,7 @@ export interface BenchProvider {
   /** What it runs on, for people. */
   readonly backend: string;
   /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
-  venue(rttMs: number): Promise<Venue>;
+  venue(rttMs: number): Promise<Target>;
   /** A driver whose entities nobody else's are among. */
   driver(space: string): Driver;
   store(options?: Omit<StoreOptions, 'driver'>): Store;

@@ -6,7 +6,7 @@ import { median } from '../../../shared/compare/plan/median.ts';
 /** Does the work once; resolves, when the last reply has arrived, to the records it handled. */
 export type Work = () => Promise<number>;
 
-export interface Contest {
+export interface Match {
   readonly name: string;
   readonly provider: Provider;
   /** Callers at a time, each waiting for its reply before it calls again. */
@@ -19,7 +19,7 @@ export interface Contest {
   readonly theirs: Work;
 }
 
-export interface ContestResult extends Pick<Contest, 'name' | 'provider' | 'inFlight' | 'rttMs' | 'goal'> {
+export interface ContestResult extends Pick<Match, 'name' | 'provider' | 'inFlight' | 'rttMs' | 'goal'> {
   /** Medians over the rounds, in `unit`. */
   readonly ours: number;
   readonly theirs: number;
@@ -40,7 +40,7 @@ export interface Rounds {
 }
 
 /** Runs the contest: a turn of each side to warm up, then the rounds, each side going first in turn. */
-export async function runContest(contest: Contest, rounds: Rounds): Promise<ContestResult> {
+export async function runContest(contest: Match, rounds: Rounds): Promise<ContestResult> {
   const turn = (work: Work): Promise<number> => rateOf(work, contest.inFlight, rounds);
   await turn(contest.theirs);
   await turn(contest.ours);

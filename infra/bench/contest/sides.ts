@@ -18,7 +18,7 @@ const SINGLE_GETS_IN_FLIGHT = 32;
 const PARALLEL_BATCHES = [1, 4, 16] as const;
 
 /** Where a contest takes place: one provider, reached in one way. */
-export interface Venue {
+export interface Target {
   readonly baseline: Baseline;
   readonly store: Store;
   /** A store whose cache has room for branches, and not for a leaf. */
@@ -30,8 +30,8 @@ export type Sides = Readonly<
   Record<Exclude<ContestName, 'stored bytes'>, { readonly ours: Work; readonly theirs: Work }>
 >;
 
-export class Contestants {
-  readonly #venue: Venue;
+export class Sides {
+  readonly #venue: Target;
   readonly #dataset: string;
   readonly #source = recordSource(1, RECORD_BYTES);
   readonly #random: Random = seededRandom(1);
@@ -41,7 +41,7 @@ export class Contestants {
   #parallelBatches: number = PARALLEL_BATCHES[0];
 
   /** `dataset` names the tables; those of one dataset may be shared by venues of one provider. */
-  constructor(venue: Venue, dataset: string) {
+  constructor(venue: Target, dataset: string) {
     this.#venue = venue;
     this.#dataset = dataset;
   }

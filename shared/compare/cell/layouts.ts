@@ -27,7 +27,7 @@ export type Operation =
   | { readonly kind: 'insert'; readonly record: SampleRecord };
 
 /** One way of storing records: how many operations its callers hand over in a call, and how they are sent. */
-export interface Handling {
+export interface LayoutClient {
   recordsPerCall(workload: CellRequest['workload']): number;
   call(operations: readonly Operation[]): Call;
 }
@@ -57,7 +57,7 @@ export function operationsOf(request: CellRequest): () => Operation {
 }
 
 /** One entity and one request a record, one after another. */
-export function recordHandling(table: BaselineTable): Handling {
+export function recordHandling(table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
     *call(operations) {
@@ -77,7 +77,7 @@ async function sendSingle(table: BaselineTable, operation: Operation): Promise<r
  * One entity a record, the SDK's batches, all batches of a call in parallel. Where the provider has no batched get, a reader asks for
  * single records, one a call, and a mixed call is as large as one write batch.
  */
-export function batchHandling(baseline: Baseline, table: BaselineTable): Handling {
+export function batchHandling(baseline: Baseline, table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => {
       if (workload === 'load' || baseline.getManyMax > 1) return LOAD_RECORDS_PER_CALL;
@@ -118,7 +118,7 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
 }
 
 /** This store: `putMany` for what is handed over together, strong `get` and `put` for single records. */
-export function containerHandling(table: Table<RecordFields>): Handling {
+export function containerHandling(table: Table<RecordFields>): LayoutClient {
   return {
     recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
     call: (operations) => [

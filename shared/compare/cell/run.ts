@@ -12,7 +12,7 @@ import { encodeHistogram, latenciesOf } from './histogram.ts';
 import {
   batchHandling,
   containerHandling,
-  type Handling,
+  type LayoutClient,
   type Operation,
   operationsOf,
   recordHandling,
@@ -93,7 +93,7 @@ async function openHandling(
   request: Pick<CellRequest, 'layout' | 'dataset'>,
   { baseline, store }: CellTargets,
   signal: AbortSignal,
-): Promise<Handling> {
+): Promise<LayoutClient> {
   if (request.layout === 'container') return containerHandling(await openTable(store, request.dataset, signal));
   const table = await baseline.open(request.dataset);
   signal.throwIfAborted();
@@ -105,7 +105,7 @@ function openTable(store: Store, dataset: string, signal: AbortSignal): Promise<
   return store.table<RecordFields>(dataset, { order: 'key', signal });
 }
 
-function callsOf(request: CellRequest, handling: Handling): () => ReturnType<Handling['call']> {
+function callsOf(request: CellRequest, handling: LayoutClient): () => ReturnType<LayoutClient['call']> {
   const nextOperation = operationsOf(request);
   const size = handling.recordsPerCall(request.workload);
   return () => handling.call(Array.from({ length: size }, nextOperation));
@@ -125,13 +125,13 @@ async function preload(request: CellRequest, targets: CellTargets, signal: Abort
   await sendAll(handling, [last], signal);
 }
 
-async function isThere(handling: Handling, key: string): Promise<boolean> {
+async function isThere(handling: LayoutClient, key: string): Promise<boolean> {
   const units = [...handling.call([{ kind: 'read', key }])].flat();
   const errors = await Promise.all(units.map((unit) => unit.send()));
   return errors.flat().length === 0;
 }
 
-async function sendAll(handling: Handling, operations: readonly Operation[], signal: AbortSignal): Promise<void> {
+async function sendAll(handling: LayoutClient, operations: readonly Operation[], signal: AbortSignal): Promise<void> {
   const limit = pLimit(PRELOAD_CONCURRENCY);
   const failed = new AbortController();
   const send = async (some: readonly Operation[]): Promise<void> => {

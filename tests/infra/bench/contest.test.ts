@@ -1,13 +1,13 @@
 // Contests: rounds alternate, medians count, and work that fails is no result.
 import { expect, test } from 'vitest';
-import { type Contest, runContest } from '../../../infra/bench/contest/contest.ts';
+import { type Match, runContest } from '../../../infra/bench/contest/contest.ts';
 import { GOALS } from '../../../infra/bench/contest/goals.ts';
 import { datastoreKindEntryBytes, plainBytes } from '../../../infra/bench/contest/stored-bytes.ts';
 import { contestsText } from '../../../infra/bench/contest/text.ts';
 import { median } from '../../../shared/compare/plan/median.ts';
 
 /** Work on a clock that it moves itself: the records it handles a call, and how long a call takes. */
-function contest(clock: { nowMs: number }, log: string[], ours: [number, number], theirs: [number, number]): Contest {
+function contest(clock: { nowMs: number }, log: string[], ours: [number, number], theirs: [number, number]): Match {
   const work =
     (name: string, [records, tookMs]: [number, number]) =>
     async (): Promise<number> => {
