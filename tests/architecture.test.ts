@@ -309,7 +309,7 @@ describe('every file', () => {
 
   it('keeps to itself where it was written', () => {
     const wrong = all.filter(({ text }) =>
-      /\/work\/|\.\.\/shared\/(design|protocol|facts|style|field|seeds)\b|\/tmp\/brief/.test(text),
+      /\/work\/|\.\.\/shared\/(design|protocol|facts|style|field|seeds)\b/.test(text),
     );
     expect(wrong.map(({ file }) => file)).toEqual([]);
   });

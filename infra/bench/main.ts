@@ -101,11 +101,11 @@ async function scale({ json }: Options): Promise<void> {
 async function contestsOf(provider: BenchProvider, options: Options): Promise<ContestResult[]> {
   const log = options.json ? (): void => {} : console.error;
   log(`${PROVIDER_NAMES[provider.provider]} on ${provider.backend}: warming up ...`);
-  const near = new Sides(await provider.venue(options.rttMs), 'bench');
+  const near = new Sides(await provider.target(options.rttMs), 'bench');
   await near.load(monotonicMs);
   await warmUp(near, options);
   // What lies far away anyway is not moved further.
-  const far = options.rttMs > 0 ? undefined : new Sides(await provider.venue(FAR_RTT_MS), 'bench');
+  const far = options.rttMs > 0 ? undefined : new Sides(await provider.target(FAR_RTT_MS), 'bench');
   const results: ContestResult[] = [];
   for (const goal of GOALS) {
     if (goal.isFar && far === undefined) continue;
@@ -119,14 +119,14 @@ async function contestsOf(provider: BenchProvider, options: Options): Promise<Co
 async function resultOf(
   { name, inFlight, isFar, ratios }: Goal,
   provider: BenchProvider,
-  contestants: Sides,
+  sides: Sides,
   { turnMs, rounds, rttMs }: Options,
 ): Promise<ContestResult> {
   const goal = ratios[provider.provider];
-  if (name === 'stored bytes') return weighStored(provider, contestants.records(), goal);
+  if (name === 'stored bytes') return weighStored(provider, sides.records(), goal);
   const far = isFar ? FAR_RTT_MS : rttMs;
-  const sides = (await contestants.sides())[name];
-  const contest: Match = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...sides };
+  const works = (await sides.works())[name];
+  const contest: Match = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...works };
   return runContest(contest, { count: rounds, turnMs, signal: stop.signal, monotonicMs });
 }
 
@@ -134,8 +134,8 @@ function monotonicMs(): number {
   return performance.now();
 }
 
-async function warmUp(contestants: Sides, { isQuick }: Options): Promise<void> {
-  const { put, get } = await contestants.sides();
+async function warmUp(sides: Sides, { isQuick }: Options): Promise<void> {
+  const { put, get } = await sides.works();
   const operations = WARM_UP_OPERATIONS / (isQuick ? 4 : 1);
   for (const work of [put.theirs, put.ours, get.theirs, get.ours]) {
     let left = operations / 4;

@@ -18,14 +18,14 @@ process.env['METADATA_SERVER_DETECTION'] ??= 'none';
 
 const PROJECT_ID = 'stowage-bench';
 /** Room for branches, and not for a leaf with its page table. */
-const FORGETFUL_BYTES = 16 * 1024;
+const SMALL_CACHE_BYTES = 16 * 1024;
 
 export interface BenchProvider {
   readonly provider: Provider;
   /** What it runs on, for people. */
   readonly backend: string;
   /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
-  venue(rttMs: number): Promise<Target>;
+  target(rttMs: number): Promise<Target>;
   /** A driver whose entities nobody else's are among. */
   driver(space: string): Driver;
   store(options?: Omit<StoreOptions, 'driver'>): Store;
@@ -76,7 +76,7 @@ function benchProvider(provider: Provider, emulator: Emulator, making: Making): 
   return {
     provider,
     backend: emulator.name,
-    venue: async (rttMs) => {
+    target: async (rttMs) => {
       let { endpoint } = emulator;
       if (rttMs > 0) {
         const url = new URL(endpoint);
@@ -86,7 +86,7 @@ function benchProvider(provider: Provider, emulator: Emulator, making: Making): 
       return {
         baseline: opening(making.baseline(endpoint)),
         store: store(endpoint),
-        forgetful: store(endpoint, { cacheBytesMax: FORGETFUL_BYTES }),
+        smallCacheStore: store(endpoint, { cacheBytesMax: SMALL_CACHE_BYTES }),
       };
     },
     driver: (space) => making.driver(emulator.endpoint, space),

@@ -69,8 +69,8 @@ async function compare(clouds: Clouds, { plan, outDir }: StartOptions, signal: A
   return await publish(report, clouds, outDir);
 }
 
-function jobTimeoutMs({ durationMs, rungs }: Plan): number {
-  const longer = (durationMs * rungs.length) / (FULL_PLAN.durationMs * FULL_PLAN.rungs.length);
+function jobTimeoutMs({ durationMs, concurrencies }: Plan): number {
+  const longer = (durationMs * concurrencies.length) / (FULL_PLAN.durationMs * FULL_PLAN.concurrencies.length);
   return JOB_TIMEOUT_MS * Math.max(1, longer);
 }
 

@@ -108,7 +108,7 @@ function planOf(values: CommandLine<typeof START.options>['values']): Plan {
   return {
     ...plan,
     name: 'custom',
-    ...(callers === undefined ? {} : { rungs: rungsOf(callers) }),
+    ...(callers === undefined ? {} : { concurrencies: rungsOf(callers) }),
     ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1, RECORDS_MAX) }),
     ...(bytes === undefined ? {} : { recordBytes: wholeNumber('--bytes', bytes, BYTES_MIN, BYTES_MAX) }),
     ...(seconds === undefined ? {} : { durationMs: durationOf(seconds) }),
@@ -117,8 +117,8 @@ function planOf(values: CommandLine<typeof START.options>['values']): Plan {
 
 /** Ascending, each once. */
 function rungsOf(text: string): number[] {
-  const rungs = text.split(',').map((part) => wholeNumber('--callers', part.trim(), 1, CALLERS_MAX));
-  return [...new Set(rungs)].toSorted((one, other) => one - other);
+  const concurrencies = text.split(',').map((part) => wholeNumber('--callers', part.trim(), 1, CALLERS_MAX));
+  return [...new Set(concurrencies)].toSorted((one, other) => one - other);
 }
 
 function durationOf(seconds: string): number {

@@ -151,12 +151,12 @@ class ContainerStore implements Store {
     const shared = {
       cache: this.#cache,
       clock: this.#clock,
-      lately: this.#recentContainers,
+      recentContainers: this.#recentContainers,
       deadlines: this.#deadlines,
     };
     const runtime = this.#runtime;
-    const [readPace, writePace, limitCommits] = [this.#readLimit, this.#writeLimit, this.#limitCommits];
-    const limits = { readPace, writePace, limitCommits, commitIntervalMs };
+    const [readLimit, writeLimit, limitCommits] = [this.#readLimit, this.#writeLimit, this.#limitCommits];
+    const limits = { readLimit, writeLimit, limitCommits, commitIntervalMs };
     return new Engine({ table, driver, runtime, compression, compressor: this.#compressor, ...shared, ...limits });
   }
 

@@ -4,7 +4,7 @@ import { type Endpoint, runPlan, warmUp } from '../../shared/compare/plan/coordi
 import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
 import { result } from './fakes.ts';
 
-const PLAN = { ...DEFAULT_PLAN, rungs: [1, 8] };
+const PLAN = { ...DEFAULT_PLAN, concurrencies: [1, 8] };
 const endpoints: Endpoint[] = [
   { provider: 'datastore', url: 'http://one', headers: { Authorization: 'Bearer k1' } },
   { provider: 'azure-tables', url: 'http://two', headers: { 'x-functions-key': 'k2' } },
@@ -117,7 +117,7 @@ describe('the coordinator', () => {
 
   it('refuses an answer from another provider than the one it asked', async () => {
     const run = options((request) => succeed(request, 'datastore'));
-    const { failures } = await runPlan({ ...PLAN, rungs: [1], loadRepetitions: 1 }, 'run1', run);
+    const { failures } = await runPlan({ ...PLAN, concurrencies: [1], loadRepetitions: 1 }, 'run1', run);
     expect(failures).toHaveLength(9);
     expect(failures[0]?.error).toMatch(/is on datastore, not on azure-tables/);
   });
@@ -126,7 +126,10 @@ describe('the coordinator', () => {
     const run = options(() => {
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
     });
-    const { failures } = await runPlan({ ...PLAN, rungs: [1] }, 'run1', { ...run, endpoints: endpoints.slice(0, 1) });
+    const { failures } = await runPlan({ ...PLAN, concurrencies: [1] }, 'run1', {
+      ...run,
+      endpoints: endpoints.slice(0, 1),
+    });
     expect(failures[0]?.error).toBe('fetch failed: connect ECONNREFUSED');
   });
 
@@ -162,7 +165,7 @@ describe('what a run made', () => {
 
   it('is removed after cells that failed, too: they may have written', async () => {
     const run = options(() => Response.json({ title: 'Unavailable' }, { status: 503 }));
-    await runPlan({ ...PLAN, rungs: [1] }, 'run1', run);
+    await runPlan({ ...PLAN, concurrencies: [1] }, 'run1', run);
     expect(run.removed).toEqual(expect.arrayContaining(datasetsOf(run)));
   });
 
@@ -190,7 +193,7 @@ describe('what a run made', () => {
     const run = options(succeed, undefined, (url) =>
       url.startsWith('http://two') ? Response.json({ detail: 'not removed' }, { status: 503 }) : gone(url),
     );
-    const { leftovers } = await runPlan({ ...PLAN, rungs: [1], loadRepetitions: 1 }, 'run1', run);
+    const { leftovers } = await runPlan({ ...PLAN, concurrencies: [1], loadRepetitions: 1 }, 'run1', run);
     const stayed = run.removed.filter((url) => url.startsWith('http://two')).map((url) => url.split('/').at(-1));
     expect(leftovers).toEqual(
       stayed.map((dataset) => ({ provider: 'azure-tables', dataset, error: 'HTTP 503: not removed' })),
@@ -211,8 +214,8 @@ describe('what a run made', () => {
 describe('the plans', () => {
   it('measure each cell for a second at least, the full one up to 128 callers', () => {
     expect(DEFAULT_PLAN.durationMs).toBeGreaterThanOrEqual(1_000);
-    expect(DEFAULT_PLAN.rungs).toEqual([1, 8, 32]);
-    expect(FULL_PLAN.rungs).toEqual([1, 2, 4, 8, 16, 32, 64, 128]);
+    expect(DEFAULT_PLAN.concurrencies).toEqual([1, 8, 32]);
+    expect(FULL_PLAN.concurrencies).toEqual([1, 2, 4, 8, 16, 32, 64, 128]);
   });
 
   it('hold each combination once', () => {

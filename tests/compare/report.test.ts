@@ -53,7 +53,7 @@ const report = reportOf(
     failures: [FAILURE],
     leftovers: [{ provider: 'datastore', dataset: 'run1c7', error: 'HTTP 503: <gone>' }],
   },
-  { ...DEFAULT_PLAN, rungs: [8, 32] },
+  { ...DEFAULT_PLAN, concurrencies: [8, 32] },
   PRICES_2026_11,
   CIRCUMSTANCES,
 );

@@ -22,16 +22,16 @@ export interface Target {
   readonly baseline: Baseline;
   readonly store: Store;
   /** A store whose cache has room for branches, and not for a leaf. */
-  readonly forgetful: Store;
+  readonly smallCacheStore: Store;
 }
 
 /** Work of both sides by contest, for single calls; records of `name` must have been loaded. */
-export type Sides = Readonly<
+export type Works = Readonly<
   Record<Exclude<ContestName, 'stored bytes'>, { readonly ours: Work; readonly theirs: Work }>
 >;
 
 export class Sides {
-  readonly #venue: Target;
+  readonly #target: Target;
   readonly #dataset: string;
   readonly #source = recordSource(1, RECORD_BYTES);
   readonly #random: Random = seededRandom(1);
@@ -40,9 +40,9 @@ export class Sides {
   #bulks = 0;
   #parallelBatches: number = PARALLEL_BATCHES[0];
 
-  /** `dataset` names the tables; those of one dataset may be shared by venues of one provider. */
-  constructor(venue: Target, dataset: string) {
-    this.#venue = venue;
+  /** `dataset` names the tables; those of one dataset may be shared by targets of one provider. */
+  constructor(target: Target, dataset: string) {
+    this.#target = target;
     this.#dataset = dataset;
   }
 
@@ -54,7 +54,7 @@ export class Sides {
 
   /** Fills the tables of both sides, the SDK's several times with different parallelism: that of the fastest stays. */
   async load(now: () => number): Promise<void> {
-    const plain = await this.#venue.baseline.open(this.#dataset);
+    const plain = await this.#target.baseline.open(this.#dataset);
     let fastest = Infinity;
     for (const parallel of PARALLEL_BATCHES) {
       const begunMs = now();
@@ -63,16 +63,16 @@ export class Sides {
       if (tookMs < fastest) this.#parallelBatches = parallel;
       fastest = Math.min(fastest, tookMs);
     }
-    const table = await this.#table(this.#venue.store);
+    const table = await this.#table(this.#target.store);
     await putAll(table, this.records());
   }
 
   /** What both sides do, with all records in the cache of ours. */
-  async sides(): Promise<Sides> {
-    const { baseline, store, forgetful } = this.#venue;
+  async works(): Promise<Works> {
+    const { baseline, store, smallCacheStore } = this.#target;
     const plain = await baseline.open(this.#dataset);
     const table = await this.#table(store);
-    const forgetfulTable = await this.#table(forgetful);
+    const smallCacheTable = await this.#table(smallCacheStore);
     await table.getMany(this.records().map(({ key }) => key));
     const someKeys = (): string[] => {
       const keys = new Set<string>();
@@ -95,7 +95,7 @@ export class Sides {
       },
       get: { ours: async () => found((await table.get(this.#key())) !== undefined), theirs: plainGet },
       'get, leaf not cached': {
-        ours: async () => found((await forgetfulTable.get(this.#key())) !== undefined),
+        ours: async () => found((await smallCacheTable.get(this.#key())) !== undefined),
         theirs: plainGet,
       },
       'getMany of 500': {
@@ -134,18 +134,18 @@ export class Sides {
   /** Into a table that does not exist yet, in one call. */
   async #bulkOurs(): Promise<number> {
     this.#bulks += 1;
-    const table = await this.#venue.store.table<RecordFields>(`${this.#dataset}b${this.#bulks}`);
+    const table = await this.#target.store.table<RecordFields>(`${this.#dataset}b${this.#bulks}`);
     return putAll(table, this.records());
   }
 
   async #bulkTheirs(): Promise<number> {
     this.#bulks += 1;
-    const plain = await this.#venue.baseline.open(`${this.#dataset}b${this.#bulks}`);
+    const plain = await this.#target.baseline.open(`${this.#dataset}b${this.#bulks}`);
     return this.#putBatches(plain, this.records(), this.#parallelBatches);
   }
 
   async #putBatches(plain: BaselineTable, records: readonly SampleRecord[], parallel: number): Promise<number> {
-    const { baseline } = this.#venue;
+    const { baseline } = this.#target;
     const lanes = Map.groupBy(records, ({ key }) => baseline.lane(key));
     const batches = [...lanes.values()].flatMap((lane) => chunks(lane, baseline.putManyMax));
     const limit = pLimit(parallel);
@@ -155,7 +155,7 @@ export class Sides {
 
   /** One native batch, or as many single gets where there is none. */
   async #getBatch(plain: BaselineTable, keys: readonly string[]): Promise<number> {
-    if (this.#venue.baseline.getManyMax >= keys.length) return plain.getMany(keys);
+    if (this.#target.baseline.getManyMax >= keys.length) return plain.getMany(keys);
     const limit = pLimit(SINGLE_GETS_IN_FLIGHT);
     const hits = await Promise.all(keys.map((key) => limit(() => plain.get(key))));
     return hits.filter(Boolean).length;

@@ -114,17 +114,17 @@ function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
 class PlanRun {
   readonly #options: CoordinatorOptions;
   readonly #repetitions: number;
-  /** At the least: which rungs are repeated shows as they run. */
+  /** At the least: which concurrencies are repeated shows as they run. */
   #total: number;
   #done = 0;
   readonly #measured = new Map<string, CellResult[]>();
   readonly #tries = new Map<string, number>();
   readonly #failures: FailedCell[] = [];
 
-  constructor({ rungs, loadRepetitions }: Plan, options: CoordinatorOptions) {
+  constructor({ concurrencies, loadRepetitions }: Plan, options: CoordinatorOptions) {
     this.#options = options;
     this.#repetitions = loadRepetitions;
-    this.#total = options.endpoints.length * 3 * (3 * rungs.length + loadRepetitions - 1);
+    this.#total = options.endpoints.length * 3 * (3 * concurrencies.length + loadRepetitions - 1);
   }
 
   async measure(cell: PlannedCell, datasets: Datasets): Promise<void> {

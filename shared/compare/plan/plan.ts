@@ -5,7 +5,7 @@ import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '.
 export interface Plan {
   readonly name: 'default' | 'full' | 'custom';
   /** Callers in flight, ascending. */
-  readonly rungs: readonly number[];
+  readonly concurrencies: readonly number[];
   readonly durationMs: number;
   readonly warmupMs: number;
   /** Records in a dataset that is read or updated. */
@@ -18,7 +18,7 @@ export interface Plan {
 
 export const DEFAULT_PLAN: Plan = {
   name: 'default',
-  rungs: [1, 8, 32],
+  concurrencies: [1, 8, 32],
   durationMs: 1_000,
   warmupMs: 200,
   records: 10_000,
@@ -30,7 +30,7 @@ export const DEFAULT_PLAN: Plan = {
 export const FULL_PLAN: Plan = {
   ...DEFAULT_PLAN,
   name: 'full',
-  rungs: [1, 2, 4, 8, 16, 32, 64, 128],
+  concurrencies: [1, 2, 4, 8, 16, 32, 64, 128],
   durationMs: 2_000,
   warmupMs: 500,
 };
@@ -44,7 +44,7 @@ export interface PlannedCell {
 export function cellsOf(plan: Plan, providers: readonly Provider[], runId: string): PlannedCell[] {
   const cells: PlannedCell[] = [];
   for (const workload of WORKLOADS) {
-    for (const concurrency of plan.rungs) {
+    for (const concurrency of plan.concurrencies) {
       for (const layout of LAYOUTS) {
         for (const provider of providers) {
           cells.push({

@@ -55,7 +55,7 @@ export function throughputChart(report: Report, workload: Workload, shape: Shape
     grid: panels,
     xAxis: providers.map((_, at) => ({
       ...axis('category', at),
-      data: report.plan.rungs.map(String),
+      data: report.plan.concurrencies.map(String),
       name: 'callers in flight',
       nameLocation: 'middle' as const,
       nameGap: 26,
@@ -79,7 +79,7 @@ function line(report: Report, series: Omit<Coordinates, 'concurrency'>, at: numb
     labelLayout: { hideOverlap: true },
     lineStyle: { width: 2.5 },
     color: colourOf(series.provider, series.layout),
-    data: report.plan.rungs.map((concurrency) => {
+    data: report.plan.concurrencies.map((concurrency) => {
       const value = find(report, { ...series, concurrency })?.recordsPerSecond;
       const others = LAYOUTS.filter((layout) => layout !== series.layout).flatMap(
         (layout) => find(report, { ...series, layout, concurrency })?.recordsPerSecond ?? [],
@@ -106,7 +106,7 @@ function labelPlace(value: number, others: readonly number[], pxPerFactorTen: nu
 export function latencyChart(report: Report, workload: Workload, shape: Shape): string {
   const providers = providersOf(report);
   const names = providers.map((provider) => PROVIDER_NAMES[provider]);
-  const concurrency = Math.max(...report.plan.rungs);
+  const concurrency = Math.max(...report.plan.concurrencies);
   const { panels, heightPx } = panelsOf(names.length, shape, {
     headPx: 32,
     heightPx: 204,

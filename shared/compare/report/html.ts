@@ -60,7 +60,7 @@ function header({ startedAt, durationMs, plan, machine, providers }: Report): st
   const memory = Math.round(machine.memoryBytes / 2 ** 30);
   return `<header>
 <h1>Stowage: three ways to store small records</h1>
-<p>One entity a record, the SDK's own batches, and this container store, under ${plan.rungs.join(', ')} callers in flight.
+<p>One entity a record, the SDK's own batches, and this container store, under ${plan.concurrencies.join(', ')} callers in flight.
 Plan <i>${escape(plan.name)}</i>, ${plan.recordBytes}-byte records, started ${escape(startedAt.replace('T', ' ').slice(0, 16))} UTC, took ${Math.round(durationMs / 1_000)} s.</p>
 <ul>${list.join('')}<li><b>Machine</b>: ${machine.cores} cores, ${escape(machine.cpu)}, ${memory} GiB, ${escape(machine.platform)}, Node.js ${escape(machine.node)}</li></ul>
 <p class="caveat">${emulated(providers) ? 'These are <b>emulators, not the clouds</b>: they share this machine with the functions, without a network and without throttling. Compare the layouts with each other; do not take the rates for what a cloud will do.' : 'Measured against real services.'}</p>
@@ -124,7 +124,7 @@ function times(ratio: number | null, isLike: boolean): string {
 }
 
 function workloadSection(report: Report, workload: Workload): string {
-  const highest = Math.max(...report.plan.rungs);
+  const highest = Math.max(...report.plan.concurrencies);
   return `<section><h2>${WORKLOAD_TITLES[workload]}</h2><p class="words">${WORKLOAD_WORDS[workload]}</p>
 ${legend(providersOf(report))}
 <h3>Throughput, records a second (logarithmic)</h3>${figure((shape) => throughputChart(report, workload, shape), `Throughput of ${workload} against callers in flight`)}

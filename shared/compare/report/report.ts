@@ -25,7 +25,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, prices: Prices, circu
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
     ...circumstances,
-    plan: { ...plan, rungs: [...plan.rungs] },
+    plan: { ...plan, concurrencies: [...plan.concurrencies] },
     prices: structuredClone(prices),
     cells,
     failures: [...outcome.failures],

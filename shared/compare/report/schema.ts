@@ -94,7 +94,7 @@ export const reportSchema = z.strictObject({
   ...circumstancesSchema.shape,
   plan: z.strictObject({
     name: z.string(),
-    rungs: z.array(z.int()),
+    concurrencies: z.array(z.int()),
     durationMs: z.int(),
     warmupMs: z.int(),
     records: z.int(),

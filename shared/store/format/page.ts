@@ -29,14 +29,14 @@ export function recordCount(page: Page): number {
 export function parsePage(body: Uint8Array): Page {
   const reader = new ByteReader(body);
   const starts: number[] = [];
-  let mortal = false;
+  let mayHoldDead = false;
   while (reader.left > 0) {
     starts.push(reader.position);
     reader.bytes();
     const flags = reader.u8();
     reader.varint();
     if ((flags & FLAG_EXPIRES) !== 0) reader.varint();
-    if (flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0) mortal = true;
+    if (flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0) mayHoldDead = true;
     reader.bytes();
   }
   starts.push(body.length);
@@ -102,10 +102,10 @@ function comparePlaced(page: Page, index: number, position: Position, place: Pos
 /** A page of these records, which are given in order of their positions. */
 export function pageFrom(records: readonly StoredRecord[]): Page {
   let bytes = 0;
-  let mortal = false;
+  let mayHoldDead = false;
   for (const record of records) {
     bytes += recordBytes(record);
-    if (record.expiresAtMs !== undefined || isTombstone(record)) mortal = true;
+    if (record.expiresAtMs !== undefined || isTombstone(record)) mayHoldDead = true;
   }
   const writer = new ByteWriter(bytes);
   const starts: number[] = [];

@@ -35,7 +35,7 @@ class Part {
   }
 }
 
-const FORM = { appKey: 'k', hostKey: '', workload: 'load', rungs: '1, 8', durationMs: '1000' };
+const FORM = { appKey: 'k', hostKey: '', workload: 'load', concurrencies: '1, 8', durationMs: '1000' };
 
 const RESULT = {
   provider: 'datastore',

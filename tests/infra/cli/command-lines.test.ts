@@ -71,7 +71,7 @@ describe('npm start', () => {
       ' ',
     );
     expect(startOptions(...args)).toMatchObject({
-      plan: { name: 'custom', records: 2_000, recordBytes: 1_000, rungs: [1, 8, 32], durationMs: 500 },
+      plan: { name: 'custom', records: 2_000, recordBytes: 1_000, concurrencies: [1, 8, 32], durationMs: 500 },
       providers: ['datastore'],
       outDir: 'report/small',
     });

@@ -9,7 +9,7 @@ import { PageContent } from '../../../shared/store/format/page-content.ts';
 import { pageFrom } from '../../../shared/store/format/page.ts';
 
 const sealed = Buffer.alloc(100);
-const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mortal: false };
+const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mayHoldDead: false };
 
 test('a content weighs the forms it holds', () => {
   const content = new PageContent();
