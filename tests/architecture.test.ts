@@ -249,6 +249,7 @@ describe('the top level', () => {
       'package.json',
       'package-lock.json',
       'README.md',
+      'CHANGELOG.md',
       'LICENSE',
       'tsconfig.json',
       'vitest.config.ts',
@@ -299,6 +300,20 @@ describe('packages', () => {
   it('of the clouds are optional peers', () => {
     for (const name of Object.keys(own.peerDependencies))
       expect(own.peerDependenciesMeta[name]).toEqual({ optional: true });
+  });
+});
+
+describe('documents', () => {
+  const documents = filesBelow('.').filter(({ file }) => file.endsWith('.md'));
+
+  it('link to what exists', () => {
+    const broken = documents.flatMap(({ file, text }) =>
+      [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+        .map(([, target]) => target!)
+        .filter((target) => !existsSync(path.join(ROOT, path.dirname(file), target)))
+        .map((target) => `${file} links to ${target}`),
+    );
+    expect(broken).toEqual([]);
   });
 });
 

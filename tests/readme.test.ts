@@ -178,7 +178,8 @@ test.each(STORE_CODES)('the table of errors has a row for "%s"', async (code) =>
 });
 
 test.each(Object.entries(PROBLEMS))('the HTTP error "%s" is named with its status', async (code, { status }) => {
-  const text = (await readme()).replaceAll(/\s+/g, ' ');
+  const reference = await readFile(new URL('functions/README.md', ROOT), 'utf8');
+  const text = `${await readme()}${reference}`.replaceAll(/\s+/g, ' ');
   const rows = text.split(/(?=[|,]|- )/).join('');
   expect(rows).toContain(`\`${code}\``);
   expect(rows).toContain(String(status));
