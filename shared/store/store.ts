@@ -60,9 +60,9 @@ class ContainerStore implements Store {
     const { runtime = systemRuntime, cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
-    if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
     if (!((options.commitsPerSecondMax ?? 1) > 0))
       throw new StoreError('invalid', 'commitsPerSecondMax must be above 0: leave it out for no limit');
+    this.#deadlines = new Deadlines(runtime, timeoutMs);
     this.#options = options;
     this.#runtime = runtime;
     this.#driver = withRetry(options.driver, runtime);
@@ -71,7 +71,6 @@ class ContainerStore implements Store {
     this.#compressor = runtime.newCompressor();
     this.#readLimit = new AdaptiveLimit(runtime);
     this.#writeLimit = new AdaptiveLimit(runtime);
-    this.#deadlines = new Deadlines(runtime, timeoutMs);
   }
 
   async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {

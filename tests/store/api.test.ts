@@ -330,6 +330,13 @@ test('an aborted signal ends the call before anything is written', async () => {
   expect(await table.get('k')).toBeUndefined();
 });
 
+test.each([0, -5, Number.NaN, Infinity, 2 ** 31])(
+  'openStore refuses timeoutMs %d, which no call could have',
+  (timeoutMs) => {
+    expect(() => openStore({ driver: memoryDriver(), timeoutMs })).toThrow('timeoutMs must be above 0 and below 2^31');
+  },
+);
+
 test.each([0, -5, Number.NaN])('timeoutMs %d is refused', async (timeoutMs) => {
   const table = await newTable<number>();
   await expect(table.get('k', { timeoutMs })).rejects.toMatchObject({ code: 'invalid' });

@@ -22,7 +22,9 @@ export class Deadlines {
   #sleeper: AbortController | undefined;
   #isClosed = false;
 
+  /** Throws `invalid` for a default that no call could have. */
   constructor(runtime: Runtime, defaultTimeoutMs: number) {
+    checkTimeout(defaultTimeoutMs);
     this.#runtime = runtime;
     this.#defaultTimeoutMs = defaultTimeoutMs;
   }
@@ -31,8 +33,7 @@ export class Deadlines {
   begin(options: CallOptions | undefined): Deadline {
     if (this.#isClosed) throw new StoreError('invalid', 'the store is closed');
     const timeoutMs = options?.timeoutMs ?? this.#defaultTimeoutMs;
-    if (!(timeoutMs > 0) || timeoutMs > 2 ** 31 - 1)
-      throw new StoreError('invalid', 'timeoutMs must be above 0 and below 2^31');
+    checkTimeout(timeoutMs);
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
   }
 
@@ -129,4 +130,10 @@ export class Deadlines {
 export function abortedError(cause: unknown): StoreError {
   const why = cause === undefined ? 'the deadline passed' : 'the call was aborted';
   return new StoreError('aborted', `${why} before anything was written`, { cause });
+}
+
+/** Timers take no more. */
+function checkTimeout(timeoutMs: number): void {
+  if (!(timeoutMs > 0) || timeoutMs > 2 ** 31 - 1)
+    throw new StoreError('invalid', 'timeoutMs must be above 0 and below 2^31');
 }

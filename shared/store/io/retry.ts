@@ -6,8 +6,10 @@ import { asBuffer } from '../format/bytes.ts';
 
 const TRIES_MAX = 4;
 const PAUSE_FIRST_MS = 50;
+/** A connection may have fallen silent: a try that waited for all the time there is would leave none for another connection. */
+const TRY_TIMEOUT_MS = 4_000;
 
-/** Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses, within the call's own deadline. */
+/** Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses, within the call's own deadline; each try waits up to 4 s. */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
   const retried = async <T>(
     options: DriverCallOptions,
@@ -17,7 +19,7 @@ export function withRetry(driver: Driver, runtime: Runtime): Driver {
     for (let tries = 1; ; tries += 1) {
       const leftMs = dueMs - runtime.monotonicMs();
       try {
-        return await call({ timeoutMs: Math.max(1, leftMs) });
+        return await call({ timeoutMs: Math.min(TRY_TIMEOUT_MS, Math.max(1, leftMs)) });
       } catch (error) {
         const pauseMs = PAUSE_FIRST_MS * 2 ** (tries - 1) * (0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256);
         const isLast = tries === TRIES_MAX || runtime.monotonicMs() + pauseMs >= dueMs;

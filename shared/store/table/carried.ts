@@ -31,7 +31,6 @@ const BINARY: ReadonlySet<unknown> = new Set(
     Float64Array,
     BigInt64Array,
     BigUint64Array,
-    DataView,
   ].map(({ prototype }) => prototype as unknown),
 );
 
@@ -131,7 +130,8 @@ class Visitor {
       assertBare(value);
       if ((value as ArrayBuffer).resizable)
         throw new TypeError('a resizable ArrayBuffer cannot be stored: put a slice');
-    } else if (!BINARY.has(prototype))
+    } else if (prototype === DataView.prototype) assertBare(value);
+    else if (!BINARY.has(prototype))
       throw new TypeError(`${named(value)} would not come back as one: put what it holds`);
   }
 

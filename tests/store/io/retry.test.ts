@@ -72,3 +72,9 @@ test('rule 2: a write or removal of unknown fate is sent once', async () => {
   await runtime.run(retrying.remove([{ id: 'a', version: 'v' }], { timeoutMs: 1_000 }));
   expect(timeoutsMs).toEqual([1_000, 1_000]);
 });
+
+test.each(CALLS)('a %s that is not answered leaves time for another try', async (_, call) => {
+  const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE], 4_000);
+  await runtime.run(call(retrying, 10_000));
+  expect(timeoutsMs).toEqual([4_000, 4_000]);
+});

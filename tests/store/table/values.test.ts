@@ -138,6 +138,12 @@ const REFUSED: [string, Codec, unknown, string][] = [
   ]),
   ['an invalid Date', 'msgpack', new Date(Number.NaN), 'put null'],
   ['a Date with a property', 'msgpack', Object.assign(new Date(0), { a: 1 }), 'added to an instance of Date'],
+  [
+    'a DataView with a property',
+    'msgpack',
+    Object.assign(new DataView(new ArrayBuffer(1)), { a: 1 }),
+    'added to an instance of DataView',
+  ],
   ['a subclass of Map', 'msgpack', new (class Index extends Map {})(), 'Index'],
   ['a subclass of Uint8Array', 'msgpack', new (class Bytes extends Uint8Array {})(1), 'Bytes'],
   ['a resizable ArrayBuffer', 'msgpack', new ArrayBuffer(1, { maxByteLength: 2 }), 'resizable'],
