@@ -1,9 +1,10 @@
 // Both clouds on this machine for somebody who writes against them: addresses and keys as lines to paste into a shell, until Ctrl-C.
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../cli/options.ts';
+import { runCommand, UsageError } from '../cli/options.ts';
+import { freePort } from '../processes/supervised.ts';
 import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
+import { lockFolder, makeFolder } from './folder.ts';
 import { runJob } from './job.ts';
 import { DEV, type DevOptions, devOptionsOf } from './options.ts';
 
@@ -12,14 +13,39 @@ const BUILD_DIR = fileURLToPath(new URL('../../.build', import.meta.url));
 /** Data may have to be written, after the functions have ended. */
 const CLOSE_TIMEOUT_MS = 60_000;
 
+/** Two functions on each of two clouds. */
+const PORTS = 4;
+
 await runCommand(DEV, process.argv.slice(2), async (given) => {
   const options = devOptionsOf(given);
-  return await runJob((signal) => serve(options, signal), CLOSE_TIMEOUT_MS);
+  await checkPorts(options.firstPort);
+  const release = await takeData(options.dataDir);
+  try {
+    return await runJob((signal) => serve(options, signal), CLOSE_TIMEOUT_MS);
+  } finally {
+    await release();
+  }
 });
+
+/** Before anything starts: one port in use would end what the others have begun. */
+async function checkPorts(firstPort: number | undefined): Promise<void> {
+  if (firstPort === undefined) return;
+  for (let port = firstPort; port < firstPort + PORTS; port += 1) {
+    await freePort(port).catch((error: unknown) => {
+      throw new UsageError(`--port: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+}
+
+/** Resolves to what gives the folder back. */
+async function takeData(dataDir: string | undefined): Promise<() => Promise<void>> {
+  if (dataDir === undefined) return async () => {};
+  await makeFolder('--data', dataDir);
+  return await lockFolder('--data', dataDir);
+}
 
 async function serve(options: DevOptions, signal: AbortSignal): Promise<number> {
   const { dataDir } = options;
-  if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
   console.log('Starting emulators and functions ...');
   const clouds = await startClouds({ ...options, buildDir: BUILD_DIR, log: () => {}, signal });
   try {

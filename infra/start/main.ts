@@ -13,6 +13,7 @@ import { runCommand } from '../cli/options.ts';
 import { showProgress } from '../cli/progress.ts';
 import { writeReport } from '../cli/report-files.ts';
 import { type Clouds, startClouds } from './clouds.ts';
+import { makeFolder } from './folder.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './options.ts';
 import { proveRecord } from './proof.ts';
@@ -27,6 +28,7 @@ const JOB_TIMEOUT_MS = 45 * 60_000;
 
 await runCommand(START, process.argv.slice(2), async (given) => {
   const options = startOptionsOf(given);
+  await makeFolder('--out', options.outDir);
   return await runJob((signal) => run(options, signal));
 });
 

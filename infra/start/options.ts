@@ -75,7 +75,7 @@ shell.`,
     },
     'read-key': {
       value: 'KEY',
-      help: 'key of access with the role read, on both clouds; default a random one, as for the next three',
+      help: 'key of access with the role read, 16 characters or more, on both clouds; default a random one, as for the next three',
     },
     'write-key': { value: 'KEY', help: 'with the role write' },
     'admin-key': { value: 'KEY', help: 'with the role admin' },

@@ -1,0 +1,51 @@
+// Folders that a command is told to use: they are there and may be written before anything starts, and one that keeps data has one user.
+import { access, constants, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { UsageError } from '../cli/options.ts';
+
+/** Makes the folder unless it is there. Throws a UsageError that names the option where it cannot be made, or not be written to. */
+export async function makeFolder(option: string, folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`${option} takes a folder that can be written to: ${(error as Error).message}`);
+  }
+}
+
+const LOCK_FILE = 'in-use-by-process';
+
+/**
+ * Takes the folder for this process alone, until the function that it resolves to is called; the lock of a process that has ended does not
+ * count. Throws a UsageError while another process has it: the one that ended last would overwrite what the other kept.
+ */
+export async function lockFolder(option: string, folder: string): Promise<() => Promise<void>> {
+  const file = path.join(folder, LOCK_FILE);
+  const holder = await holderOf(file);
+  if (holder !== undefined && isRunning(holder))
+    throw new UsageError(`${option}: ${folder} is in use by process ${holder}: end that one, or take another folder`);
+  if (holder !== undefined) await rm(file, { force: true });
+  try {
+    const lock = await open(file, 'wx');
+    await lock.writeFile(String(process.pid));
+    await lock.close();
+  } catch {
+    throw new UsageError(`${option}: ${folder} has just been taken by another process`);
+  }
+  return () => rm(file, { force: true });
+}
+
+/** Undefined where there is no lock. */
+async function holderOf(file: string): Promise<number | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Number(text);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    // It runs, under another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
