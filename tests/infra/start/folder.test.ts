@@ -17,7 +17,7 @@ async function newFolder(): Promise<string> {
 test('a folder is made with those above it', async () => {
   const folder = path.join(await newFolder(), 'a/b');
   await makeFolder('--out', folder);
-  await writeFile(path.join(folder, 'file'), '');
+  await expect(writeFile(path.join(folder, 'file'), '')).resolves.toBeUndefined();
 });
 
 test('a file in the place of a folder is refused by the option that names it', async () => {
@@ -32,9 +32,8 @@ test('a folder that another process uses is refused, and free again once it is g
   const release = await lockFolder('--data', folder);
   await expect(lockFolder('--data', folder)).rejects.toThrow(`is in use by process ${process.pid}`);
   await release();
-  await (
-    await lockFolder('--data', folder)
-  )();
+  const again = await lockFolder('--data', folder);
+  await expect(again()).resolves.toBeUndefined();
 });
 
 test('the lock of a process that has ended does not count', async () => {
@@ -42,7 +41,6 @@ test('the lock of a process that has ended does not count', async () => {
   const ended = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
   await once(ended, 'exit');
   await writeFile(path.join(folder, 'in-use-by-process'), String(ended.pid));
-  await (
-    await lockFolder('--data', folder)
-  )();
+  const again = await lockFolder('--data', folder);
+  await expect(again()).resolves.toBeUndefined();
 });
