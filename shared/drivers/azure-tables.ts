@@ -5,6 +5,7 @@ import type {
   Driver,
   Entity,
   EntityVersion,
+  ListCursor,
   ListPage,
   ReadRequest,
   Refused,
@@ -183,7 +184,7 @@ async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs:
 /** Partition after partition, since a query across partitions would scan the table; the cursor is a partition and a place in it. */
 async function listPage(
   calls: TableCalls,
-  page: { prefix: string; cursor: string | undefined; count: number; timeoutMs: number },
+  page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
 ): Promise<ListPage> {
   const { prefix, cursor, count, timeoutMs } = page;
   const [place = '0', continuation = ''] = (cursor ?? '0').split('.', 2);
@@ -202,8 +203,8 @@ async function listPage(
       timeoutMs,
     );
     const ids = found.rowKeys.filter((id) => id.startsWith(prefix));
-    if (found.continuation !== undefined) return { ids, cursor: `${partition}.${found.continuation}` };
-    return { ids, cursor: partition + 1 < PARTITION_COUNT ? String(partition + 1) : undefined };
+    if (found.continuation !== undefined) return { ids, cursor: `${partition}.${found.continuation}` as ListCursor };
+    return { ids, cursor: partition + 1 < PARTITION_COUNT ? (String(partition + 1) as ListCursor) : undefined };
   } catch (error) {
     throw readError(error);
   }

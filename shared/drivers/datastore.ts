@@ -4,6 +4,9 @@ import type {
   Driver,
   DriverLimits,
   Entity,
+  EntityId,
+  EntityVersion,
+  ListCursor,
   ListPage,
   ReadRequest,
   Refused,
@@ -205,7 +208,7 @@ async function lookup(
 
 function toEntity({ id, parts }: ReadRequest, result: EntityResult | undefined): Entity | undefined {
   if (result === undefined) return undefined;
-  return { id, version: String(result.version), parts: partsOf(id, result.entity ?? {}, parts) };
+  return { id, version: versionIn(result), parts: partsOf(id, result.entity ?? {}, parts) };
 }
 
 function mutationOf(space: KeySpace, write: Write): Mutation {
@@ -244,7 +247,7 @@ async function wholeMutations(
 }
 
 function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult | undefined): Write | undefined {
-  if (stored === undefined || String(stored.version) !== write.version) return undefined;
+  if (stored === undefined || versionIn(stored) !== write.version) return undefined;
   const kept = partsOf(write.id, stored.entity ?? {}, 'all');
   for (const { name } of write.parts) kept.delete(name);
   const parts = [...kept].map(([name, bytes]) => ({ name, bytes, chunksBefore: 0 }));
@@ -257,18 +260,18 @@ function outcomesOf(response: CommitResponse, count: number): readonly WriteOutc
     const result = results[place];
     // FAIL reports a conflict as an error; a server that reports it here has not been understood.
     if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
-    return { kind: 'written', version: String(result.version) };
+    return { kind: 'written', version: versionIn(result) };
   });
 }
 
 async function list(
   calls: DatastoreCalls,
   space: KeySpace,
-  page: { prefix: string; cursor: string | undefined; count: number; timeoutMs: number },
+  page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
 ): Promise<ListPage> {
   const { prefix, cursor, count, timeoutMs } = page;
   const bound = (op: 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', name: string) => ({
-    propertyFilter: { property: { name: '__key__' }, op, value: { keyValue: keyOf(space, name) } },
+    propertyFilter: { property: { name: '__key__' }, op, value: { keyValue: keyOf(space, name as EntityId) } },
   });
   const filters = [bound('GREATER_THAN_OR_EQUAL', prefix), bound('LESS_THAN', prefix + AFTER_ALL_IDS)];
   const query = {
@@ -285,7 +288,14 @@ async function list(
   const ids = (batch.entityResults ?? []).map(({ entity }) => idOf(entity?.key));
   // The legacy emulator promises more results for ever: only a full page, or one that was cut short, is followed by another.
   const more = batch.moreResults === 'NOT_FINISHED' || (ids.length >= count && batch.moreResults !== 'NO_MORE_RESULTS');
-  return { ids, cursor: more ? Buffer.from(batch.endCursor as Uint8Array).toString('base64') : undefined };
+  return {
+    ids,
+    cursor: more ? (Buffer.from(batch.endCursor as Uint8Array).toString('base64') as ListCursor) : undefined,
+  };
+}
+
+function versionIn({ version }: Pick<EntityResult, 'version'>): EntityVersion {
+  return String(version) as EntityVersion;
 }
 
 function isFailure(value: object): value is Refused | Unknown {

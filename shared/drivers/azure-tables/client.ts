@@ -10,6 +10,7 @@ import {
   type TableEntity,
   type TransactionAction,
 } from '@azure/data-tables';
+import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { Requests, withDeadline } from '../common/outcomes.ts';
 import { isTableNotFound } from './errors.ts';
 import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.ts';
@@ -43,11 +44,11 @@ export interface ClientOptions {
 /** A row to be written: an insert, or a change on condition of its etag. */
 export interface RowWrite extends RowKeys {
   readonly properties: Properties;
-  readonly change?: { readonly mode: UpdateMode; readonly etag: string };
+  readonly change?: { readonly mode: UpdateMode; readonly etag: EntityVersion };
 }
 
 export interface RowPage {
-  readonly rowKeys: readonly string[];
+  readonly rowKeys: readonly EntityId[];
   readonly continuation: string | undefined;
 }
 
@@ -59,10 +60,10 @@ export interface TableCalls {
   /** Rejects with the service's error if there is none. */
   get(keys: RowKeys, select: readonly string[] | undefined, timeoutMs: number): Promise<RowReply>;
   /** The new etag; undefined if the service does not tell. */
-  write(write: RowWrite, timeoutMs: number): Promise<string | undefined>;
-  delete(keys: RowKeys, etag: string, timeoutMs: number): Promise<void>;
+  write(write: RowWrite, timeoutMs: number): Promise<EntityVersion | undefined>;
+  delete(keys: RowKeys, etag: EntityVersion, timeoutMs: number): Promise<void>;
   /** The new etags in order; undefined if the reply is not that of a transaction that succeeded. */
-  submit(writes: readonly RowWrite[], timeoutMs: number): Promise<readonly string[] | undefined>;
+  submit(writes: readonly RowWrite[], timeoutMs: number): Promise<readonly EntityVersion[] | undefined>;
   listPage(filter: string, count: number, continuation: string | undefined, timeoutMs: number): Promise<RowPage>;
   close(): void;
 }
@@ -107,7 +108,7 @@ export function tableCalls({
         const { subResponses } = await client.submitTransaction(writes.map(actionOf), { abortSignal });
         const succeeded = subResponses.every(({ status, etag }) => status < 300 && etag !== undefined);
         if (!succeeded || subResponses.length !== writes.length) return undefined;
-        return subResponses.map(({ etag }) => etag ?? '');
+        return subResponses.map(({ etag }) => etag as EntityVersion);
       }),
     listPage: (filter, count, continuation, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
@@ -118,7 +119,7 @@ export function tableCalls({
         };
         const page = (await rows.byPage(settings).next()).value ?? [];
         return {
-          rowKeys: page.map((row: { rowKey?: string }) => row.rowKey ?? ''),
+          rowKeys: page.map((row: { rowKey?: string }) => (row.rowKey ?? '') as EntityId),
           continuation: page.continuationToken,
         };
       }),

@@ -1,6 +1,6 @@
 // Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition.
 import { randomBytes } from 'node:crypto';
-import { PROBE_PREFIX } from '../../store/contract/driver.ts';
+import { type EntityId, type EntityVersion, PROBE_PREFIX } from '../../store/contract/driver.ts';
 import type { TableCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keysOf } from './mapping.ts';
@@ -9,10 +9,10 @@ const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 
 /** Undefined if the endpoint can be trusted, else what is wrong with it. Cost: six requests in turn. */
 export async function probe(calls: TableCalls, timeoutMs: number): Promise<string | undefined> {
-  const keys = keysOf(`${PROBE_PREFIX}${randomBytes(12).toString('hex')}`);
-  const merge = (etag: string) =>
+  const keys = keysOf(`${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId);
+  const merge = (etag: EntityVersion) =>
     calls.write({ ...keys, properties: { set: AFTER }, change: { mode: 'Merge', etag } }, timeoutMs);
-  const remove = (etag: string) => calls.delete(keys, etag, timeoutMs);
+  const remove = (etag: EntityVersion) => calls.delete(keys, etag, timeoutMs);
 
   const first = await calls.write({ ...keys, properties: { kept: BEFORE, set: BEFORE } }, timeoutMs);
   const second = first === undefined ? undefined : await merge(first);

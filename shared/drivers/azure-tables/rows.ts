@@ -8,6 +8,7 @@ import {
   type HttpMethods,
 } from '@azure/core-rest-pipeline';
 import type { TableClient } from '@azure/data-tables';
+import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 
 const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
@@ -17,7 +18,7 @@ export type Properties = Readonly<Record<string, string>>;
 
 export interface RowKeys {
   readonly partition: string;
-  readonly row: string;
+  readonly row: EntityId;
 }
 
 export interface RowRequest extends RowKeys {
@@ -27,11 +28,11 @@ export interface RowRequest extends RowKeys {
   /** Of a write. */
   readonly properties?: Properties;
   /** The condition of a change. */
-  readonly etag?: string;
+  readonly etag?: EntityVersion;
 }
 
 export interface RowReply {
-  readonly etag: string | undefined;
+  readonly etag: EntityVersion | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -72,7 +73,7 @@ export function rowSender(client: TableClient, endpoint: string, allowInsecureCo
     if (reply.status >= 300) throw refusalOf(reply.status, body, reply.headers.get('x-ms-error-code'));
     if (request.method === 'GET' && body === undefined)
       throw new StoreError('unavailable', 'the reply was not from azure tables: look for a proxy on the way');
-    return { etag: reply.headers.get('etag'), properties: body ?? {} };
+    return { etag: reply.headers.get('etag') as EntityVersion | undefined, properties: body ?? {} };
   };
 }
 

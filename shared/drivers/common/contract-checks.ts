@@ -3,7 +3,9 @@
 import {
   type DriverLimits,
   type EntityVersion,
+  type EntityId,
   partBytes,
+  type PartName,
   type ReadRequest,
   type Removal,
   type Write,
@@ -55,7 +57,7 @@ function checkCount(what: string, count: number, countMax: number): void {
   }
 }
 
-function checkIds(entries: readonly { readonly id: string }[], limits: DriverLimits): void {
+function checkIds(entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
   const seen = new Set<string>();
   for (const { id } of entries) {
     if (!ID.test(id) || id.length > limits.idBytesMax)
@@ -65,7 +67,7 @@ function checkIds(entries: readonly { readonly id: string }[], limits: DriverLim
   }
 }
 
-function checkOneLane(entries: readonly { readonly id: string }[], limits: DriverLimits): void {
+function checkOneLane(entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
   const lanes = new Set(entries.map(({ id }) => limits.lane(id)));
   if (lanes.size > 1) throw new TypeError(`a request mixes lanes: lanes=${[...lanes].join(',')}`);
 }
@@ -91,7 +93,7 @@ function checkParts(write: Write): void {
 }
 
 /** A letter, or one with a number. */
-export function isPartName(name: string): boolean {
+export function isPartName(name: string): name is PartName {
   return PART_NAME.test(name);
 }
 

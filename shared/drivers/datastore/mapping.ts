@@ -2,6 +2,7 @@
 // carries a tag made of the entity's id in its property name: a lookup has ONE mask for all its keys, and names shared by all
 // entities would fetch page 17 of every one of them. Parts without a number (`h`) are wanted of every entity and carry none.
 import type { EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
+import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Key, StoredEntity } from './client.ts';
 
@@ -21,7 +22,7 @@ export function keyOf({ projectId, databaseId, namespace, kind }: KeySpace, id: 
 }
 
 export function idOf(key: Key | null | undefined): EntityId {
-  return key?.path?.at(-1)?.name ?? '';
+  return (key?.path?.at(-1)?.name ?? '') as EntityId;
 }
 
 /** Stored data depends on it; it never changes. */
@@ -41,8 +42,8 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
 export function partsOf(id: EntityId, stored: StoredEntity, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const [property, value] of Object.entries(stored.properties ?? {})) {
-    const name = property.split('_', 1)[0] ?? '';
-    const asked = wanted === 'all' || wanted.includes(name);
+    const [name = ''] = property.split('_', 1);
+    const asked = isPartName(name) && (wanted === 'all' || wanted.includes(name));
     if (asked && property === propertyOf(id, name) && isBytes(value.blobValue) && value.blobValue.byteLength > 0) {
       parts.set(name, value.blobValue);
     }

@@ -18,7 +18,7 @@ export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
 
 /** Cost: six requests in turn. Rejects with the client's error if one of them fails otherwise than by refusing. */
 export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {
-  const id: EntityId = `${PROBE_PREFIX}${randomBytes(12).toString('hex')}`;
+  const id = `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
   const key = keyOf(space, id);
   const send = async (mutation: Mutation) => versionOf(await calls.commit([mutation], timeoutMs));
   const refuses = async (mutation: Mutation) => {

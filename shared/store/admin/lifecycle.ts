@@ -5,7 +5,7 @@ import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplitAt } from '../container/split.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
-import type { Driver, Write } from '../contract/driver.ts';
+import type { Driver, EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/core.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
@@ -162,7 +162,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
 }
 
 /** Removes a node at the version it has now; a refusal or doubt is met by the next listing. */
-async function removeNode(engine: Engine, id: string): Promise<void> {
+async function removeNode(engine: Engine, id: EntityId): Promise<void> {
   const version = await engine.reader.versionOf(id);
   if (version === undefined) return;
   countWrite(engine.counters);

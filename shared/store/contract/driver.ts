@@ -4,17 +4,22 @@
 // A driver stores ENTITIES. An entity has an id, a version that the provider assigns, and named PARTS, each a run of bytes.
 // The engine's containers are entities; the driver knows nothing of what the bytes mean.
 
+import type { Branded } from './brand.ts';
+
 /** ASCII letters, digits and `. _ - ! ~`, at most `limits.idBytesMax` long. */
-export type EntityId = string;
+export type EntityId = Branded<'EntityId'>;
 
 /** Assigned by the provider, opaque, compared for equality only. Changes with every write that changes the entity. */
-export type EntityVersion = string;
+export type EntityVersion = Branded<'EntityVersion'>;
 
 /**
  * A part's name: one lower-case letter, then up to four digits (`h`, `c`, `p0`, `p17`). A part without a number is wanted often and
  * stays small: never above 32 KiB.
  */
-export type PartName = string;
+export type PartName = Branded<'PartName'>;
+
+/** Where a listing goes on: the driver's own, opaque, of use to the same prefix alone. */
+export type ListCursor = Branded<'ListCursor'>;
 
 /** Bounds on one call. Every call to a driver carries both. */
 export interface DriverCallOptions {
@@ -114,7 +119,7 @@ export type RemoveOutcome = { readonly kind: 'removed' } | Refused | Unknown;
 export interface ListPage {
   readonly ids: readonly EntityId[];
   /** Continues the listing; undefined at its end. A page may be empty and still have one. */
-  readonly cursor: string | undefined;
+  readonly cursor: ListCursor | undefined;
 }
 
 /**
@@ -145,7 +150,7 @@ export interface Driver {
    * Ids that begin with `prefix`, at most `count` (at most `limits.listMax`), in an order of the driver's own. An entity that exists
    * throughout a listing, from the first page's call to the last page's reply, is returned exactly once. Cost: one round trip. Rejects as `read`.
    */
-  list(prefix: string, cursor: string | undefined, count: number, options: DriverCallOptions): Promise<ListPage>;
+  list(prefix: string, cursor: ListCursor | undefined, count: number, options: DriverCallOptions): Promise<ListPage>;
 
   /** Releases sockets. Calls under way may fail; later ones do. Idempotent. */
   close(): Promise<void>;

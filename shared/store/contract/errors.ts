@@ -1,5 +1,6 @@
 // The one error class of the store. A code says what the caller must do next, so there are few of them;
 // `retryable` says whether the very same call may simply be made again.
+import type { EntityId } from './driver.ts';
 
 /**
  * What the caller has to do:
@@ -21,7 +22,7 @@ export interface StoreErrorDetails {
   readonly table?: string | undefined;
   readonly key?: string | undefined;
   /** Id of the container (the provider's entity). */
-  readonly container?: string | undefined;
+  readonly container?: EntityId | undefined;
   /** Overrides the default of the code: `throttled`, `unavailable` and `aborted` are retryable. */
   readonly retryable?: boolean | undefined;
   readonly cause?: unknown;

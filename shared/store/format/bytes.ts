@@ -1,18 +1,19 @@
 // Reading and writing the primitives of FORMAT.md: big-endian integers, varints, length-prefixed bytes.
 // A reader never runs past its end: damage surfaces as a RangeError, which the decoders turn into `corrupt`.
+import type { Branded } from '../contract/brand.ts';
 
 /** Eight random bytes in hexadecimal: the form in which incarnations, container ids and attempt ids are held in memory. */
-export type Id64 = string;
+export type Id64 = Branded<'Id64'>;
 
 export const ID64_BYTES = 8;
 
 /** The container id of every root. */
-export const ROOT_CONTAINER: Id64 = '0000000000000000';
+export const ROOT_CONTAINER: Id64 = '0000000000000000' as Id64;
 
 export const FORMAT_VERSION = 1;
 
 export function id64(bytes: Uint8Array): Id64 {
-  return asBuffer(bytes).toString('hex', 0, ID64_BYTES);
+  return asBuffer(bytes).toString('hex', 0, ID64_BYTES) as Id64;
 }
 
 /** A Buffer over the same memory. */

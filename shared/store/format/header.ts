@@ -2,11 +2,13 @@
 // which commits it took, and, in its page table, where each page lies.
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/api.ts';
+import type { EntityId, EntityVersion } from '../contract/driver.ts';
 import {
   asBuffer,
   ByteReader,
   ByteWriter,
   FORMAT_VERSION,
+  id64,
   type Id64,
   ID64_BYTES,
   readMany,
@@ -34,8 +36,8 @@ export type NodeState = (typeof STATES)[number];
 
 /** The node whose split made this one, and the version it had then. */
 export interface Origin {
-  readonly id: string;
-  readonly version: string;
+  readonly id: EntityId;
+  readonly version: EntityVersion;
 }
 
 export interface Header {
@@ -78,7 +80,7 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
   const fromEnd = header.commitCount - count + 1;
   const start = header.commitIds.length - fromEnd * ID64_BYTES;
   if (fromEnd < 1 || start < 0) return undefined;
-  return asBuffer(header.commitIds).toString('hex', start, start + ID64_BYTES);
+  return id64(header.commitIds.subarray(start, start + ID64_BYTES));
 }
 
 /** `before`: the version that this one was made from, if it was: what did not change is copied from its encoded form. */
@@ -143,8 +145,8 @@ export function decodeHeader(stored: Uint8Array): Header {
     commitIds: reader.bytes(),
     createdAtMs: reader.varint(),
     origin: readOptional(reader, () => ({
-      id: reader.bytes().toString('utf8'),
-      version: reader.bytes().toString('utf8'),
+      id: reader.bytes().toString('utf8') as EntityId,
+      version: reader.bytes().toString('utf8') as EntityVersion,
     })),
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
     pages: readPageTable(reader, low),

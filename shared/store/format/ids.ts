@@ -8,10 +8,10 @@ export const ROOT_PREFIX = 't!';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-export const HEADER_PART: PartName = 'h';
+export const HEADER_PART = 'h' as PartName;
 
 /** The id of the last commit, 8 bytes: what a reader asks for to learn whether anything changed. */
-export const COMMIT_PART: PartName = 'c';
+export const COMMIT_PART = 'c' as PartName;
 
 /** Throws `invalid` unless the name is 1 to 63 ASCII letters, digits, `.`, `_`, `-`, beginning with a letter or digit. */
 export function checkTableName(name: string): void {
@@ -22,7 +22,7 @@ export function checkTableName(name: string): void {
 }
 
 export function rootId(table: string): EntityId {
-  return `${ROOT_PREFIX}${table}!`;
+  return `${ROOT_PREFIX}${table}!` as EntityId;
 }
 
 /** The table whose root this is. */
@@ -40,11 +40,12 @@ export function incarnationPrefix(table: string, incarnation: Id64): string {
 }
 
 export function nodeId(table: string, incarnation: Id64, container: Id64): EntityId {
-  return container === ROOT_CONTAINER ? rootId(table) : incarnationPrefix(table, incarnation) + container;
+  if (container === ROOT_CONTAINER) return rootId(table);
+  return `${incarnationPrefix(table, incarnation)}${container}` as EntityId;
 }
 
 export function pagePart(slot: number): PartName {
-  return `p${slot}`;
+  return `p${slot}` as PartName;
 }
 
 /** The slot whose page lies in this part; undefined for the parts of the header. */
@@ -53,5 +54,5 @@ export function slotOfPart(name: PartName): number | undefined {
 }
 
 export function incarnationOf(id: EntityId): Id64 {
-  return id.split('!')[2] ?? '';
+  return (id.split('!')[2] ?? '') as Id64;
 }
