@@ -1,6 +1,6 @@
 // The Datastore driver over scripted calls: what the emulators cannot be made to do.
 import { expect, test } from 'vitest';
-import { driverOn } from '../../shared/drivers/datastore.ts';
+import { driverOn } from '../../shared/drivers/datastore/driver.ts';
 import type { DatastoreCalls, EntityResult, Mutation } from '../../shared/drivers/datastore/client.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';

@@ -1,10 +1,33 @@
 // Between the contract's parts and Datastore's properties. A part is one unindexed blob property. A part numbered among many (`p17`)
 // carries a tag made of the entity's id in its property name: a lookup has ONE mask for all its keys, and names shared by all
 // entities would fetch page 17 of every one of them. Parts without a number (`h`) are wanted of every entity and carry none.
-import type { EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
+import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
 import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Key, StoredEntity } from './client.ts';
+
+/**
+ * The service's limits, less a margin: an entity has 1,048,572 bytes, a property 1,000,000, a request 10 MiB, a lookup 1,000 keys.
+ * A commit has no cap on mutations any more, but older emulators stop at 500.
+ */
+export const LIMITS: DriverLimits = {
+  provider: 'datastore',
+  entityBytesMax: 1_000_000,
+  entityOverheadBytes: 2_048,
+  chunkOverheadBytes: 32,
+  // No smaller than entityBytesMax, so that a part is always one property.
+  chunkBytes: 1_000_000,
+  chunksMax: 1_000,
+  idBytesMax: 400,
+  readsMax: 1_000,
+  writesMax: 500,
+  writeBytesMax: 9_500_000,
+  listMax: 1_000,
+  lane: () => '',
+};
+
+/** The emulators refuse gRPC messages over 4 MiB. */
+export const EMULATOR_LIMITS: DriverLimits = { ...LIMITS, writeBytesMax: 3_800_000 };
 
 const TAG_CHARS = 4;
 const NUMBERED = /^[a-z][0-9]+$/;
