@@ -58,7 +58,7 @@ export interface MemoryFault {
   readonly replyLost?: true;
   /** The reply (or the failure) arrives after this promise resolves; the effect does not wait for it. */
   readonly reply?: Promise<unknown>;
-  /** Of several writes or removals only those at these places may apply, then the call fails. */
+  /** Of several writes or removals only those with these indexes may apply, then the call fails. */
   readonly only?: readonly number[];
   /** A listing answers no ids, and a cursor to go on with. */
   readonly emptyPage?: true;
@@ -176,7 +176,7 @@ function applyRequest<T, O>(
   apply: (member: T) => O | Refused,
 ): readonly (O | Refused | Unknown)[] {
   if (only !== undefined && members.length > 1) {
-    for (const [place, member] of members.entries()) if (only.includes(place)) apply(member);
+    for (const [index, member] of members.entries()) if (only.includes(index)) apply(member);
     return members.map(() => unknown('other'));
   }
   const outcomes: (O | Refused)[] = [];

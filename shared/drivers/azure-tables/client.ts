@@ -19,7 +19,7 @@ import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.
 const IDLE_SOCKET_MS = 55_000;
 
 /** A token credential, such as those of `@azure/identity`. */
-export interface TokenSource {
+interface TokenSource {
   getToken(
     scopes: string | string[],
     options?: object,
@@ -27,7 +27,7 @@ export interface TokenSource {
 }
 
 /** A shared key, a SAS, or a token credential. */
-export type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
+type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
 
 /** Where the service is, and with whose rights; the environment is never read. */
 export interface ClientOptions {
@@ -47,12 +47,12 @@ export interface RowWrite extends RowKeys {
   readonly change?: { readonly mode: UpdateMode; readonly etag: EntityVersion };
 }
 
-export interface RowPage {
+interface RowPage {
   readonly rowKeys: readonly EntityId[];
   readonly continuation: string | undefined;
 }
 
-export type UpdateMode = 'Merge' | 'Replace';
+type UpdateMode = 'Merge' | 'Replace';
 
 const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
 

@@ -1,4 +1,4 @@
-// The driver contract on Azure Table Storage. An entity is one row; writes of one partition ride in a transaction, which is atomic.
+// The driver contract on Azure Table Storage. An entity is one row; writes of one partition share a transaction, which is atomic.
 // Every update and every removal carries its etag. Removals are requests of their own, side by side: inside a transaction the SDK
 // sends a delete without any condition.
 import type {
@@ -33,7 +33,7 @@ import {
 } from './mapping.ts';
 import { probe } from './probe.ts';
 
-/** The driver over given calls; with `doubtful` it probes them before it trusts them with a condition. */
+/** The driver over given calls; with `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
   const mistrust = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs)) : async () => undefined;
 
@@ -75,7 +75,7 @@ export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
   };
 }
 
-/** The outcome of a write that may not be sent, and was not. */
+/** The outcome of writes that must not be sent to this endpoint; undefined if they may. */
 async function obstacle(
   mistrust: (timeoutMs: number) => Promise<string | undefined>,
   timeoutMs: number,
@@ -116,7 +116,7 @@ async function writeTogether(
 ): Promise<readonly WriteOutcome[]> {
   try {
     const etags = await calls.submit(writes.map(rowOf), timeoutMs);
-    return writes.map((_, place) => written(etags?.[place]));
+    return writes.map((_, index) => written(etags?.[index]));
   } catch (error) {
     return writes.map(() => outcomeOfTransaction(error));
   }
@@ -131,14 +131,14 @@ async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs:
   }
 }
 
-/** Partition after partition, since a query across partitions would scan the table; the cursor is a partition and a place in it. */
+/** Partition after partition, since a query across partitions would scan the table. The cursor: a partition's number, `.`, the service's own. */
 async function listPage(
   calls: TableCalls,
   page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
 ): Promise<ListPage> {
   const { prefix, cursor, count, timeoutMs } = page;
-  const [place = '0', continuation = ''] = (cursor ?? '0').split('.', 2);
-  const partition = Number(place);
+  const [number = '0', continuation = ''] = (cursor ?? '0').split('.', 2);
+  const partition = Number(number);
   const end = endOfPrefix(prefix);
   const bounds = [
     `PartitionKey eq '${partitionAt(partition)}'`,

@@ -21,7 +21,7 @@ export interface RowKeys {
   readonly row: EntityId;
 }
 
-export interface RowRequest extends RowKeys {
+interface RowRequest extends RowKeys {
   readonly method: HttpMethods;
   /** Of a read: the properties that are wanted; undefined: all. */
   readonly select?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ export interface RowReply {
 }
 
 /** What was said of a request that was not carried out, or of which that is not known. */
-export class RefusedRequestError extends Error {
+class RefusedRequestError extends Error {
   readonly statusCode: number;
   /** The service's word for it; undefined if it gave none. */
   readonly code: string | undefined;
@@ -50,7 +50,7 @@ export class RefusedRequestError extends Error {
   }
 }
 
-export type SendRow = (request: RowRequest, abortSignal: AbortSignal) => Promise<RowReply>;
+type SendRow = (request: RowRequest, abortSignal: AbortSignal) => Promise<RowReply>;
 
 /** Requests for the rows of the physical table of `client`, which is at `endpoint`; `allowInsecureConnection` as the SDK has it. */
 export function rowSender(client: TableClient, endpoint: string, allowInsecureConnection: boolean): SendRow {

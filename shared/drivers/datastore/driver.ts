@@ -28,7 +28,7 @@ import { type Abilities, probe, SERVICE } from './probe.ts';
 /** Sorts behind every character an id may have. */
 const AFTER_ALL_IDS = '\x7f';
 
-/** The driver over given calls; with `doubtful` it probes them before it trusts them with a condition. */
+/** The driver over given calls; with `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(
   calls: DatastoreCalls,
   { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
@@ -91,7 +91,7 @@ export function driverOn(
 
 type MutationKind = Write['kind'] | 'remove';
 
-/** The endpoint's abilities, or the outcome of a write that may not be sent, and was not. */
+/** The endpoint's abilities, or the outcome of writes that must not be sent to it. */
 async function ready(
   abilities: (timeoutMs: number) => Promise<Abilities>,
   timeoutMs: number,
@@ -177,8 +177,8 @@ function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult |
 
 function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
   const results = response.mutationResults ?? [];
-  return Array.from({ length: count }, (_, place): WriteOutcome => {
-    const result = results[place];
+  return Array.from({ length: count }, (_, index): WriteOutcome => {
+    const result = results[index];
     // FAIL reports a conflict as an error; a server that reports it here has not been understood.
     if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
     return { kind: 'written', version: versionIn(result) };

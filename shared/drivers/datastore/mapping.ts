@@ -1,6 +1,6 @@
-// Between the contract's parts and Datastore's properties. A part is one unindexed blob property. A part numbered among many (`p17`)
-// carries a tag made of the entity's id in its property name: a lookup has ONE mask for all its keys, and names shared by all
-// entities would fetch page 17 of every one of them. Parts without a number (`h`) are wanted of every entity and carry none.
+// Between the contract's parts and Datastore's properties. FORMAT.md, "On Google Cloud Datastore":
+//   key: (kind, id) | `h`: bytes of a part without a number | `p17_hatx`: bytes of a part with one, tagged by its entity's id
+// A lookup has ONE mask for all its keys: without tags it would fetch page 17 of every entity. Parts without a number are wanted of each.
 import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
 import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
@@ -40,19 +40,22 @@ export interface KeySpace {
   readonly kind: string;
 }
 
+/** The key of an entity. */
 export function keyOf({ projectId, databaseId, namespace, kind }: KeySpace, id: EntityId): Key {
   return { partitionId: { projectId, databaseId, namespaceId: namespace }, path: [{ kind, name: id }] };
 }
 
+/** The id in a key that the service gave. */
 export function idOf(key: Key | null | undefined): EntityId {
   return (key?.path?.at(-1)?.name ?? '') as EntityId;
 }
 
-/** Stored data depends on it; it never changes. */
+/** The property of a part. Part of what is stored: it never changes. */
 export function propertyOf(id: EntityId, part: PartName): string {
   return NUMBERED.test(part) ? `${part}_${tagOf(id)}` : part;
 }
 
+/** The entity that consists of these parts; empty ones have no property. */
 export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]): StoredEntity {
   const properties: NonNullable<StoredEntity['properties']> = {};
   for (const { name, bytes } of parts) {

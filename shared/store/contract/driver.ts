@@ -27,11 +27,11 @@ export interface DriverCallOptions {
   readonly timeoutMs: number;
 }
 
-/** Values of the provider, never constants of the engine. All sizes are in bytes, all counts inclusive maxima. */
+/** What a provider allows; the engine has no such constants of its own. All sizes are in bytes, all counts inclusive maxima. */
 export interface DriverLimits {
   /** Provider's name for messages and measurements (`memory`, `datastore`, `azure-tables`). Nobody branches on it. */
   readonly provider: string;
-  /** Largest entity by `entityOverheadBytes` + sum over its chunks (bytes + `chunkOverheadBytes`), dead chunks included. */
+  /** Largest entity: `entityOverheadBytes` + for each of its chunks, dead ones included, its bytes + `chunkOverheadBytes`. */
   readonly entityBytesMax: number;
   /** What an entity costs beside its chunks, longest id included. */
   readonly entityOverheadBytes: number;
@@ -50,11 +50,11 @@ export interface DriverLimits {
   readonly writeBytesMax: number;
   /** Ids in one `list`. */
   readonly listMax: number;
-  /** Writes of ids with equal lanes may ride in one `write`; a pure function that never changes for stored data. */
+  /** Writes whose ids have equal lanes may share one `write`. A pure function that never changes for stored data. */
   lane(id: EntityId): string;
 }
 
-/** Asks for an entity with all its parts, or with the named ones only. */
+/** An entity that is wanted: with all its parts, or with the named ones only (none of them: its version alone). */
 export interface ReadRequest {
   readonly id: EntityId;
   readonly parts: 'all' | readonly PartName[];
@@ -67,6 +67,7 @@ export interface Entity {
   readonly parts: ReadonlyMap<PartName, Uint8Array>;
 }
 
+/** A part as a write sends it. */
 export interface Part {
   readonly name: PartName;
   /** Empty bytes drop the part (meaningful in a patch only). */
@@ -107,15 +108,19 @@ export interface Unknown {
   readonly cause?: unknown;
 }
 
+/** What became of one write. */
 export type WriteOutcome = { readonly kind: 'written'; readonly version: EntityVersion } | Refused | Unknown;
 
+/** Removes an entity that is at exactly this version. */
 export interface Removal {
   readonly id: EntityId;
   readonly version: EntityVersion;
 }
 
+/** What became of one removal. */
 export type RemoveOutcome = { readonly kind: 'removed' } | Refused | Unknown;
 
+/** One page of a listing. */
 export interface ListPage {
   readonly ids: readonly EntityId[];
   /** Continues the listing; undefined at its end. A page may be empty and still have one. */
@@ -156,7 +161,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** Entities by which a driver tries its provider out. */
+/** Ids of the entities with which a driver tries its provider out begin so; a vacuum removes those that were left behind. */
 export const PROBE_PREFIX = 'p~';
 
 /** Number of chunks that `bytes` bytes take; an empty part takes none. */
