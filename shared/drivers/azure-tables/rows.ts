@@ -36,7 +36,7 @@ export interface RowReply {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** What was said of a request that was not carried out, or of which that is not known. */
+/** A reply of the service that is no success. Whether the request was carried out, its status and code tell (errors.ts). */
 class RefusedRequestError extends Error {
   readonly statusCode: number;
   /** The service's word for it; undefined if it gave none. */
@@ -119,7 +119,7 @@ function bodyOf({ partition, row }: RowKeys, properties: Properties): Uint8Array
   return body;
 }
 
-/** As the pipeline has parsed it; undefined if there was none. */
+/** The body as the pipeline has parsed it; undefined if there was none. */
 function bodyIn(reply: object): Readonly<Record<string, unknown>> | undefined {
   const { parsedBody } = reply as { readonly parsedBody?: unknown };
   const isObject = typeof parsedBody === 'object' && parsedBody !== null && !Array.isArray(parsedBody);

@@ -1,5 +1,5 @@
-// What every driver refuses before it sends anything: calls that break the contract are the engine's bugs, so they are TypeErrors.
-// A write or removal without a real version must never reach a provider, where `*` or nothing would mean "unconditionally".
+// Every driver refuses calls that break the contract, before it sends anything. Such a call is a bug of the engine, so it is a TypeError.
+// A write or removal without a real version must never reach a provider, to which `*` or nothing means "unconditionally".
 import {
   type DriverLimits,
   type EntityVersion,
@@ -92,7 +92,7 @@ function checkParts(write: Write): void {
   }
 }
 
-/** A letter, or one with a number. */
+/** Whether a name is a letter, or a letter and a number of up to four digits. */
 export function isPartName(name: string): name is PartName {
   return PART_NAME.test(name);
 }
