@@ -39,7 +39,7 @@ export async function weighStored(
 async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
   const { limits } = driver;
   const sizes: number[] = [];
-  let cursor: string | undefined;
+  let cursor: Parameters<Driver['list']>[1];
   do {
     const page = await driver.list('', cursor, limits.listMax, CALL);
     for (const id of page.ids) {

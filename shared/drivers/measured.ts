@@ -1,5 +1,5 @@
-// A driver around a driver that counts what passes through, and changes nothing. Counters only grow; who wants a rate takes two
-// copies. Prices are not known here: what a provider bills for is computed from these counts elsewhere.
+// A driver around a driver: it counts calls, entities and bytes, and changes nothing. Counters only grow; for a rate, take two copies.
+// It knows no prices: what a provider bills is computed from these counts elsewhere.
 import {
   type Driver,
   type Entity,

@@ -8,6 +8,8 @@ import {
   type Entity,
   type EntityId,
   type EntityVersion,
+  type ListCursor,
+  type ListPage,
   type PartName,
   type ReadRequest,
   type Refused,
@@ -41,7 +43,7 @@ export type MemoryCall = { readonly timeoutMs: number } & (
   | { readonly kind: 'read'; readonly requests: readonly ReadRequest[] }
   | { readonly kind: 'write'; readonly writes: readonly Write[] }
   | { readonly kind: 'remove'; readonly removals: readonly Removal[] }
-  | { readonly kind: 'list'; readonly prefix: string; readonly cursor: string | undefined; readonly count: number }
+  | { readonly kind: 'list'; readonly prefix: string; readonly cursor: ListCursor | undefined; readonly count: number }
 );
 
 /** What goes wrong with one call. All fields may be combined. "Fails" means: a read or list rejects, writes and removals answer `unknown`. */
@@ -56,7 +58,7 @@ export interface MemoryFault {
   readonly replyLost?: true;
   /** The reply (or the failure) arrives after this promise resolves; the effect does not wait for it. */
   readonly reply?: Promise<unknown>;
-  /** Of several writes or removals only those at these places may apply, then the call fails. */
+  /** Of several writes or removals only those with these indexes may apply, then the call fails. */
   readonly only?: readonly number[];
   /** A listing answers no ids, and a cursor to go on with. */
   readonly emptyPage?: true;
@@ -89,6 +91,8 @@ const DEFAULT_LIMITS: DriverLimits = {
 };
 
 const NO_FAULT: MemoryFault = {};
+/** Before all ids. */
+const AT_START = '' as ListCursor;
 
 export function memoryState(): MemoryState {
   return { entities: new Map(), versionCount: 0 };
@@ -156,7 +160,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver {
     async list(prefix, cursor, count, { timeoutMs }) {
       checkList(prefix, count, limits);
       return ask({ kind: 'list', prefix, cursor, count, timeoutMs }, ({ emptyPage }) =>
-        emptyPage === true ? { ids: [], cursor: cursor ?? '' } : listPage(state, prefix, cursor, count),
+        emptyPage === true ? { ids: [], cursor: cursor ?? AT_START } : listPage(state, prefix, cursor, count),
       );
     },
     async close() {
@@ -172,7 +176,7 @@ function applyRequest<T, O>(
   apply: (member: T) => O | Refused,
 ): readonly (O | Refused | Unknown)[] {
   if (only !== undefined && members.length > 1) {
-    for (const [place, member] of members.entries()) if (only.includes(place)) apply(member);
+    for (const [index, member] of members.entries()) if (only.includes(index)) apply(member);
     return members.map(() => unknown('other'));
   }
   const outcomes: (O | Refused)[] = [];
@@ -204,7 +208,7 @@ function applyWrite(state: MemoryState, limits: DriverLimits, write: Write): Wri
   }
   if (!fits(parts, chunksPeak, limits)) return refused('limit');
   const same = current !== undefined && sameParts(current.parts, parts);
-  const version = same ? current.version : `v${(state.versionCount += 1)}`;
+  const version = same ? current.version : (`v${(state.versionCount += 1)}` as EntityVersion);
   state.entities.set(write.id, { version, parts, chunksPeak });
   return { kind: 'written', version };
 }
@@ -235,11 +239,11 @@ function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity
 }
 
 /** Pages in id order; the cursor is the last id given, so that insertions and removals elsewhere move nothing. */
-function listPage(state: MemoryState, prefix: string, cursor: string | undefined, count: number) {
+function listPage(state: MemoryState, prefix: string, cursor: ListCursor | undefined, count: number): ListPage {
   const after = cursor ?? '';
   const ids = [...state.entities.keys()].filter((id) => id.startsWith(prefix) && id > after).sort();
   const page = ids.slice(0, count);
-  return { ids: page, cursor: ids.length > count ? page.at(-1) : undefined };
+  return { ids: page, cursor: ids.length > count ? (page.at(-1) as string as ListCursor) : undefined };
 }
 
 function sameParts(a: ReadonlyMap<PartName, Uint8Array>, b: ReadonlyMap<PartName, Uint8Array>): boolean {

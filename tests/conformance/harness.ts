@@ -6,10 +6,12 @@ import type {
   Entity,
   EntityId,
   EntityVersion,
+  ListCursor,
   Part,
   Removal,
   Write,
 } from '../../shared/store/contract/driver.ts';
+import { entityId, partName } from '../support/ids.ts';
 
 export const CALL = { timeoutMs: 20_000 };
 
@@ -29,13 +31,13 @@ export interface Harness {
   readonly deviations: readonly Deviation[];
 }
 
-/** A fresh prefix of ids. */
-export function freshPrefix(): string {
-  return `t${randomBytes(8).toString('hex')}-`;
+/** A fresh prefix of ids, itself an id. */
+export function freshPrefix(): EntityId {
+  return entityId(`t${randomBytes(8).toString('hex')}-`);
 }
 
 export function part(name: string, content: string | Uint8Array, chunksBefore = 0): Part {
-  return { name, bytes: typeof content === 'string' ? Buffer.from(content) : content, chunksBefore };
+  return { name: partName(name), bytes: typeof content === 'string' ? Buffer.from(content) : content, chunksBefore };
 }
 
 /** Incompressible, so that no transport makes it small. */
@@ -80,7 +82,7 @@ export async function removeOne(driver: Driver, removal: Removal) {
 }
 
 export async function readOne(driver: Driver, id: EntityId, parts: 'all' | readonly string[] = 'all') {
-  const [entity] = await driver.read([{ id, parts }], CALL);
+  const [entity] = await driver.read([{ id, parts: parts === 'all' ? parts : parts.map(partName) }], CALL);
   return entity;
 }
 
@@ -88,8 +90,8 @@ export async function readOne(driver: Driver, id: EntityId, parts: 'all' | reado
 export function idsOfOneLane(driver: Driver, prefix: string, count: number): EntityId[] {
   const ids: EntityId[] = [];
   for (let number = 0; ids.length < count; number += 1) {
-    const id = `${prefix}${number}`;
-    if (driver.limits.lane(id) === driver.limits.lane(`${prefix}0`)) ids.push(id);
+    const id = entityId(`${prefix}${number}`);
+    if (driver.limits.lane(id) === driver.limits.lane(entityId(`${prefix}0`))) ids.push(id);
   }
   return ids;
 }
@@ -102,7 +104,7 @@ export async function listAll(
   between: () => Promise<void> = async () => {},
 ): Promise<EntityId[]> {
   const ids: EntityId[] = [];
-  let cursor: string | undefined;
+  let cursor: ListCursor | undefined;
   do {
     const page = await driver.list(prefix, cursor, count, CALL);
     if (page.ids.length > count) throw new Error(`a page of ${page.ids.length} ids, asked for ${count}`);

@@ -3,16 +3,19 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driverAt, type DriverName } from './emulated.ts';
+import { entityId } from '../support/ids.ts';
 
 const [name, port, space] = process.argv.slice(2) as [DriverName, string, string];
 const ENDLESS = { timeoutMs: 600_000 };
 
 const driver = driverAt(name, Number(port), space);
-await driver.read([{ id: 'a', parts: 'all' }], { timeoutMs: 20_000 });
+await driver.read([{ id: entityId('a'), parts: 'all' }], { timeoutMs: 20_000 });
 console.log('connected');
 await once(process.stdin, 'data');
-const reading = driver.read([{ id: 'a', parts: 'all' }], ENDLESS).catch((error: { code: string }) => error.code);
-const writing = driver.write([{ kind: 'insert', id: 'b', parts: [] }], ENDLESS);
+const reading = driver
+  .read([{ id: entityId('a'), parts: 'all' }], ENDLESS)
+  .catch((error: { code: string }) => error.code);
+const writing = driver.write([{ kind: 'insert', id: entityId('b'), parts: [] }], ENDLESS);
 // Until they have been sent, as far as it goes.
 await sleep(100);
 await driver.close();

@@ -1,10 +1,11 @@
 // The Datastore driver over scripted calls: what the emulators cannot be made to do.
 import { expect, test } from 'vitest';
-import { driverOn } from '../../shared/drivers/datastore.ts';
+import { driverOn } from '../../shared/drivers/datastore/driver.ts';
 import type { DatastoreCalls, EntityResult, Mutation } from '../../shared/drivers/datastore/client.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { CALL, insert, listAll, part, patch, replace } from '../conformance/harness.ts';
+import { entityId, entityVersion, partName } from '../support/ids.ts';
 
 const SPACE = { projectId: 'p', databaseId: '', namespace: '', kind: 'Container' };
 const LIMITS = memoryDriver().limits;
@@ -35,8 +36,8 @@ function failing(code: number): Partial<DatastoreCalls> {
   return { commit: fail, lookup: fail, runQuery: fail };
 }
 
-const PATCH = patch('a', '1', [part('h', 'x')]);
-const INSERT = insert('b', [part('h', 'x')]);
+const PATCH = patch(entityId('a'), entityVersion('1'), [part('h', 'x')]);
+const INSERT = insert(entityId('b'), [part('h', 'x')]);
 
 test.each([
   [9, 'condition'],
@@ -99,7 +100,7 @@ test.each([
   async (code, expected, retryable) => {
     const driver = scripted(failing(code));
     const told = { code: expected, retryable };
-    await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject(told);
+    await expect(driver.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject(told);
     await expect(driver.list('', undefined, 1, CALL)).rejects.toMatchObject(told);
   },
 );
@@ -113,8 +114,8 @@ test('every mutation of an existing entity carries its base version and FAIL', a
     },
   });
   await driver.write([PATCH], CALL);
-  await driver.write([replace('a', '1', [part('h', 'x')])], CALL);
-  await driver.remove([{ id: 'a', version: '1' }], CALL);
+  await driver.write([replace(entityId('a'), entityVersion('1'), [part('h', 'x')])], CALL);
+  await driver.remove([{ id: entityId('a'), version: entityVersion('1') }], CALL);
   expect(sent).toHaveLength(3);
   for (const mutation of sent) expect(mutation).toMatchObject({ baseVersion: '1', conflictResolutionStrategy: 'FAIL' });
 });
@@ -122,7 +123,9 @@ test('every mutation of an existing entity carries its base version and FAIL', a
 test('a write that is reported as a conflict beside a version is not called written', async () => {
   const driver = scripted({ commit: async () => ({ mutationResults: [{ version: '2', conflictDetected: true }] }) });
   expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.remove([{ id: entityId('a'), version: entityVersion('1') }], CALL)).toMatchObject([
+    { kind: 'unknown', reason: 'other' },
+  ]);
 });
 
 test('a listing goes on after a page that the service cut short', async () => {
@@ -141,7 +144,7 @@ test('deferred keys are asked for again', async () => {
     lookup: async (keys) => ({ found: keys.slice(0, 1).map(found), deferred: keys.slice(1) }),
   });
   const answers = await driver.read(
-    ['a', 'b', 'c'].map((id) => ({ id, parts: 'all' })),
+    ['a', 'b', 'c'].map((id) => ({ id: entityId(id), parts: 'all' })),
     CALL,
   );
   expect(answers.map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
@@ -149,12 +152,12 @@ test('deferred keys are asked for again', async () => {
 
 test('a server that defers every key is unavailable, not absence', async () => {
   const driver = scripted({ lookup: async (keys) => ({ deferred: [...keys] }) });
-  await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(driver.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('a numbered part has a property of its own for each entity, other parts share theirs', () => {
-  expect(propertyOf('a', 'p17')).not.toBe(propertyOf('b', 'p17'));
-  expect(propertyOf('a', 'h')).toBe(propertyOf('b', 'h'));
+  expect(propertyOf(entityId('a'), partName('p17'))).not.toBe(propertyOf(entityId('b'), partName('p17')));
+  expect(propertyOf(entityId('a'), partName('h'))).toBe(propertyOf(entityId('b'), partName('h')));
 });
 
 test('rule 25: an endpoint that accepts stale versions gets no conditional write', async () => {
@@ -171,7 +174,9 @@ test('rule 25: an endpoint that accepts stale versions gets no conditional write
   );
   const asked = [PATCH];
   expect(await driver.write(asked, CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
-  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'refused' }]);
+  expect(await driver.remove([{ id: entityId('a'), version: entityVersion('1') }], CALL)).toMatchObject([
+    { kind: 'refused' },
+  ]);
   // The probe's insert, its patch, and the stale patch that went through.
   expect(commits).toBe(3);
 });
@@ -189,7 +194,7 @@ test('rule 25: an endpoint that refuses stale patches and accepts stale removals
     true,
   );
   expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
-  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([
+  expect(await driver.remove([{ id: entityId('a'), version: entityVersion('1') }], CALL)).toMatchObject([
     { kind: 'refused', reason: 'invalid' },
   ]);
   // The probe's insert, its patch, the stale patch, and the stale removal that went through.
@@ -231,26 +236,26 @@ function maskless(lookup: DatastoreCalls['lookup']) {
 async function twoParts(keys: readonly NonNullable<EntityResult['entity']>['key'][]) {
   const properties = {
     h: { blobValue: Buffer.from('head') },
-    [propertyOf('a', 'p1')]: { blobValue: Buffer.from('one') },
+    [propertyOf(entityId('a'), partName('p1'))]: { blobValue: Buffer.from('one') },
   };
   return { found: [{ version: '3', entity: { key: keys[0] ?? null, properties } }] };
 }
 
 test('where masks are ignored a patch is a write of the whole entity on condition of its version', async () => {
   const { driver, writes } = maskless(twoParts);
-  expect(await driver.write([patch('a', '3', [part('h', 'new', 1)])], CALL)).toEqual([
+  expect(await driver.write([patch(entityId('a'), entityVersion('3'), [part('h', 'new', 1)])], CALL)).toEqual([
     { kind: 'written', version: '4' },
   ]);
   expect(writes()).toHaveLength(1);
   expect(writes()[0]).toMatchObject({ baseVersion: '3', conflictResolutionStrategy: 'FAIL' });
   expect(writes()[0]).not.toHaveProperty('propertyMask');
-  const { h, [propertyOf('a', 'p1')]: p1 } = writes()[0]!.update!.properties!;
+  const { h, [propertyOf(entityId('a'), partName('p1'))]: p1 } = writes()[0]!.update!.properties!;
   expect([h, p1].map((value) => String(value?.blobValue))).toEqual(['new', 'one']);
 });
 
 test('where masks are ignored a patch that empties a part leaves it out', async () => {
   const { driver, writes } = maskless(twoParts);
-  await driver.write([patch('a', '3', [part('h', 'new', 1), part('p1', '', 1)])], CALL);
+  await driver.write([patch(entityId('a'), entityVersion('3'), [part('h', 'new', 1), part('p1', '', 1)])], CALL);
   expect(Object.keys(writes()[0]!.update!.properties!)).toEqual(['h']);
 });
 
@@ -261,7 +266,7 @@ test.each([
   'rule 1: where masks are ignored a patch of what %s is refused, or unknown in company, and not sent',
   async (_, version, lookup) => {
     const { driver, writes } = maskless(lookup);
-    const stale = patch('a', version, [part('h', 'new', 1)]);
+    const stale = patch(entityId('a'), entityVersion(version), [part('h', 'new', 1)]);
     expect(await driver.write([stale], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
     expect(await driver.write([stale, INSERT], CALL)).toMatchObject([{ kind: 'unknown' }, { kind: 'unknown' }]);
     expect(writes()).toEqual([]);
@@ -282,7 +287,9 @@ test('rule 25: where the probe fails nothing conditional is sent, all is unknown
   };
   const driver = scripted({ commit }, true);
   expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-  expect(await driver.remove([{ id: 'a', version: '1' }], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.remove([{ id: entityId('a'), version: entityVersion('1') }], CALL)).toMatchObject([
+    { kind: 'unknown', reason: 'other' },
+  ]);
   expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
   // Each time the probe's first insert.
   expect(commits).toBe(3);
@@ -290,7 +297,7 @@ test('rule 25: where the probe fails nothing conditional is sent, all is unknown
 
 test('rule 1: several writes of which one is too large are not sent, and refused of nobody', async () => {
   const driver = scripted({});
-  const huge = insert('a', [part('p0', new Uint8Array(LIMITS.entityBytesMax))]);
+  const huge = insert(entityId('a'), [part('p0', new Uint8Array(LIMITS.entityBytesMax))]);
   expect(await driver.write([huge], CALL)).toEqual([{ kind: 'refused', reason: 'limit' }]);
   expect(await driver.write([huge, INSERT], CALL)).toEqual([
     { kind: 'unknown', reason: 'other' },
@@ -306,6 +313,6 @@ test('a read of no part asks for the key alone, for a mask of nothing would mean
       return { found: keys.map(found) };
     },
   });
-  await driver.read([{ id: 'a', parts: [] }], CALL);
+  await driver.read([{ id: entityId('a'), parts: [] }], CALL);
   expect(masks).toEqual([['__key__']]);
 });

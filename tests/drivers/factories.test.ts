@@ -121,3 +121,12 @@ test('the Datastore driver takes credentials alone, and with an address', async 
   await expectOpen(datastoreDriver({ projectId, auth }));
   await expectOpen(datastoreDriver({ projectId, auth, endpoint: 'https://example.org' }));
 });
+
+test.each([
+  ['memory', ['memoryDriver', 'memoryState']],
+  ['datastore', ['datastoreDriver']],
+  ['azure-tables', ['azureTablesDriver']],
+])('the entry of %s exports what its users need and nothing else', async (name, exported) => {
+  const entry = (await import(`../../shared/drivers/${name}.ts`)) as object;
+  expect(Object.keys(entry).sort()).toEqual(exported);
+});

@@ -10,12 +10,13 @@ import { freePort } from '../../infra/processes/supervised.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import type { Driver } from '../../shared/store/contract/driver.ts';
+import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
 import { idsOfOneLane, insert, part, patch, written } from '../conformance/harness.ts';
+import { entityId, entityVersion, partName } from '../support/ids.ts';
 
 const QUICK = { timeoutMs: 300 };
 const PATIENT = { timeoutMs: 10_000 };
-const WRITE = insert('a', [part('h', 'x')]);
+const WRITE = insert(entityId('a'), [part('h', 'x')]);
 
 const open = new Set<{ close(): unknown }>();
 
@@ -85,11 +86,17 @@ describe('a server that never answers', () => {
   test('makes reads and lists unavailable, writes unknown, in the time given', async () => {
     for (const { driver } of drivers(await silentServer())) {
       const begun = performance.now();
-      await expect(driver.read([{ id: 'a', parts: 'all' }], QUICK)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(driver.read([{ id: entityId('a'), parts: 'all' }], QUICK)).rejects.toMatchObject({
+        code: 'unavailable',
+      });
       await expect(driver.list('a', undefined, 1, QUICK)).rejects.toMatchObject({ code: 'unavailable' });
       expect(await driver.write([WRITE], QUICK)).toMatchObject([{ kind: 'unknown' }]);
-      expect(await driver.write([patch('a', 'v', [part('h', 'x')])], QUICK)).toMatchObject([{ kind: 'unknown' }]);
-      expect(await driver.remove([{ id: 'a', version: 'v' }], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+      expect(await driver.write([patch(entityId('a'), entityVersion('v'), [part('h', 'x')])], QUICK)).toMatchObject([
+        { kind: 'unknown' },
+      ]);
+      expect(await driver.remove([{ id: entityId('a'), version: entityVersion('v') }], QUICK)).toMatchObject([
+        { kind: 'unknown' },
+      ]);
       expect(performance.now() - begun).toBeLessThan(5 * QUICK.timeoutMs + 2_000);
     }
   });
@@ -98,7 +105,7 @@ describe('a server that never answers', () => {
 describe('a server that is not there', () => {
   test('is unavailable, never absence', async () => {
     for (const { driver } of drivers(await freePort())) {
-      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({
+      await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject({
         code: 'unavailable',
         retryable: true,
       });
@@ -158,7 +165,7 @@ describe('Azure, by status and code', () => {
     async (status, code, expected, retryable) => {
       const { driver } = await azureAnswering(status, code);
       const told = { code: expected, retryable };
-      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject(told);
+      await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject(told);
       await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject(told);
     },
   );
@@ -172,7 +179,7 @@ describe('Azure, by status and code', () => {
   ])('a read answered by %s with %i is unavailable, not absence', async (_, status, headers, body, retryable) => {
     const port = await httpServer((_request, response) => void response.writeHead(status, headers).end(body));
     const { driver } = drivers(port)[0]!;
-    const reading = driver.read([{ id: 'a', parts: 'all' }], PATIENT);
+    const reading = driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT);
     await expect(reading).rejects.toMatchObject({ code: 'unavailable', retryable });
   });
 
@@ -188,7 +195,9 @@ describe('Azure, by status and code', () => {
         else response.writeHead(204, headers).end();
       });
       const { driver } = drivers(port)[0]!;
-      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject({
+        code: 'unavailable',
+      });
       expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
     },
   );
@@ -196,7 +205,7 @@ describe('Azure, by status and code', () => {
   test('a read answered 404 without a body is absence if the header says so', async () => {
     const headers = { 'x-ms-error-code': 'ResourceNotFound' };
     const port = await httpServer((_request, response) => void response.writeHead(404, headers).end());
-    expect(await drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+    expect(await drivers(port)[0]!.driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
   });
 
   test.each([
@@ -209,7 +218,7 @@ describe('Azure, by status and code', () => {
     const port = await httpServer(
       (_request, response) => void response.writeHead(200, headers).end(JSON.stringify(properties)),
     );
-    const reading = drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT);
+    const reading = drivers(port)[0]!.driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT);
     await expect(reading).rejects.toMatchObject({ code: 'corrupt', container: 'a' });
   });
 
@@ -226,8 +235,8 @@ describe('Azure, by status and code', () => {
       credential,
     });
     open.add(calls);
-    const row = { partition: '00', row: 'a' };
-    for (const etag of ['', '*', 'W/"*"']) {
+    const row = { partition: '00', row: entityId('a') };
+    for (const etag of ['', '*', 'W/"*"'].map(entityVersion)) {
       const change = { mode: 'Merge', etag } as const;
       await expect(calls.write({ ...row, properties: {}, change }, 1_000)).rejects.toThrow(TypeError);
       await expect(calls.delete(row, etag, 1_000)).rejects.toThrow(TypeError);
@@ -245,16 +254,18 @@ describe('Azure, by status and code', () => {
     const headers = { 'content-type': 'multipart/mixed; boundary=b' };
     const port = await httpServer((_request, response) => void response.writeHead(202, headers).end(body));
     const { driver } = drivers(port)[0]!;
-    const [a, b] = idsOfOneLane(driver, 'x', 2) as [string, string];
+    const [a, b] = idsOfOneLane(driver, 'x', 2) as [EntityId, EntityId];
     const outcomes = await driver.write([insert(a, [part('h', 'x')]), insert(b, [part('h', 'x')])], PATIENT);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
   });
 
   test('rule 25: where the probe fails nothing conditional is sent, all is unknown, and the next write probes anew', async () => {
     const { driver, requests } = await azureAnswering(500, 'InternalError');
-    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    const asked = [patch(entityId('a'), entityVersion('v1'), [part('h', 'x')])];
     expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
+    expect(await driver.remove([{ id: entityId('a'), version: entityVersion('v1') }], PATIENT)).toMatchObject([
+      { kind: 'unknown' },
+    ]);
     // Each time the probe's first insert.
     expect(requests()).toBe(2);
   });
@@ -272,7 +283,7 @@ describe('Azure, by status and code', () => {
     const port = await httpServer(
       (_request, response) => void response.writeHead(200, headers).end(JSON.stringify(row)),
     );
-    const [entity] = await drivers(port)[0]!.driver.read([{ id: 'a', parts: 'all' }], PATIENT);
+    const [entity] = await drivers(port)[0]!.driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT);
     expect(entity).toEqual({ id: 'a', version: 'v', parts: new Map([['c', Buffer.from('b')]]) });
   });
 
@@ -285,8 +296,8 @@ describe('Azure, by status and code', () => {
     const endpoint = `http://127.0.0.1:${port}/account?sv=1&sig=a%2Fb`;
     const driver = azureTablesDriver({ endpoint, tableName: 'table' });
     open.add(driver);
-    await driver.read([{ id: 'a!b', parts: ['c'] }], PATIENT);
-    await driver.write([insert('a!b', [part('c', 'x')])], PATIENT);
+    await driver.read([{ id: entityId('a!b'), parts: [partName('c')] }], PATIENT);
+    await driver.write([insert(entityId('a!b'), [part('c', 'x')])], PATIENT);
     expect(urls[0]).toMatch(
       /^\/account\/table\(PartitionKey='[0-9a-f]{2}',RowKey='a!b'\)\?sv=1&sig=a%2Fb&\$select=RowKey,c$/,
     );
@@ -295,12 +306,14 @@ describe('Azure, by status and code', () => {
 
   test('a read answered 404 ResourceNotFound is absence', async () => {
     const { driver } = await azureAnswering(404, 'ResourceNotFound');
-    expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+    expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
   });
 
   test('a table that stays missing is an error, after one attempt to create it', async () => {
     const { driver, requests } = await azureAnswering(404, 'TableNotFound');
-    await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     expect(requests()).toBe(2);
   });
 
@@ -313,9 +326,11 @@ describe('Azure, by status and code', () => {
       else response.writeHead(204, { etag: 'v' }).end();
     });
     const { driver } = drivers(port)[0]!;
-    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    const asked = [patch(entityId('a'), entityVersion('v1'), [part('h', 'x')])];
     expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
-    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
+    expect(await driver.remove([{ id: entityId('a'), version: entityVersion('v1') }], PATIENT)).toMatchObject([
+      { kind: 'refused' },
+    ]);
     expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH']);
   });
 
@@ -329,9 +344,11 @@ describe('Azure, by status and code', () => {
       else response.writeHead(isStalePatch ? 412 : 204, { etag: `v${seen.length}` }).end();
     });
     const { driver } = drivers(port)[0]!;
-    const asked = [patch('a', 'v1', [part('h', 'x')])];
+    const asked = [patch(entityId('a'), entityVersion('v1'), [part('h', 'x')])];
     expect(await driver.write(asked, PATIENT)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
-    expect(await driver.remove([{ id: 'a', version: 'v1' }], PATIENT)).toMatchObject([{ kind: 'refused' }]);
+    expect(await driver.remove([{ id: entityId('a'), version: entityVersion('v1') }], PATIENT)).toMatchObject([
+      { kind: 'refused' },
+    ]);
     expect(seen).toEqual(['POST', 'PATCH', 'GET', 'PATCH', 'DELETE']);
   });
 });
@@ -344,19 +361,21 @@ describe('Datastore, over gRPC', () => {
       open.add(emulator);
       const driver = datastoreDriver({ projectId: 'p', endpoint: `http://${emulator.address}` });
       open.add(driver);
-      const version = await written(driver, insert('a', [part('h', 'x')]));
+      const version = await written(driver, insert(entityId('a'), [part('h', 'x')]));
       // Lets the probe pass.
-      await written(driver, patch('a', version, [part('h', 'y', 1)]));
+      await written(driver, patch(entityId('a'), version, [part('h', 'y', 1)]));
       const fault = emulator.faults.add({ kind: 'fail', code, when: 'before' });
-      await expect(driver.read([{ id: 'a', parts: 'all' }], PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject({
+        code: 'unavailable',
+      });
       expect(fault.hits).toBe(1);
       await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
       expect(fault.hits).toBe(2);
-      expect(await driver.write([patch('a', version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([
+      expect(await driver.write([patch(entityId('a'), version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([
         { kind: 'unknown' },
       ]);
       expect(fault.hits).toBe(3);
-      expect(await driver.remove([{ id: 'a', version }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
+      expect(await driver.remove([{ id: entityId('a'), version }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
       expect(fault.hits).toBe(4);
     },
   );

@@ -3,14 +3,15 @@ import { measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver, type MemoryFaults } from '../../shared/drivers/memory.ts';
 import { conformance } from '../conformance/conformance.ts';
 import { CALL, insert, part, patch } from '../conformance/harness.ts';
+import { entityId, entityVersion } from '../support/ids.ts';
 
 conformance('measured', { open: () => measured(memoryDriver()).driver, atomic: false, deviations: [] });
 
 test('calls, entities and bytes are counted both ways', async () => {
   const { driver, counters } = measured(memoryDriver());
-  await driver.write([insert('a', [part('h', 'four')]), insert('b', [part('h', 'three')])], CALL);
+  await driver.write([insert(entityId('a'), [part('h', 'four')]), insert(entityId('b'), [part('h', 'three')])], CALL);
   await driver.read(
-    ['a', 'b', 'c'].map((id) => ({ id, parts: 'all' })),
+    ['a', 'b', 'c'].map((id) => ({ id: entityId(id), parts: 'all' })),
     CALL,
   );
   await driver.list('', undefined, 10, CALL);
@@ -23,9 +24,9 @@ test('refusals, unknowns and throttles are told apart', async () => {
   let throttle = false;
   const faults: MemoryFaults = () => (throttle ? { fail: 'throttled' } : undefined);
   const { driver, counters } = measured(memoryDriver({ faults }));
-  await driver.write([patch('missing', 'v1', [part('h', 'x')])], CALL);
+  await driver.write([patch(entityId('missing'), entityVersion('v1'), [part('h', 'x')])], CALL);
   throttle = true;
-  await driver.write([insert('a', [part('h', 'x')])], CALL);
-  await expect(driver.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
+  await driver.write([insert(entityId('a'), [part('h', 'x')])], CALL);
+  await expect(driver.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
   expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 2, failedReads: 1 });
 });

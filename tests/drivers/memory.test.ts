@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest';
 import { memoryDriver, type MemoryFault, type MemoryFaults, memoryState } from '../../shared/drivers/memory.ts';
 import type { EntityVersion, Part, Write } from '../../shared/store/contract/driver.ts';
+import { entityId, partName } from '../support/ids.ts';
 
 const CALL = { timeoutMs: 1_000 };
 
 function nothing(): void {}
 
 function part(name: string, text: string, chunksBefore = 0): Part {
-  return { name, bytes: Buffer.from(text), chunksBefore };
+  return { name: partName(name), bytes: Buffer.from(text), chunksBefore };
 }
 
 function insert(id: string, text = 'x'): Write {
-  return { kind: 'insert', id, parts: [part('h', text)] };
+  return { kind: 'insert', id: entityId(id), parts: [part('h', text)] };
 }
 
 /** Lets exactly the first call go wrong. */
@@ -34,7 +35,7 @@ async function idsOf(driver: ReturnType<typeof memoryDriver>): Promise<readonly 
 }
 
 async function versionOf(driver: ReturnType<typeof memoryDriver>, id: string): Promise<EntityVersion> {
-  const [entity] = await driver.read([{ id, parts: 'all' }], CALL);
+  const [entity] = await driver.read([{ id: entityId(id), parts: 'all' }], CALL);
   return entity!.version;
 }
 
@@ -46,7 +47,7 @@ test('a failed call has no effect', async () => {
 
 test('a failed read rejects with its code', async () => {
   const { faulty } = twoProcesses(once({ fail: 'throttled' }));
-  await expect(faulty.read([{ id: 'a', parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
+  await expect(faulty.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
 });
 
 test('a write whose reply is lost is unknown, and applied', async () => {
@@ -70,8 +71,8 @@ test('a late write whose condition no longer holds changes nothing', async () =>
   await faulty.write([insert('a', 'late')], CALL);
   await other.write([insert('a', 'first')], CALL);
   deliver();
-  const [entity] = await other.read([{ id: 'a', parts: 'all' }], CALL);
-  expect(Buffer.from(entity!.parts.get('h')!).toString()).toBe('first');
+  const [entity] = await other.read([{ id: entityId('a'), parts: 'all' }], CALL);
+  expect(Buffer.from(entity!.parts.get(partName('h'))!).toString()).toBe('first');
 });
 
 test('a doubled write answers by its first delivery', async () => {
@@ -119,9 +120,9 @@ test('a write that changes nothing keeps the version', async () => {
   const driver = memoryDriver();
   await driver.write([insert('a')], CALL);
   const version = await versionOf(driver, 'a');
-  expect(await driver.write([{ kind: 'patch', id: 'a', version, parts: [part('h', 'x', 1)] }], CALL)).toEqual([
-    { kind: 'written', version },
-  ]);
+  expect(await driver.write([{ kind: 'patch', id: entityId('a'), version, parts: [part('h', 'x', 1)] }], CALL)).toEqual(
+    [{ kind: 'written', version }],
+  );
 });
 
 test('a failed request of several writes has applied those before the bad one', async () => {
@@ -134,12 +135,18 @@ test('a failed request of several writes has applied those before the bad one', 
 
 test('emptied chunks count against the limit until a replace', async () => {
   const driver = memoryDriver({ limits: { chunkBytes: 10, chunksMax: 3 } });
-  const [first] = await driver.write([{ kind: 'insert', id: 'a', parts: [part('p0', 'x'.repeat(30))] }], CALL);
-  let version = (first as { version: string }).version;
-  const [second] = await driver.write([{ kind: 'patch', id: 'a', version, parts: [part('p0', '', 3)] }], CALL);
-  version = (second as { version: string }).version;
+  const [first] = await driver.write(
+    [{ kind: 'insert', id: entityId('a'), parts: [part('p0', 'x'.repeat(30))] }],
+    CALL,
+  );
+  let version = (first as { version: EntityVersion }).version;
+  const [second] = await driver.write(
+    [{ kind: 'patch', id: entityId('a'), version, parts: [part('p0', '', 3)] }],
+    CALL,
+  );
+  version = (second as { version: EntityVersion }).version;
   const grow = (kind: 'patch' | 'replace') =>
-    driver.write([{ kind, id: 'a', version, parts: [part('p1', 'y')] }], CALL);
+    driver.write([{ kind, id: entityId('a'), version, parts: [part('p1', 'y')] }], CALL);
   expect(await grow('patch')).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
   expect(await grow('replace')).toMatchObject([{ kind: 'written' }]);
 });
@@ -148,17 +155,20 @@ test('a write that forgets chunks it leaves behind is misuse', async () => {
   const driver = memoryDriver({ limits: { chunkBytes: 10 } });
   await driver.write([insert('a', 'x'.repeat(25))], CALL);
   const version = await versionOf(driver, 'a');
-  const write: Write = { kind: 'patch', id: 'a', version, parts: [part('h', 'y', 1)] };
+  const write: Write = { kind: 'patch', id: entityId('a'), version, parts: [part('h', 'y', 1)] };
   await expect(driver.write([write], CALL)).rejects.toThrow(TypeError);
 });
 
 test('a caller that changes its buffer afterwards changes nothing stored', async () => {
   const driver = memoryDriver();
   const bytes = Buffer.from('kept');
-  await driver.write([{ kind: 'insert', id: 'a', parts: [{ name: 'h', bytes, chunksBefore: 0 }] }], CALL);
+  await driver.write(
+    [{ kind: 'insert', id: entityId('a'), parts: [{ name: partName('h'), bytes, chunksBefore: 0 }] }],
+    CALL,
+  );
   bytes.fill(0);
-  const [entity] = await driver.read([{ id: 'a', parts: 'all' }], CALL);
-  entity!.parts.get('h')!.fill(1);
-  const [again] = await driver.read([{ id: 'a', parts: 'all' }], CALL);
-  expect(Buffer.from(again!.parts.get('h')!).toString()).toBe('kept');
+  const [entity] = await driver.read([{ id: entityId('a'), parts: 'all' }], CALL);
+  entity!.parts.get(partName('h'))!.fill(1);
+  const [again] = await driver.read([{ id: entityId('a'), parts: 'all' }], CALL);
+  expect(Buffer.from(again!.parts.get(partName('h'))!).toString()).toBe('kept');
 });

@@ -10,6 +10,7 @@ import type { Driver, DriverCallOptions } from '../../shared/store/contract/driv
 import { openStore } from '../../shared/store/index.ts';
 import { insert, part } from '../conformance/harness.ts';
 import { driverAt, type DriverName } from './emulated.ts';
+import { entityId } from '../support/ids.ts';
 
 const CLOSING_PROCESS = fileURLToPath(new URL('closing-process.ts', import.meta.url));
 const QUICK = { timeoutMs: 200 };
@@ -69,7 +70,7 @@ async function connected(name: DriverName) {
   const proxy = await silenceableProxy(portOf(name));
   const driver = driverAt(name, proxy.port, freshSpace());
   open.add(driver);
-  expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
   return { driver, proxy };
 }
 
@@ -81,9 +82,11 @@ describe.each(['datastore', 'azure-tables'] as const)('%s', (name) => {
   test('a connection that falls silent is left at the first deadline, and the next request is answered', async () => {
     const { driver, proxy } = await connected(name);
     proxy.fallSilent();
-    await expect(driver.read([{ id: 'a', parts: 'all' }], QUICK)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
-    expect(await driver.write([insert('a', [part('h', 'x')])], PATIENT)).toMatchObject([{ kind: 'written' }]);
+    await expect(driver.read([{ id: entityId('a'), parts: 'all' }], QUICK)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
+    expect(await driver.write([insert(entityId('a'), [part('h', 'x')])], PATIENT)).toMatchObject([{ kind: 'written' }]);
   });
 
   test('a store on it loses no put: what was unknown is settled by reading', async () => {
@@ -116,10 +119,10 @@ test('of many requests that wait on a silent connection to Datastore, one opens 
   const { driver, proxy } = await connected('datastore');
   proxy.fallSilent();
   const reads = await Promise.allSettled(
-    Array.from({ length: 20 }, (_, index) => driver.read([{ id: `a${index}`, parts: 'all' }], QUICK)),
+    Array.from({ length: 20 }, (_, index) => driver.read([{ id: entityId(`a${index}`), parts: 'all' }], QUICK)),
   );
   expect(new Set(reads.map(({ status }) => status))).toEqual(new Set(['rejected']));
-  expect(await driver.read([{ id: 'a', parts: 'all' }], PATIENT)).toEqual([undefined]);
+  expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
   expect(proxy.accepted).toBe(2);
   await expect.poll(proxy.openConnections).toBe(1);
 });

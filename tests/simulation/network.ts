@@ -8,6 +8,7 @@ import type { Events } from './events.ts';
 import type { Life } from './process.ts';
 import type { Fault, Latency, Mishap, Scenario } from './scenario.ts';
 import type { Scheduler } from './scheduler.ts';
+import { entityId, partName } from '../support/ids.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -198,7 +199,7 @@ export class Network {
 
   #isOfDroppedTable(id: string): boolean {
     const [, table, incarnation] = id.split('!');
-    const header = this.#options.state.entities.get(`t!${table}!`)?.parts.get('h');
+    const header = this.#options.state.entities.get(entityId(`t!${table}!`))?.parts.get(partName('h'));
     const root = header === undefined ? undefined : decodeNode(header);
     return incarnation !== undefined && (root?.state !== 'live' || root.incarnation !== incarnation);
   }

@@ -2,6 +2,7 @@
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import xxhash from 'xxhash-wasm';
 import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
+import { entityId, partName } from '../support/ids.ts';
 
 export type Stored = MemoryState['entities'] extends Map<string, infer S> ? S : never;
 
@@ -23,17 +24,17 @@ export class Provider {
 
   /** Undefined if there is none. Throws if it cannot be decoded. */
   entity(id: string): Held | undefined {
-    const stored = this.state.entities.get(id);
+    const stored = this.state.entities.get(entityId(id));
     if (stored === undefined) return undefined;
     const known = this.#held.get(id);
     if (known?.stored === stored) return known;
-    const held = { id, stored, node: decodeNode(stored.parts.get('h') ?? new Uint8Array()) };
+    const held = { id, stored, node: decodeNode(stored.parts.get(partName('h')) ?? new Uint8Array()) };
     this.#held.set(id, held);
     return held;
   }
 
   page({ stored, node, id }: Held, row: Row): readonly DecodedRecord[] {
-    const bytes = stored.parts.get(`p${row.slot}`);
+    const bytes = stored.parts.get(partName(`p${row.slot}`));
     if (bytes === undefined) throw new RangeError(`page ${row.slot} of ${id} is missing`);
     const known = this.#pages.get(bytes);
     if (known !== undefined) return known;
@@ -59,7 +60,7 @@ export class Provider {
   }
 
   root(table: string): Held | undefined {
-    return this.entity(`t!${table}!`);
+    return this.entity(entityId(`t!${table}!`));
   }
 
   /** Ids of all nodes of a table but its root, of any incarnation. */

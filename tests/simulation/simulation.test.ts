@@ -12,6 +12,7 @@ import { run } from './run.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
 import { Scheduler } from './scheduler.ts';
 import { shrink } from './shrink.ts';
+import { entityId } from '../support/ids.ts';
 
 const SEEDS = 500;
 
@@ -83,7 +84,7 @@ async function train(fault: Fault, seed: number): Promise<{ applied: number; out
   const events = new Events(false, () => 0);
   const network = new Network({ scenario, state, scheduler, events, touch: () => undefined });
   const { life } = new Process(0, scheduler, scenario, (each) => network.driverFor(each));
-  const writes = ['a', 'b', 'c'].map((id) => ({ kind: 'insert', id, parts: [] }) as const);
+  const writes = ['a', 'b', 'c'].map(entityId).map((id) => ({ kind: 'insert', id, parts: [] }) as const);
   const writing = network.driverFor(life).write(writes, { timeoutMs: 1_000 });
   await scheduler.run(writing, 100);
   return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };

@@ -4,6 +4,7 @@ import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import type { Events } from './events.ts';
 import { type Held, idOf, type Provider, tableOf } from './provider.ts';
 import { structureFaults } from './structure.ts';
+import { partName } from '../support/ids.ts';
 
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
@@ -124,7 +125,7 @@ export class Watch {
     );
     this.#expect(is.commitIds.slice(0, -1).join() === kept.join(), id, 'the commit ids were not handed on');
     this.#expect(!was.commitIds.includes(is.commitIds.at(-1) ?? ''), id, 'the commit carries no id of its own');
-    const last = Buffer.from(now.stored.parts.get('c') ?? []).toString('hex');
+    const last = Buffer.from(now.stored.parts.get(partName('c')) ?? []).toString('hex');
     this.#expect(last === is.commitIds.at(-1), id, 'the last commit id and its copy differ');
     this.#expect(is.nextNumber >= was.nextNumber, id, 'the next number went back');
     this.#expect(is.low.equals(was.low) && is.container === was.container, id, 'the low, or the identity, changed');

@@ -10,6 +10,7 @@ import {
   type TableEntity,
   type TransactionAction,
 } from '@azure/data-tables';
+import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { Requests, withDeadline } from '../common/outcomes.ts';
 import { isTableNotFound } from './errors.ts';
 import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.ts';
@@ -18,7 +19,7 @@ import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.
 const IDLE_SOCKET_MS = 55_000;
 
 /** A token credential, such as those of `@azure/identity`. */
-export interface TokenSource {
+interface TokenSource {
   getToken(
     scopes: string | string[],
     options?: object,
@@ -26,7 +27,7 @@ export interface TokenSource {
 }
 
 /** A shared key, a SAS, or a token credential. */
-export type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
+type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
 
 /** Where the service is, and with whose rights; the environment is never read. */
 export interface ClientOptions {
@@ -43,15 +44,15 @@ export interface ClientOptions {
 /** A row to be written: an insert, or a change on condition of its etag. */
 export interface RowWrite extends RowKeys {
   readonly properties: Properties;
-  readonly change?: { readonly mode: UpdateMode; readonly etag: string };
+  readonly change?: { readonly mode: UpdateMode; readonly etag: EntityVersion };
 }
 
-export interface RowPage {
-  readonly rowKeys: readonly string[];
+interface RowPage {
+  readonly rowKeys: readonly EntityId[];
   readonly continuation: string | undefined;
 }
 
-export type UpdateMode = 'Merge' | 'Replace';
+type UpdateMode = 'Merge' | 'Replace';
 
 const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
 
@@ -59,10 +60,10 @@ export interface TableCalls {
   /** Rejects with the service's error if there is none. */
   get(keys: RowKeys, select: readonly string[] | undefined, timeoutMs: number): Promise<RowReply>;
   /** The new etag; undefined if the service does not tell. */
-  write(write: RowWrite, timeoutMs: number): Promise<string | undefined>;
-  delete(keys: RowKeys, etag: string, timeoutMs: number): Promise<void>;
+  write(write: RowWrite, timeoutMs: number): Promise<EntityVersion | undefined>;
+  delete(keys: RowKeys, etag: EntityVersion, timeoutMs: number): Promise<void>;
   /** The new etags in order; undefined if the reply is not that of a transaction that succeeded. */
-  submit(writes: readonly RowWrite[], timeoutMs: number): Promise<readonly string[] | undefined>;
+  submit(writes: readonly RowWrite[], timeoutMs: number): Promise<readonly EntityVersion[] | undefined>;
   listPage(filter: string, count: number, continuation: string | undefined, timeoutMs: number): Promise<RowPage>;
   close(): void;
 }
@@ -107,7 +108,7 @@ export function tableCalls({
         const { subResponses } = await client.submitTransaction(writes.map(actionOf), { abortSignal });
         const succeeded = subResponses.every(({ status, etag }) => status < 300 && etag !== undefined);
         if (!succeeded || subResponses.length !== writes.length) return undefined;
-        return subResponses.map(({ etag }) => etag ?? '');
+        return subResponses.map(({ etag }) => etag as EntityVersion);
       }),
     listPage: (filter, count, continuation, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
@@ -118,7 +119,7 @@ export function tableCalls({
         };
         const page = (await rows.byPage(settings).next()).value ?? [];
         return {
-          rowKeys: page.map((row: { rowKey?: string }) => row.rowKey ?? ''),
+          rowKeys: page.map((row: { rowKey?: string }) => (row.rowKey ?? '') as EntityId),
           continuation: page.continuationToken,
         };
       }),

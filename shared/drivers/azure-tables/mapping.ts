@@ -1,6 +1,7 @@
-// Between the contract's parts and Azure's properties. A part is one or more binary properties of at most 64 KiB: `p3`, `p3_1`, ...
-// The first begins with the part's length in four bytes, so surplus chunks, which a merge can empty but not delete, are ignored.
-// The partition is a fixed function of the id: an entity is found, and spread, without knowing anything else.
+// Between the contract's parts and Azure's properties. FORMAT.md, "On Azure Table Storage":
+//   PartitionKey: hash of the id mod 16, two hexadecimal digits | RowKey: id
+//   `p3`: length u32, first 65,532 bytes | `p3_1`, `p3_2`, ...: 65,532 bytes each
+// The length tells which chunks count: a merge can empty those of a longer part, but not delete them.
 import {
   chunksOf,
   type DriverLimits,
@@ -15,10 +16,10 @@ import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
-/** Enough that the account, not a partition, is the bottleneck; few, because a listing asks each. A constant of stored data. */
+/** Enough that an account is the bottleneck before its partitions are; no more, because a listing asks each of them. Part of what is stored: it never changes. */
 export const PARTITION_COUNT = 16;
 const LENGTH_BYTES = 4;
-/** A URL of more names than this is refused by some proxies; then the whole entity is asked for. */
+/** Some proxies refuse an address with more names than this; then the whole entity is asked for. */
 const SELECT_NAMES_MAX = 250;
 
 /**
@@ -44,26 +45,29 @@ export const LIMITS: DriverLimits = {
   lane: partitionOf,
 };
 
+/** The partition of an entity. */
 export function partitionOf(id: EntityId): string {
   return partitionAt(hashOfId(id) % PARTITION_COUNT);
 }
 
-export function partitionAt(place: number): string {
-  return place.toString(16).padStart(2, '0');
+/** The name of a partition, by its number from 0. */
+export function partitionAt(index: number): string {
+  return index.toString(16).padStart(2, '0');
 }
 
+/** The keys of an entity's row. */
 export function keysOf(id: EntityId): RowKeys {
   return { partition: partitionOf(id), row: id };
 }
 
-/** The properties that this write sets. */
+/** The properties that a write sets: the chunks of its parts and, in a patch, surplus chunks as empty ones. */
 export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Properties {
   const properties: Record<string, string> = {};
   for (const part of parts) {
-    for (const [place, chunk] of chunksIn(part).entries()) properties[propertyOf(part.name, place)] = base64Of(chunk);
+    for (const [index, chunk] of chunksIn(part).entries()) properties[propertyOf(part.name, index)] = base64Of(chunk);
     if (kind !== 'patch') continue;
     const used = chunksOf(part.bytes.byteLength, LIMITS);
-    for (let place = used; place < part.chunksBefore; place += 1) properties[propertyOf(part.name, place)] = '';
+    for (let index = used; index < part.chunksBefore; index += 1) properties[propertyOf(part.name, index)] = '';
   }
   return properties;
 }
@@ -73,7 +77,7 @@ export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   if (parts === 'all') return undefined;
   const chunksMax = Math.ceil(LIMITS.entityBytesMax / LIMITS.chunkBytes);
   const names = parts.flatMap((part) =>
-    Array.from({ length: part.length > 1 ? chunksMax : 1 }, (_, place) => propertyOf(part, place)),
+    Array.from({ length: part.length > 1 ? chunksMax : 1 }, (_, index) => propertyOf(part, index)),
   );
   return names.length > SELECT_NAMES_MAX ? undefined : ['RowKey', ...names];
 }
@@ -106,8 +110,8 @@ function joined(id: EntityId, name: PartName, first: Buffer, stored: Readonly<Re
   if (first.byteLength <= LENGTH_BYTES) throw damaged();
   const length = first.readUInt32BE();
   const chunks = [first.subarray(LENGTH_BYTES)];
-  for (let place = 1; place < chunksOf(length, LIMITS); place += 1) {
-    const chunk = stored[propertyOf(name, place)];
+  for (let index = 1; index < chunksOf(length, LIMITS); index += 1) {
+    const chunk = stored[propertyOf(name, index)];
     if (typeof chunk !== 'string') throw damaged();
     chunks.push(Buffer.from(chunk, 'base64'));
   }
@@ -118,17 +122,17 @@ function joined(id: EntityId, name: PartName, first: Buffer, stored: Readonly<Re
 
 function chunksIn({ bytes }: Part): Uint8Array[] {
   const count = chunksOf(bytes.byteLength, LIMITS);
-  return Array.from({ length: count }, (_, place) => {
-    const chunk = bytes.subarray(place * LIMITS.chunkBytes, (place + 1) * LIMITS.chunkBytes);
-    if (place > 0) return chunk;
+  return Array.from({ length: count }, (_, index) => {
+    const chunk = bytes.subarray(index * LIMITS.chunkBytes, (index + 1) * LIMITS.chunkBytes);
+    if (index > 0) return chunk;
     const length = new Uint8Array(LENGTH_BYTES);
     new DataView(length.buffer).setUint32(0, bytes.byteLength);
     return Buffer.concat([length, chunk]);
   });
 }
 
-function propertyOf(part: PartName, place: number): string {
-  return place === 0 ? part : `${part}_${place}`;
+function propertyOf(part: PartName, index: number): string {
+  return index === 0 ? part : `${part}_${index}`;
 }
 
 function base64Of(bytes: Uint8Array): string {

@@ -1,18 +1,19 @@
-// Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition.
-import { randomBytes } from 'node:crypto';
-import { PROBE_PREFIX } from '../../store/contract/driver.ts';
+// What an emulator or a custom endpoint does with conditions and merges (rule 25).
+import type { EntityVersion } from '../../store/contract/driver.ts';
+import { drawProbeId } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keysOf } from './mapping.ts';
+
 /** One byte each, in base64. */
 const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 
 /** Undefined if the endpoint can be trusted, else what is wrong with it. Cost: six requests in turn. */
 export async function probe(calls: TableCalls, timeoutMs: number): Promise<string | undefined> {
-  const keys = keysOf(`${PROBE_PREFIX}${randomBytes(12).toString('hex')}`);
-  const merge = (etag: string) =>
+  const keys = keysOf(drawProbeId());
+  const merge = (etag: EntityVersion) =>
     calls.write({ ...keys, properties: { set: AFTER }, change: { mode: 'Merge', etag } }, timeoutMs);
-  const remove = (etag: string) => calls.delete(keys, etag, timeoutMs);
+  const remove = (etag: EntityVersion) => calls.delete(keys, etag, timeoutMs);
 
   const first = await calls.write({ ...keys, properties: { kept: BEFORE, set: BEFORE } }, timeoutMs);
   const second = first === undefined ? undefined : await merge(first);

@@ -8,6 +8,7 @@ import {
   type HttpMethods,
 } from '@azure/core-rest-pipeline';
 import type { TableClient } from '@azure/data-tables';
+import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 
 const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
@@ -17,26 +18,26 @@ export type Properties = Readonly<Record<string, string>>;
 
 export interface RowKeys {
   readonly partition: string;
-  readonly row: string;
+  readonly row: EntityId;
 }
 
-export interface RowRequest extends RowKeys {
+interface RowRequest extends RowKeys {
   readonly method: HttpMethods;
   /** Of a read: the properties that are wanted; undefined: all. */
   readonly select?: readonly string[] | undefined;
   /** Of a write. */
   readonly properties?: Properties;
   /** The condition of a change. */
-  readonly etag?: string;
+  readonly etag?: EntityVersion;
 }
 
 export interface RowReply {
-  readonly etag: string | undefined;
+  readonly etag: EntityVersion | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** What was said of a request that was not carried out, or of which that is not known. */
-export class RefusedRequestError extends Error {
+/** A reply of the service that is no success. Whether the request was carried out, its status and code tell (errors.ts). */
+class RefusedRequestError extends Error {
   readonly statusCode: number;
   /** The service's word for it; undefined if it gave none. */
   readonly code: string | undefined;
@@ -49,7 +50,7 @@ export class RefusedRequestError extends Error {
   }
 }
 
-export type SendRow = (request: RowRequest, abortSignal: AbortSignal) => Promise<RowReply>;
+type SendRow = (request: RowRequest, abortSignal: AbortSignal) => Promise<RowReply>;
 
 /** Requests for the rows of the physical table of `client`, which is at `endpoint`; `allowInsecureConnection` as the SDK has it. */
 export function rowSender(client: TableClient, endpoint: string, allowInsecureConnection: boolean): SendRow {
@@ -72,7 +73,7 @@ export function rowSender(client: TableClient, endpoint: string, allowInsecureCo
     if (reply.status >= 300) throw refusalOf(reply.status, body, reply.headers.get('x-ms-error-code'));
     if (request.method === 'GET' && body === undefined)
       throw new StoreError('unavailable', 'the reply was not from azure tables: look for a proxy on the way');
-    return { etag: reply.headers.get('etag'), properties: body ?? {} };
+    return { etag: reply.headers.get('etag') as EntityVersion | undefined, properties: body ?? {} };
   };
 }
 
@@ -118,7 +119,7 @@ function bodyOf({ partition, row }: RowKeys, properties: Properties): Uint8Array
   return body;
 }
 
-/** As the pipeline has parsed it; undefined if there was none. */
+/** The body as the pipeline has parsed it; undefined if there was none. */
 function bodyIn(reply: object): Readonly<Record<string, unknown>> | undefined {
   const { parsedBody } = reply as { readonly parsedBody?: unknown };
   const isObject = typeof parsedBody === 'object' && parsedBody !== null && !Array.isArray(parsedBody);

@@ -1,9 +1,11 @@
-// What every driver refuses before it sends anything: calls that break the contract are the engine's bugs, so they are TypeErrors.
-// A write or removal without a real version must never reach a provider, where `*` or nothing would mean "unconditionally".
+// Every driver refuses calls that break the contract, before it sends anything. Such a call is a bug of the engine, so it is a TypeError.
+// A write or removal without a real version must never reach a provider, to which `*` or nothing means "unconditionally".
 import {
   type DriverLimits,
   type EntityVersion,
+  type EntityId,
   partBytes,
+  type PartName,
   type ReadRequest,
   type Removal,
   type Write,
@@ -55,7 +57,7 @@ function checkCount(what: string, count: number, countMax: number): void {
   }
 }
 
-function checkIds(entries: readonly { readonly id: string }[], limits: DriverLimits): void {
+function checkIds(entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
   const seen = new Set<string>();
   for (const { id } of entries) {
     if (!ID.test(id) || id.length > limits.idBytesMax)
@@ -65,7 +67,7 @@ function checkIds(entries: readonly { readonly id: string }[], limits: DriverLim
   }
 }
 
-function checkOneLane(entries: readonly { readonly id: string }[], limits: DriverLimits): void {
+function checkOneLane(entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
   const lanes = new Set(entries.map(({ id }) => limits.lane(id)));
   if (lanes.size > 1) throw new TypeError(`a request mixes lanes: lanes=${[...lanes].join(',')}`);
 }
@@ -90,8 +92,8 @@ function checkParts(write: Write): void {
   }
 }
 
-/** A letter, or one with a number. */
-export function isPartName(name: string): boolean {
+/** Whether a name is a letter, or a letter and a number of up to four digits. */
+export function isPartName(name: string): name is PartName {
   return PART_NAME.test(name);
 }
 

@@ -1,19 +1,20 @@
-// What the factories of drivers share: misuse is told by them, and not later by a provider that seems not to answer. Nothing is sent to find out.
+// The options of all drivers' factories. A wrong option is a TypeError at once: later it would look like a provider that does not answer.
 import { isText, type Kind } from '../../store/contract/options.ts';
 
-/** As the URL class writes them. */
+/** Hosts of this machine, as the URL class writes them. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** An `http:` or `https:` address. */
+/** An option that is an `http:` or `https:` address. */
 export function addressLike(examples: string): Kind {
   return { name: `an address like ${examples}`, isShown: true, accepts: isAddress };
 }
 
-/** A string of this form. */
+/** An option that is a string of this form; `name` describes the form. */
 export function textLike(name: string, form: RegExp): Kind {
   return { name, isShown: true, accepts: (value) => isText(value) && form.test(value) };
 }
 
+/** Whether the value is an `http:` or `https:` address. */
 export function isAddress(value: unknown): value is string {
   return isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value);
 }

@@ -1,4 +1,4 @@
-// The outcomes drivers answer with, and the bound on waiting for them.
+// Outcomes of writes and removals, and deadlines of requests, for all drivers.
 import {
   chunksOf,
   type DriverLimits,
@@ -17,7 +17,7 @@ export function unknown(reason: Unknown['reason'], cause?: unknown): Unknown {
   return cause === undefined ? { kind: 'unknown', reason } : { kind: 'unknown', reason, cause };
 }
 
-/** A call's time is over; whatever it had sent may still take effect. */
+/** No reply came in time. The request may still take effect. */
 export class DeadlineError extends Error {
   constructor(timeoutMs: number) {
     super(`no reply in time: timeoutMs=${timeoutMs}`);
@@ -25,7 +25,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/** The result of `work`, or a DeadlineError after `timeoutMs`; what `work` does later is nobody's concern. */
+/** The result of `work`, or a DeadlineError after `timeoutMs`; what becomes of `work` afterwards is ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {
@@ -39,7 +39,7 @@ export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Prom
   }
 }
 
-/** The requests of a driver. Each ends with its reply, at its deadline, or when the driver is closed. */
+/** The requests that a driver has under way. Each ends with its reply, at its deadline, or when the driver is closed. */
 export class Requests {
   readonly #underWay = new Set<AbortController>();
   #isClosed = false;
@@ -60,7 +60,7 @@ export class Requests {
     }
   }
 
-  /** Ends the requests under way, whose fate nobody learns then, and refuses further ones. */
+  /** Aborts the requests under way, whose outcomes stay unknown, and refuses further ones. */
   close(): void {
     this.#isClosed = true;
     for (const abort of this.#underWay) abort.abort();

@@ -14,7 +14,7 @@ export type Mutation = google.datastore.v1.IMutation;
 export type Query = google.datastore.v1.IQuery;
 export type LookupResponse = google.datastore.v1.ILookupResponse;
 export type CommitResponse = google.datastore.v1.ICommitResponse;
-export type QueryBatch = google.datastore.v1.IQueryResultBatch;
+type QueryBatch = google.datastore.v1.IQueryResultBatch;
 
 /** Where the service is, and with whose rights. One of `auth` and `endpoint` is needed; the environment is never read. */
 export interface ClientOptions {
@@ -128,13 +128,13 @@ function transportOf({ projectId, auth, endpoint }: ClientOptions) {
     return { ...common, auth };
   }
   const { protocol, hostname, port } = new URL(endpoint);
-  const place = { ...common, apiEndpoint: hostname, port: Number(port || (protocol === 'http:' ? 80 : 443)) };
+  const address = { ...common, apiEndpoint: hostname, port: Number(port || (protocol === 'http:' ? 80 : 443)) };
   if (protocol !== 'http:') {
     if (auth === undefined) throw new TypeError(`an https endpoint needs credentials (auth): endpoint=${endpoint}`);
-    return { ...place, auth };
+    return { ...address, auth };
   }
   const nobody = new GoogleAuth({ authClient: new googleAuthLibrary.PassThroughClient() });
   const sslCreds = grpc.credentials.createInsecure();
   // A proxy for the internet has no business between this machine and its own emulator.
-  return { ...place, auth: nobody, sslCreds, 'grpc.enable_http_proxy': 0 };
+  return { ...address, auth: nobody, sslCreds, 'grpc.enable_http_proxy': 0 };
 }

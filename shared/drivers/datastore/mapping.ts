@@ -1,9 +1,33 @@
-// Between the contract's parts and Datastore's properties. A part is one unindexed blob property. A part numbered among many (`p17`)
-// carries a tag made of the entity's id in its property name: a lookup has ONE mask for all its keys, and names shared by all
-// entities would fetch page 17 of every one of them. Parts without a number (`h`) are wanted of every entity and carry none.
-import type { EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
+// Between the contract's parts and Datastore's properties. FORMAT.md, "On Google Cloud Datastore":
+//   key: (kind, id) | `h`: bytes of a part without a number | `p17_hatx`: bytes of a part with one, tagged by its entity's id
+// A lookup has ONE mask for all its keys: without tags it would fetch page 17 of every entity. Parts without a number are wanted of each.
+import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
+import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Key, StoredEntity } from './client.ts';
+
+/**
+ * The service's limits, less a margin: an entity has 1,048,572 bytes, a property 1,000,000, a request 10 MiB, a lookup 1,000 keys.
+ * A commit has no cap on mutations any more, but older emulators stop at 500.
+ */
+export const LIMITS: DriverLimits = {
+  provider: 'datastore',
+  entityBytesMax: 1_000_000,
+  entityOverheadBytes: 2_048,
+  chunkOverheadBytes: 32,
+  // No smaller than entityBytesMax, so that a part is always one property.
+  chunkBytes: 1_000_000,
+  chunksMax: 1_000,
+  idBytesMax: 400,
+  readsMax: 1_000,
+  writesMax: 500,
+  writeBytesMax: 9_500_000,
+  listMax: 1_000,
+  lane: () => '',
+};
+
+/** The emulators refuse gRPC messages over 4 MiB. */
+export const EMULATOR_LIMITS: DriverLimits = { ...LIMITS, writeBytesMax: 3_800_000 };
 
 const TAG_CHARS = 4;
 const NUMBERED = /^[a-z][0-9]+$/;
@@ -16,19 +40,22 @@ export interface KeySpace {
   readonly kind: string;
 }
 
+/** The key of an entity. */
 export function keyOf({ projectId, databaseId, namespace, kind }: KeySpace, id: EntityId): Key {
   return { partitionId: { projectId, databaseId, namespaceId: namespace }, path: [{ kind, name: id }] };
 }
 
+/** The id in a key that the service gave. */
 export function idOf(key: Key | null | undefined): EntityId {
-  return key?.path?.at(-1)?.name ?? '';
+  return (key?.path?.at(-1)?.name ?? '') as EntityId;
 }
 
-/** Stored data depends on it; it never changes. */
+/** The property of a part. Part of what is stored: it never changes. */
 export function propertyOf(id: EntityId, part: PartName): string {
   return NUMBERED.test(part) ? `${part}_${tagOf(id)}` : part;
 }
 
+/** The entity that consists of these parts; empty ones have no property. */
 export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]): StoredEntity {
   const properties: NonNullable<StoredEntity['properties']> = {};
   for (const { name, bytes } of parts) {
@@ -41,8 +68,8 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
 export function partsOf(id: EntityId, stored: StoredEntity, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const [property, value] of Object.entries(stored.properties ?? {})) {
-    const name = property.split('_', 1)[0] ?? '';
-    const asked = wanted === 'all' || wanted.includes(name);
+    const [name = ''] = property.split('_', 1);
+    const asked = isPartName(name) && (wanted === 'all' || wanted.includes(name));
     if (asked && property === propertyOf(id, name) && isBytes(value.blobValue) && value.blobValue.byteLength > 0) {
       parts.set(name, value.blobValue);
     }

@@ -1,7 +1,6 @@
-// Rule 25: what an emulator or a custom endpoint really does, found out once before it is trusted with a condition. One emulator
-// ignores masks and so would lose parts; a server that ignored base versions would lose writes.
-import { randomBytes } from 'node:crypto';
-import { type EntityId, PROBE_PREFIX } from '../../store/contract/driver.ts';
+// What an emulator or a custom endpoint does with base versions and masks (rule 25). One emulator ignores masks and so would lose parts;
+// a server that ignored base versions would lose writes.
+import { drawProbeId } from '../common/probe.ts';
 import type { DatastoreCalls, Mutation } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keyOf, type KeySpace } from './mapping.ts';
@@ -18,8 +17,7 @@ export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
 
 /** Cost: six requests in turn. Rejects with the client's error if one of them fails otherwise than by refusing. */
 export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {
-  const id: EntityId = `${PROBE_PREFIX}${randomBytes(12).toString('hex')}`;
-  const key = keyOf(space, id);
+  const key = keyOf(space, drawProbeId());
   const send = async (mutation: Mutation) => versionOf(await calls.commit([mutation], timeoutMs));
   const refuses = async (mutation: Mutation) => {
     try {

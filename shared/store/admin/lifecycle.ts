@@ -5,8 +5,8 @@ import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplitAt } from '../container/split.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
-import type { Driver, Write } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
+import type { Driver, EntityId, Write } from '../contract/driver.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Engine } from '../engine/core.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
@@ -40,7 +40,7 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
       // An incarnation is drawn once: it also tells what became of an insert whose outcome was unknown.
       return { root: checkedOrder(root, options.order, table), isNew: drawn.has(root.header.incarnation) };
     }
-    if (!options.create) throw new StoreError('not_found', 'the table does not exist: create it first', { table });
+    if (!options.create) throw tableNotFound(table);
     if (root?.header.state === 'removing') {
       await removeNodes(engine, root);
       continue;
@@ -162,7 +162,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
 }
 
 /** Removes a node at the version it has now; a refusal or doubt is met by the next listing. */
-async function removeNode(engine: Engine, id: string): Promise<void> {
+async function removeNode(engine: Engine, id: EntityId): Promise<void> {
   const version = await engine.reader.versionOf(id);
   if (version === undefined) return;
   countWrite(engine.counters);

@@ -1,4 +1,5 @@
 // What one change decides about its record, and what a record costs beside its bytes.
+import type { Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
 import type { Change, Decision } from './change.ts';
 
@@ -14,7 +15,7 @@ export function recordOf(
 }
 
 /** A user's function may throw: that is a verdict on its change, not on the group. */
-export function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: string): Decision {
+export function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: Id64): Decision {
   try {
     return typeof change.action === 'function' ? change.action(record, incarnation) : change.action;
   } catch (error) {

@@ -1,5 +1,5 @@
 // The writes of one container: an insert, a replace, or a patch that sends what is new and empties what is gone.
-import type { Part, Write } from '../contract/driver.ts';
+import type { EntityId, Part, PartName, Write } from '../contract/driver.ts';
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart } from '../format/ids.ts';
@@ -7,7 +7,7 @@ import type { PageRef } from '../format/page-table.ts';
 import type { Evaluation } from './evaluate.ts';
 import type { Snapshot } from './snapshot.ts';
 
-function part(name: string, bytes: Uint8Array, chunksBefore: number): Part {
+function part(name: PartName, bytes: Uint8Array, chunksBefore: number): Part {
   return { name, bytes, chunksBefore };
 }
 
@@ -43,6 +43,6 @@ export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Wr
   return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
 }
 
-export function insertOf(id: string, header: Header, attempt: Id64): Write {
+export function insertOf(id: EntityId, header: Header, attempt: Id64): Write {
   return { kind: 'insert', id, parts: wholeParts(header, attempt) };
 }

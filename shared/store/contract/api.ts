@@ -42,12 +42,13 @@ export type Order = 'hash' | 'key';
  */
 export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
 
-/** A value with its encoding, as stored: what a table opened with the codec `encoded` takes and gives. */
+/** A value with its encoding, as stored: tables opened with the codec `encoded` take and give it. */
 export interface EncodedValue {
   readonly codec: 'msgpack' | 'json' | 'bytes';
   readonly bytes: Uint8Array;
 }
 
+/** How a table is opened, or created. */
 export interface TableOptions extends CallOptions {
   /** Default `hash`. Given and different from the existing table's: `conflict`. */
   readonly order?: Order;
@@ -59,6 +60,15 @@ export interface TableOptions extends CallOptions {
   readonly create?: boolean;
 }
 
+/**
+ * Tables in one provider. Errors are StoreErrors, and a TypeError for misuse.
+ *
+ * @example
+ * const store = openStore({ driver: memoryDriver() });
+ * const users = await store.table<User>('users', { order: 'key' });
+ * await users.put('user:1', { name: 'Ada' });
+ * await store.close();
+ */
 export interface Store {
   /** Opens a table, creating it if need be. Cost: 1 request for an existing table, 3 to create one, more to pre-split it. */
   table<V = unknown>(name: string, options?: TableOptions): Promise<Table<V>>;
@@ -72,6 +82,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A table as `tables` lists it. */
 export interface TableInfo {
   readonly name: string;
   readonly order: Order;
@@ -79,6 +90,7 @@ export interface TableInfo {
   readonly createdAtMs: number;
 }
 
+/** What a vacuum found. */
 export interface VacuumReport {
   /** Containers looked at. */
   readonly listed: number;
@@ -121,6 +133,7 @@ export interface DeleteOptions extends CallOptions {
   readonly ifVersion?: string;
 }
 
+/** One record of `putMany`; the options are those of `put`. */
 export interface PutItem<V> {
   readonly key: string;
   readonly value: V;
@@ -129,27 +142,31 @@ export interface PutItem<V> {
   readonly ttlMs?: number;
 }
 
+/** One record of `deleteMany`; the options are those of `delete`. */
 export interface DeleteItem {
   readonly key: string;
   readonly ifVersion?: string;
 }
 
+/** What became of one key of `getMany`. */
 export type GetOutcome<V> =
   | ({ readonly status: 'found' } & Entry<V>)
   | { readonly status: 'absent'; readonly key: string }
   | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
 
+/** What became of one item of `putMany`. */
 export type PutOutcome =
   | { readonly status: 'written'; readonly key: string; readonly version: string }
   | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
 
+/** What became of one item of `deleteMany`. */
 export type DeleteOutcome =
   /** `version` is that of the deletion. */
   | { readonly status: 'deleted'; readonly key: string; readonly version: string }
   | { readonly status: 'absent'; readonly key: string }
   | { readonly status: 'failed'; readonly key: string; readonly error: StoreError };
 
-/** Of the bounds, `timeoutMs` is for each leaf that is read, not for the whole scan: its consumer may take its time. */
+/** `timeoutMs` bounds the reading of each leaf, not the whole scan: its consumer may take its time. */
 export interface ScanOptions extends CallOptions {
   /** Keys that begin with this; tables of order `key` only; not together with `from` and `to`. */
   readonly prefix?: string;
@@ -166,9 +183,15 @@ export interface ScanOptions extends CallOptions {
 /**
  * Records in position order, each that existed throughout exactly once. To be iterated once; leaving the loop early ends the scan.
  *
- * What is stored damaged ends the scan with a StoreError `corrupt`: a record whose value cannot be decoded (named by `key`), a page or a leaf (named by
- * `container`). Then `cursor` has moved behind that record, page or leaf, and a scan that begins there gives the rest. Where it has not moved, nobody can
- * say what lies behind. Each such error tells of records that were left out.
+ * Damage ends the scan with a StoreError `corrupt`: a record whose value cannot be decoded (named by `key`), a page or a leaf (named by `container`).
+ * `cursor` has then moved behind that record, page or leaf, and a scan that begins there gives the rest; where it has not moved, nobody can
+ * say what lies behind. Each such error means records that were left out.
+ *
+ * @example
+ * const scan = users.scan({ prefix: 'user:', limit: 100 });
+ * for await (const { key, value } of scan) console.log(key, value);
+ * // In any process, later, if there is more:
+ * if (scan.cursor !== undefined) resume(users.scan({ cursor: scan.cursor, limit: 100 }));
  */
 export interface Scan<V> extends AsyncIterable<Entry<V>> {
   /** Resumes, in any process, after the last record given, or behind the damage that ended the scan; undefined when the scan has reached its end. */
@@ -177,19 +200,26 @@ export interface Scan<V> extends AsyncIterable<Entry<V>> {
 
 /**
  * A table. Every operation on one record is linearizable. Errors are StoreErrors, and a TypeError for misuse (an option that does not exist,
- * a value of the wrong type), with which `scan` throws and the others reject. Each verb says its usual cost in requests to the provider, with
- * the branches cached.
+ * a value of the wrong type): `scan` throws it, the others reject with it. The cost of each verb is the usual number of requests to the provider
+ * with the branches cached.
  */
 export interface Table<V> {
   readonly name: string;
   readonly order: Order;
   /** Whether the call that opened this handle created the table; otherwise `containers` had no effect. */
   readonly isNew: boolean;
-  /** Cost: 1 request (0 within `maxAgeMs`), 2 when the container is not cached. */
+  /** The record, or undefined if there is none. Cost: 1 request (0 within `maxAgeMs`), 2 when the container is not cached. */
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
   /** An outcome for each key, in order; duplicates allowed. A damaged page fails its own keys alone. Cost: requests by containers, not by keys. */
   getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]>;
-  /** Cost: 1 request when the container is cached; concurrent writes to a container share one. */
+  /**
+   * Writes a record, whatever is there unless a condition is given. Cost: 1 request when the container is cached; concurrent writes to a container
+   * share one.
+   *
+   * @example
+   * const { version } = await users.put('user:1', { name: 'Ada' }, { ifAbsent: true });
+   * await users.put('user:1', { name: 'Ada L.' }, { ifVersion: version });
+   */
   put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;
   /** An outcome for each item, in order; equal keys take effect in order. Cost: requests by containers. */
   putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]>;
@@ -197,24 +227,29 @@ export interface Table<V> {
    * Reads and writes in one step: `change` gets the present record and returns the new value, or undefined to change nothing. It is
    * synchronous and may run again. An expiry time stays unless `ttlMs` is given. What it throws is thrown to the caller.
    * Resolves to the record as it then stands. Cost: as `put`.
+   *
+   * @example
+   * await visits.update('home', (current) => (current?.value ?? 0) + 1);
    */
   update(
     key: string,
     change: (current: Entry<V> | undefined) => V | undefined,
     options?: UpdateOptions,
   ): Promise<Entry<V> | undefined>;
-  /** Cost: as `put`. Deleting what is absent is no error. */
+  /** Deletes a record; deleting one that is absent is no error. `version` is that of the deletion. Cost: as `put`. */
   delete(
     key: string,
     options?: DeleteOptions,
   ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }>;
   /** An outcome for each item, in order. Cost: requests by containers. */
   deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
+  /** Records in position order. Cost: 1 request a leaf; a scan without `limit` reads leaves ahead. */
   scan(options?: ScanOptions): Scan<V>;
   /** Counters since the table was first opened in this store. */
   stats(): TableStats;
 }
 
+/** What a table has done, in numbers that only grow, except where one says "now". */
 export interface TableStats {
   /** Requests sent to the provider: reads, writes, removals and lists. */
   readonly requests: number;
@@ -234,7 +269,7 @@ export interface TableStats {
   readonly rightWalks: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /** Reads, and commits, that the store may have in flight, now, from 2 to 64: what brought most lately, and half of it after a throttled reply. */
+  /** Reads, and commits, that the store may have in flight, now: from 2 to 64, adapted to the throughput, halved after a throttled reply. */
   readonly readsInFlightMax: number;
   readonly commitsInFlightMax: number;
 }

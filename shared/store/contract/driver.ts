@@ -4,17 +4,22 @@
 // A driver stores ENTITIES. An entity has an id, a version that the provider assigns, and named PARTS, each a run of bytes.
 // The engine's containers are entities; the driver knows nothing of what the bytes mean.
 
+import type { Branded } from './brand.ts';
+
 /** ASCII letters, digits and `. _ - ! ~`, at most `limits.idBytesMax` long. */
-export type EntityId = string;
+export type EntityId = Branded<'EntityId'>;
 
 /** Assigned by the provider, opaque, compared for equality only. Changes with every write that changes the entity. */
-export type EntityVersion = string;
+export type EntityVersion = Branded<'EntityVersion'>;
 
 /**
  * A part's name: one lower-case letter, then up to four digits (`h`, `c`, `p0`, `p17`). A part without a number is wanted often and
  * stays small: never above 32 KiB.
  */
-export type PartName = string;
+export type PartName = Branded<'PartName'>;
+
+/** Where a listing goes on: the driver's own, opaque, of use to the same prefix alone. */
+export type ListCursor = Branded<'ListCursor'>;
 
 /** Bounds on one call. Every call to a driver carries both. */
 export interface DriverCallOptions {
@@ -22,11 +27,11 @@ export interface DriverCallOptions {
   readonly timeoutMs: number;
 }
 
-/** Values of the provider, never constants of the engine. All sizes are in bytes, all counts inclusive maxima. */
+/** What a provider allows; the engine has no such constants of its own. All sizes are in bytes, all counts inclusive maxima. */
 export interface DriverLimits {
   /** Provider's name for messages and measurements (`memory`, `datastore`, `azure-tables`). Nobody branches on it. */
   readonly provider: string;
-  /** Largest entity by `entityOverheadBytes` + sum over its chunks (bytes + `chunkOverheadBytes`), dead chunks included. */
+  /** Largest entity: `entityOverheadBytes` + for each of its chunks, dead ones included, its bytes + `chunkOverheadBytes`. */
   readonly entityBytesMax: number;
   /** What an entity costs beside its chunks, longest id included. */
   readonly entityOverheadBytes: number;
@@ -45,11 +50,11 @@ export interface DriverLimits {
   readonly writeBytesMax: number;
   /** Ids in one `list`. */
   readonly listMax: number;
-  /** Writes of ids with equal lanes may ride in one `write`; a pure function that never changes for stored data. */
+  /** Writes whose ids have equal lanes may share one `write`. A pure function that never changes for stored data. */
   lane(id: EntityId): string;
 }
 
-/** Asks for an entity with all its parts, or with the named ones only. */
+/** An entity that is wanted: with all its parts, or with the named ones only (none of them: its version alone). */
 export interface ReadRequest {
   readonly id: EntityId;
   readonly parts: 'all' | readonly PartName[];
@@ -62,6 +67,7 @@ export interface Entity {
   readonly parts: ReadonlyMap<PartName, Uint8Array>;
 }
 
+/** A part as a write sends it. */
 export interface Part {
   readonly name: PartName;
   /** Empty bytes drop the part (meaningful in a patch only). */
@@ -102,19 +108,23 @@ export interface Unknown {
   readonly cause?: unknown;
 }
 
+/** What became of one write. */
 export type WriteOutcome = { readonly kind: 'written'; readonly version: EntityVersion } | Refused | Unknown;
 
+/** Removes an entity that is at exactly this version. */
 export interface Removal {
   readonly id: EntityId;
   readonly version: EntityVersion;
 }
 
+/** What became of one removal. */
 export type RemoveOutcome = { readonly kind: 'removed' } | Refused | Unknown;
 
+/** One page of a listing. */
 export interface ListPage {
   readonly ids: readonly EntityId[];
   /** Continues the listing; undefined at its end. A page may be empty and still have one. */
-  readonly cursor: string | undefined;
+  readonly cursor: ListCursor | undefined;
 }
 
 /**
@@ -145,13 +155,13 @@ export interface Driver {
    * Ids that begin with `prefix`, at most `count` (at most `limits.listMax`), in an order of the driver's own. An entity that exists
    * throughout a listing, from the first page's call to the last page's reply, is returned exactly once. Cost: one round trip. Rejects as `read`.
    */
-  list(prefix: string, cursor: string | undefined, count: number, options: DriverCallOptions): Promise<ListPage>;
+  list(prefix: string, cursor: ListCursor | undefined, count: number, options: DriverCallOptions): Promise<ListPage>;
 
   /** Releases sockets. Calls under way may fail; later ones do. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Entities by which a driver tries its provider out. */
+/** Ids of the entities with which a driver tries its provider out begin so; a vacuum removes those that were left behind. */
 export const PROBE_PREFIX = 'p~';
 
 /** Number of chunks that `bytes` bytes take; an empty part takes none. */

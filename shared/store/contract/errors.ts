@@ -1,5 +1,6 @@
 // The one error class of the store. A code says what the caller must do next, so there are few of them;
 // `retryable` says whether the very same call may simply be made again.
+import type { EntityId } from './driver.ts';
 
 /**
  * What the caller has to do:
@@ -16,12 +17,12 @@
 export type StoreErrorCode =
   'conflict' | 'not_found' | 'too_large' | 'invalid' | 'throttled' | 'unavailable' | 'unknown' | 'corrupt' | 'aborted';
 
-/** Where the error happened, and why. */
+/** Where the error happened, and its cause. */
 export interface StoreErrorDetails {
   readonly table?: string | undefined;
   readonly key?: string | undefined;
   /** Id of the container (the provider's entity). */
-  readonly container?: string | undefined;
+  readonly container?: EntityId | undefined;
   /** Overrides the default of the code: `throttled`, `unavailable` and `aborted` are retryable. */
   readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
@@ -39,7 +40,7 @@ export class StoreError extends Error {
 
   /** `message` is lower case and tells the caller what to do; the details are appended as `name=value`. */
   constructor(code: StoreErrorCode, message: string, details: StoreErrorDetails = {}) {
-    super(message + placeOf(details), details.cause === undefined ? undefined : { cause: details.cause });
+    super(message + whereText(details), details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'StoreError';
     this.code = code;
     this.retryable = details.retryable ?? RETRYABLE_BY_DEFAULT.has(code);
@@ -48,7 +49,7 @@ export class StoreError extends Error {
     this.container = details.container;
   }
 
-  /** For logs: JSON.stringify leaves out the message of an Error. Of the cause its message alone. */
+  /** For logs, as JSON.stringify leaves out an Error's message. Of the cause it gives the message alone. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, retryable, table, key, container, cause } = this;
     const why = cause instanceof Error ? cause.message : undefined;
@@ -56,26 +57,28 @@ export class StoreError extends Error {
   }
 }
 
-function placeOf(details: StoreErrorDetails): string {
-  const places = [
+function whereText(details: StoreErrorDetails): string {
+  const named = [
     details.table === undefined ? '' : ` table=${details.table}`,
     details.key === undefined ? '' : ` key=${JSON.stringify(details.key)}`,
     details.container === undefined ? '' : ` container=${details.container}`,
   ];
-  return places.join('');
+  return named.join('');
 }
 
+/** The table was never created, or was dropped. */
 export function tableNotFound(table: string): StoreError {
   return new StoreError('not_found', 'the table does not exist: create it first', { table });
 }
 
-/** A handle's positions mean nothing in a table of another order. */
+/** The positions that a handle computed mean nothing in a table of another order. */
 export function orderChanged(table: string): StoreError {
   return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
     table,
   });
 }
 
+/** A failed operation's error as batches report it. A TypeError, which is misuse, is thrown on; what nobody foresaw becomes `unavailable`, not retryable. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof TypeError) throw error;

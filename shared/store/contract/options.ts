@@ -1,5 +1,5 @@
-// What every call of the library takes, in tables. Misuse (an option that does not exist, a value of the wrong type, something else where an
-// object belongs) is a TypeError that says what would be right. Whether a value of the right type makes sense is judged where it is used.
+// The options and arguments of every call, as tables. Misuse (an option that does not exist, a value of the wrong type, something else where
+// an object belongs) is a TypeError that says what would be right. A value of the right type that makes no sense is refused where it is used.
 import type {
   CallOptions,
   DeleteItem,
@@ -13,7 +13,7 @@ import type {
   UpdateOptions,
 } from './api.ts';
 
-/** What an option takes. */
+/** The values that an option or argument takes. */
 export interface Kind {
   /** In words that follow "must be". */
   readonly name: string;
@@ -22,8 +22,8 @@ export interface Kind {
   accepts(value: unknown): boolean;
 }
 
-/** Throws a TypeError unless `given` is an object of what is taken, or undefined where nothing is required. `index` is that of a batch's item. */
-export type CheckOptions = (given: unknown, index?: number) => void;
+/** Throws a TypeError unless `given` has the options of a call, or is undefined where none is required. `index`: of an item in a batch. */
+type CheckOptions = (given: unknown, index?: number) => void;
 
 const ANYTHING: Kind = { name: 'anything', accepts: () => true };
 const NUMBER: Kind = { name: 'a number', accepts: (value) => typeof value === 'number' };
@@ -98,7 +98,7 @@ export const CHECK = {
   }),
 };
 
-/** A check of what `call` takes. An option that is undefined counts as left out. */
+/** The check of a call's options; messages name the call. An option that is undefined counts as left out. */
 export function optionsOf<Options extends object>(
   call: string,
   kinds: Readonly<Record<keyof Options & string, Kind>>,
@@ -107,29 +107,29 @@ export function optionsOf<Options extends object>(
   const kindOf = new Map<string, Kind>(Object.entries(kinds));
   return (given, index) => {
     if (given === undefined && required.length === 0) return;
-    const place = (): string => (index === undefined ? call : `item ${index} of ${call}`);
+    const where = (): string => (index === undefined ? call : `item ${index} of ${call}`);
     if (!isObject(given))
-      throw new TypeError(`${place()} takes an object of ${[...kindOf.keys()].join(', ')}, not ${described(given)}`);
+      throw new TypeError(`${where()} takes an object of ${[...kindOf.keys()].join(', ')}, not ${described(given)}`);
     for (const name of Object.keys(given)) {
       const kind = kindOf.get(name);
-      if (kind === undefined) throw unknownOption(place(), name, [...kindOf.keys()]);
+      if (kind === undefined) throw unknownOption(where(), name, [...kindOf.keys()]);
       const value = given[name];
-      if (value !== undefined && !kind.accepts(value)) throw wrongKind(place(), name, kind, value);
+      if (value !== undefined && !kind.accepts(value)) throw wrongKind(where(), name, kind, value);
     }
     for (const name of required) {
       if (given[name] === undefined)
-        throw new TypeError(`${place()} needs ${name}: it must be ${kindOf.get(name)?.name}`);
+        throw new TypeError(`${where()} needs ${name}: it must be ${kindOf.get(name)?.name}`);
     }
   };
 }
 
-/** Throws a TypeError unless the items of a batch are an array of what `check` lets pass. */
+/** Throws a TypeError unless `items` is an array and each of its items passes `check`. */
 export function checkItems(call: string, items: unknown, check: CheckOptions): void {
   checkArgument(call, 'items', ARRAY, items);
   for (const [index, item] of (items as unknown[]).entries()) check(item, index);
 }
 
-/** Throws a TypeError unless an argument that is no option is of this kind. */
+/** Throws a TypeError unless the argument `name` is of this kind. */
 export function checkArgument(call: string, name: string, kind: Kind, value: unknown): void {
   if (!kind.accepts(value)) throw wrongKind(call, name, kind, value);
 }
@@ -140,15 +140,15 @@ function orString(check: CheckOptions): CheckOptions {
   };
 }
 
-function wrongKind(place: string, name: string, kind: Kind, value: unknown): TypeError {
+function wrongKind(where: string, name: string, kind: Kind, value: unknown): TypeError {
   const given = kind.isShown === true && isText(value) ? JSON.stringify(value.split('?', 1)[0]) : described(value);
-  return new TypeError(`${place}: ${name} must be ${kind.name}, not ${given}`);
+  return new TypeError(`${where}: ${name} must be ${kind.name}, not ${given}`);
 }
 
-function unknownOption(place: string, name: string, names: readonly string[]): TypeError {
+function unknownOption(where: string, name: string, names: readonly string[]): TypeError {
   const near = nearest(name, names);
   const hint = near === undefined ? '' : ` did you mean ${near}?`;
-  return new TypeError(`${place} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
+  return new TypeError(`${where} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
 }
 
 /** The name that agrees with a mistyped one for the most letters from the first, two at least. */
@@ -168,7 +168,7 @@ function commonLetters(a: string, b: string): number {
   return count;
 }
 
-/** What a value is, without its content, which may be a secret. */
+/** The type of a value. Its content may be a secret and is not shown. */
 function described(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';

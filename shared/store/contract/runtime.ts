@@ -14,20 +14,21 @@ export interface Runtime {
   nextTurn(): Promise<void>;
   /** Fresh bytes, drawn at the time of the call. */
   random(bytes: number): Uint8Array;
-  /** Compresses pages, until its owner closes it. */
+  /** A compressor of pages, which the caller closes. */
   newCompressor(): Compressor;
 }
 
+/** Compresses pages, perhaps on a thread of its own. */
 export interface Compressor {
   /**
-   * Each body as it is to be stored, in order: at once, or, of another thread, in time; undefined if that thread could not, or never if it
-   * hangs: then they are compressed on the spot.
+   * The compressed bodies, in order. Work that goes to another thread gives a promise: of undefined if the thread failed, and one that never
+   * settles if the thread hangs. In both cases the caller compresses on the spot.
    */
   compress(
     bodies: readonly Uint8Array[],
     compression: Compression,
   ): readonly Compressed[] | Promise<readonly Compressed[] | undefined>;
-  /** Ends its thread, also one that hangs; what is under way ends as undefined. Afterwards it works on the spot. Idempotent. */
+  /** Ends the thread, even one that hangs; work under way resolves to undefined. Later calls compress on the spot. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -38,9 +39,12 @@ export interface Moment {
   readonly monotonicMs: number;
 }
 
+/** How pages are compressed; `none` stores them as they are. */
 export type Compression = 'zstd' | 'deflate' | 'none';
 
+/** A page's body as stored. */
 export interface Compressed {
+  /** Which compression, in the numbers of FORMAT.md. */
   readonly tag: number;
   readonly bytes: Uint8Array;
 }

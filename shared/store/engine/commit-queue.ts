@@ -6,10 +6,10 @@ import { pagesToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import type { EntityId, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
+import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import { asBuffer } from '../format/bytes.ts';
+import { asBuffer, type Id64 } from '../format/bytes.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
 import type { Header } from '../format/header.ts';
 import { drawId } from '../io/clock.ts';
@@ -219,7 +219,7 @@ export class CommitQueue {
     group: readonly Change[],
     evaluation: Evaluation,
     { inserts, left }: Extract<Plan, { kind: 'split' }>,
-    attemptId: string,
+    attemptId: Id64,
   ): Promise<void> {
     const engine = this.#engine;
     if (!(await engine.reader.isCurrent(snapshot))) {
@@ -249,7 +249,7 @@ export class CommitQueue {
     }
   }
 
-  #attempt(id: string, base: Snapshot, changes: readonly Change[], { verdicts }: Evaluation, header: Header): Attempt {
+  #attempt(id: Id64, base: Snapshot, changes: readonly Change[], { verdicts }: Evaluation, header: Header): Attempt {
     return { id, base, changes, verdicts, header, refused: false };
   }
 
@@ -286,7 +286,7 @@ export class CommitQueue {
     }
   }
 
-  #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
+  #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
     const { cache, commitIntervalMs, counters, recentContainers } = this.#engine;
     if (commitIntervalMs > 0) recentContainers.committedMs.set(this.#id, seen.monotonicMs);
     recentContainers.noteSuccess(this.#id);

@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { countWrite, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
@@ -21,14 +22,14 @@ export interface InsertedNode {
 export async function insertNodes(
   engine: Engine,
   headers: readonly Header[],
-  attempt: string,
+  attempt: Id64,
 ): Promise<InsertedNode[] | undefined> {
   const limit = pLimit(INSERTS_IN_FLIGHT);
   const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(engine, header, attempt))));
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
 
-async function insertNode(engine: Engine, header: Header, attempt: string): Promise<InsertedNode | undefined> {
+async function insertNode(engine: Engine, header: Header, attempt: Id64): Promise<InsertedNode | undefined> {
   const id = nodeId(engine.table, header.incarnation, header.container);
   countWrite(engine.counters);
   const seen = engine.clock.now();

@@ -1,18 +1,21 @@
 // Reading and writing the primitives of FORMAT.md: big-endian integers, varints, length-prefixed bytes.
 // A reader never runs past its end: damage surfaces as a RangeError, which the decoders turn into `corrupt`.
+import type { Branded } from '../contract/brand.ts';
 
 /** Eight random bytes in hexadecimal: the form in which incarnations, container ids and attempt ids are held in memory. */
-export type Id64 = string;
+export type Id64 = Branded<'Id64'>;
 
 export const ID64_BYTES = 8;
 
 /** The container id of every root. */
-export const ROOT_CONTAINER: Id64 = '0000000000000000';
+export const ROOT_CONTAINER: Id64 = '0000000000000000' as Id64;
 
+/** The version byte of headers and page envelopes. */
 export const FORMAT_VERSION = 1;
 
+/** The id that the first eight bytes are. */
 export function id64(bytes: Uint8Array): Id64 {
-  return asBuffer(bytes).toString('hex', 0, ID64_BYTES);
+  return asBuffer(bytes).toString('hex', 0, ID64_BYTES) as Id64;
 }
 
 /** A Buffer over the same memory. */
@@ -36,6 +39,7 @@ export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8
   return length - b.length;
 }
 
+/** No bytes; the empty position. */
 export const EMPTY_BYTES: Uint8Array = Buffer.alloc(0);
 
 /** Bytes of a varint: unsigned LEB128, up to 2^53 - 1. */
@@ -45,7 +49,7 @@ export function varintBytes(value: number): number {
   return bytes;
 }
 
-/** Grows as needed; `finish` gives the bytes written so far, in memory of their own. */
+/** Writes one primitive behind the other into memory that grows as needed; `view` gives what was written. */
 export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
@@ -94,13 +98,13 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** A varint of the length, then the bytes. */
+  /** The length as a varint, then the bytes. */
   bytes(bytes: Uint8Array): void {
     this.varint(bytes.length);
     this.raw(bytes);
   }
 
-  /** What was written so far, as a view. */
+  /** The bytes written so far: a view, good until more is written. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -114,7 +118,7 @@ export class ByteWriter {
   }
 }
 
-/** Throws a RangeError on every attempt to read past the end, and on a varint above 2^53 - 1. */
+/** Reads one primitive behind the other. Throws a RangeError instead of reading past the end, and for a varint above 2^53 - 1. */
 export class ByteReader {
   readonly #buffer: Buffer;
   position = 0;
@@ -176,15 +180,18 @@ export class ByteReader {
   }
 }
 
+/** A `u8`: 0, or 1 and then the value. */
 export function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
   writer.u8(value === undefined ? 0 : 1);
   if (value !== undefined) write(value);
 }
 
+/** The counterpart of `writeOptional`. */
 export function readOptional<T>(reader: ByteReader, read: () => T): T | undefined {
   return reader.u8() === 0 ? undefined : read();
 }
 
+/** A varint count, then so many values. */
 export function readMany<T>(reader: ByteReader, read: () => T): T[] {
   const values: T[] = [];
   for (let left = reader.varint(); left > 0; left -= 1) values.push(read());

@@ -3,9 +3,9 @@ import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecomp
 import type { Compressed, Compression, Compressor } from '../contract/runtime.ts';
 
 /** The tags of FORMAT.md. */
-export const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
+const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
 
-/** How each is called: a function of node:zlib, and its options. */
+/** The function of node:zlib for each compression, and its options. */
 export const METHODS = {
   zstd: { name: 'zstdCompressSync', options: { params: { [constants.ZSTD_c_compressionLevel]: 1 } } },
   deflate: { name: 'deflateRawSync', options: { level: 1 } },
@@ -14,6 +14,7 @@ export const METHODS = {
 /** The least that zlib takes as the size of its output buffer. */
 export const CHUNK_BYTES_LEAST = 64;
 
+/** Compresses in the calling thread. */
 export const ON_THE_SPOT: Compressor = { compress: compressHere, close: () => Promise.resolve() };
 
 /** Compresses, or returns the bytes as they are where that is not smaller. */
@@ -28,14 +29,15 @@ export function compress(raw: Uint8Array, compression: Compression): Compressed 
   return smallerOf(raw, bytes, compression);
 }
 
+/** The compressed bytes if they are fewer than the raw ones, else the raw ones. */
 export function smallerOf(raw: Uint8Array, bytes: Uint8Array, compression: Exclude<Compression, 'none'>): Compressed {
   if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS[compression], bytes };
   return { tag: COMPRESSION_TAGS.none, bytes: raw };
 }
 
 /**
- * Expands to exactly `rawBytes` bytes in memory of their own; throws a RangeError otherwise, having allocated little more than that. What zlib
- * returns is a slice of 64 KiB, all of which a cache would keep for a page of 8.
+ * Expands to exactly `rawBytes` bytes, in memory of their own; throws a RangeError otherwise, having allocated little more than that. A copy, as
+ * zlib returns a slice of 64 KiB, which a cached page of 8 KiB would keep alive.
  */
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
@@ -53,6 +55,7 @@ function expand(bytes: Uint8Array, tag: number, maxOutputLength: number): Uint8A
   throw new RangeError(`unknown compression ${tag}`);
 }
 
+/** The bodies as stored, in order. */
 export function compressHere(bodies: readonly Uint8Array[], compression: Compression): readonly Compressed[] {
   return bodies.map((body) => compress(body, compression));
 }

@@ -1,18 +1,18 @@
 // The envelope of a stored page. FORMAT.md, "Page":
 //   version u8 | compression u8 | incarnation 8 | container 8 | slot u16 | number varint | raw bytes u32 | body | crc32 u32
-// It names the page's place, so bytes in a wrong place are noticed.
+// It holds the page's address, so that a page which comes from a wrong place is noticed.
 import { crc32 } from 'node:zlib';
 import type { Compressed } from '../contract/runtime.ts';
 import { asBuffer, ByteReader, ByteWriter, FORMAT_VERSION, type Id64 } from './bytes.ts';
 import { decompress } from './compression.ts';
 import { type Page, parsePage } from './page.ts';
 
-/** No page expands to more: a record's limit is far below, and this bounds what damage can make us allocate. */
-export const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
+/** No page expands to more: a record's limit is far below. It bounds the memory that damaged bytes can make a reader take. */
+const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
 
 const ENVELOPE_BYTES = 2 + 8 + 8 + 2 + 8 + 4 + 4;
 
-/** Where a page belongs. */
+/** The one place and time that a page's bytes are good for. */
 export interface PageAddress {
   readonly incarnation: Id64;
   readonly container: Id64;
@@ -28,24 +28,24 @@ export interface SealedPage {
 }
 
 /** A body of `rawBytes` bytes that is compressed already, in its envelope. */
-export function toEnvelopeCompressed({ tag, bytes }: Compressed, rawBytes: number, place: PageAddress): SealedPage {
-  return toEnvelope(bytes, tag, rawBytes, place);
+export function toEnvelopeCompressed({ tag, bytes }: Compressed, rawBytes: number, address: PageAddress): SealedPage {
+  return toEnvelope(bytes, tag, rawBytes, address);
 }
 
-/** The same compressed body in the envelope of another place, without expanding it. */
-export function moveSealed(sealed: Uint8Array, place: PageAddress): SealedPage {
+/** The same compressed body in an envelope with another address, without expanding it. */
+export function moveSealed(sealed: Uint8Array, address: PageAddress): SealedPage {
   const { body, tag, rawBytes } = openEnvelope(sealed);
-  return toEnvelope(body, tag, rawBytes, place);
+  return toEnvelope(body, tag, rawBytes, address);
 }
 
-function toEnvelope(body: Uint8Array, tag: number, rawBytes: number, place: PageAddress): SealedPage {
+function toEnvelope(body: Uint8Array, tag: number, rawBytes: number, address: PageAddress): SealedPage {
   const writer = new ByteWriter(ENVELOPE_BYTES + body.length);
   writer.u8(FORMAT_VERSION);
   writer.u8(tag);
-  writer.id(place.incarnation);
-  writer.id(place.container);
-  writer.u16(place.slot);
-  writer.varint(place.number);
+  writer.id(address.incarnation);
+  writer.id(address.container);
+  writer.u16(address.slot);
+  writer.varint(address.number);
   writer.u32(rawBytes);
   writer.raw(body);
   const crc = crc32(writer.view());
@@ -78,14 +78,14 @@ function openEnvelope(sealed: Uint8Array): Envelope {
   return { tag, incarnation, container, slot, number, rawBytes, crc, body: reader.raw(reader.left - 4) };
 }
 
-/** Opens a stored page that the page table places here, with this CRC-32. Throws a RangeError that says what is wrong. */
-export function openPage(sealed: Uint8Array, place: PageAddress, crc: number): Page {
+/** Opens a stored page, which must have the address and the CRC-32 of its row in the page table. Throws a RangeError that says what is wrong. */
+export function openPage(sealed: Uint8Array, address: PageAddress, crc: number): Page {
   const envelope = openEnvelope(sealed);
   const misplaced =
-    envelope.incarnation !== place.incarnation ||
-    envelope.container !== place.container ||
-    envelope.slot !== place.slot ||
-    envelope.number !== place.number ||
+    envelope.incarnation !== address.incarnation ||
+    envelope.container !== address.container ||
+    envelope.slot !== address.slot ||
+    envelope.number !== address.number ||
     envelope.crc !== crc;
   if (misplaced) throw new RangeError('page belongs to another place or time');
   if (envelope.rawBytes > PAGE_RAW_BYTES_MAX) throw new RangeError('page claims more bytes than any page has');

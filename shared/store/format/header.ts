@@ -1,12 +1,16 @@
-// The header of a container, part `h`. FORMAT.md, "Header". It says which positions the container owns, who stands to its right,
-// which commits it took, and, in its page table, where each page lies.
+// The header of a container, part `h`: the positions it owns, its right sibling, its commits, and the page table. FORMAT.md, "Header":
+//   magic u16 | version u8 | order u8 | state u8 | level u8 | incarnation 8 | container 8 | low bytes | high optional bytes
+//   right optional 8 | next number varint | commit count varint | commit ids bytes | created varint | origin optional (id bytes, version bytes)
+//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint | crc32 u32
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/api.ts';
+import type { EntityId, EntityVersion } from '../contract/driver.ts';
 import {
   asBuffer,
   ByteReader,
   ByteWriter,
   FORMAT_VERSION,
+  id64,
   type Id64,
   ID64_BYTES,
   readMany,
@@ -33,9 +37,9 @@ const STATES = ['live', 'removing', 'removed'] as const;
 export type NodeState = (typeof STATES)[number];
 
 /** The node whose split made this one, and the version it had then. */
-export interface Origin {
-  readonly id: string;
-  readonly version: string;
+interface Origin {
+  readonly id: EntityId;
+  readonly version: EntityVersion;
 }
 
 export interface Header {
@@ -78,10 +82,10 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
   const fromEnd = header.commitCount - count + 1;
   const start = header.commitIds.length - fromEnd * ID64_BYTES;
   if (fromEnd < 1 || start < 0) return undefined;
-  return asBuffer(header.commitIds).toString('hex', start, start + ID64_BYTES);
+  return id64(header.commitIds.subarray(start, start + ID64_BYTES));
 }
 
-/** `before`: the version that this one was made from, if it was: what did not change is copied from its encoded form. */
+/** `before` is the header that this one was made from, if any: rows of the page table that stayed are copied from its encoded form. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
   const writer = new ByteWriter(256 + header.commitIds.length + header.pages.length * 32);
   writer.u16(MAGIC);
@@ -143,8 +147,8 @@ export function decodeHeader(stored: Uint8Array): Header {
     commitIds: reader.bytes(),
     createdAtMs: reader.varint(),
     origin: readOptional(reader, () => ({
-      id: reader.bytes().toString('utf8'),
-      version: reader.bytes().toString('utf8'),
+      id: reader.bytes().toString('utf8') as EntityId,
+      version: reader.bytes().toString('utf8') as EntityVersion,
     })),
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
     pages: readPageTable(reader, low),

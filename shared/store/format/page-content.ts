@@ -1,8 +1,9 @@
-// What memory holds of a page's bytes: the stored form, the expanded form, both or neither. Filled in as they become known, and weighed
-// then, because a cache weighs a container of a hundred pages after every commit.
+// The bytes of one page in memory: sealed (as stored), expanded, both or neither. Their size is counted whenever they change, because a cache
+// weighs a container of a hundred pages after every commit.
 import type { StoreError } from '../contract/errors.ts';
 import type { Page } from './page.ts';
 
+/** Filled in as the bytes become known; shared by all snapshots in which the page is the same. */
 export class PageContent {
   #sealed: Uint8Array | undefined;
   #page: Page | undefined;
@@ -20,39 +21,41 @@ export class PageContent {
     return this.#sealed;
   }
 
+  /** Expanded. */
   get page(): Page | undefined {
     return this.#page;
   }
 
-  /** What was wrong with the stored form that was forgotten last: for those who look at the same page before it is read again. */
+  /** Why the stored form was forgotten, for whoever looks at the page before it is read again. */
   get damage(): StoreError | undefined {
     return this.#damage;
   }
 
+  /** Whether either form is in memory. */
   get isKnown(): boolean {
     return this.#page !== undefined || this.#sealed !== undefined;
   }
 
-  /** Memory that the forms take, roughly. */
+  /** Memory that both forms take, roughly. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Takes the stored form in, unless one of the forms is there. */
+  /** Keeps the stored form, unless either form is there already. */
   offer(sealed: Uint8Array | undefined): void {
     if (this.isKnown) return;
     this.#sealed = sealed;
     this.#weigh();
   }
 
-  /** One form is enough: a split seals anew what moves, and is rare. */
+  /** Keeps the expanded form and drops the stored one: only a split needs that again, and seals the page anew. */
   expandTo(page: Page): void {
     this.#page = page;
     this.#sealed = undefined;
     this.#weigh();
   }
 
-  /** The stored form is damaged: the next reader asks for it anew. */
+  /** Drops the stored form, which is damaged, so that the next reader asks for it again. */
   forget(damage: StoreError): void {
     this.#sealed = undefined;
     this.#damage = damage;

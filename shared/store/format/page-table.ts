@@ -1,9 +1,11 @@
-// The page table, the end of a header: a row for each page, each low told as what differs from the low before. FORMAT.md, "Header".
+// The page table of a header, a row for each page. FORMAT.md, "Header":
+//   shared varint | rest bytes | slot varint | records varint | sealed bytes varint | number varint | crc32 u32 | compression u8 | chunks varint
+// A row's low is the first `shared` bytes of the low before it, and `rest`.
 import { type ByteReader, type ByteWriter, readMany } from './bytes.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
-/** A slot of the entity: how many chunks it has taken at most since the last insert or replace. */
+/** A slot without a page. Its emptied chunks, `chunksMost` since the last insert or replace, still count against the entity's size. */
 export interface DeadSlot {
   readonly slot: number;
   readonly chunksMost: number;
@@ -23,21 +25,22 @@ export interface PageRef {
   content: PageContent;
 }
 
-/** The rows, and the low of their container, from which the first row's low is told. */
+/** The rows, and their container's low, which stands before the first row's. */
 export interface PageTable {
   readonly low: Position;
   readonly pages: readonly PageRef[];
 }
 
-/** The page table of one version as it was encoded, and where each row begins, and the last one ends. */
+/** An encoded page table, and the offset at which each row begins; the last offset is the end. */
 interface EncodedTable {
   readonly bytes: Uint8Array;
   readonly starts: readonly number[];
 }
 
-/** By the rows themselves: a commit changes few of a hundred, and the next version's table copies the others from here. */
+/** By the array of rows: a commit changes few rows of a hundred, and the next version's table copies the others from here. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
 
+/** Writes the rows; those that stand in `before` too, after the same low, are copied from its encoded form. */
 export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {
   writer.varint(pages.length);
   const begin = writer.length;
@@ -70,7 +73,7 @@ function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {
   return same;
 }
 
-/** How many of the last rows are the same and stand after the same low, which is what a row's bytes depend on. */
+/** How many of the last rows are the same and stand after the same low: a row's bytes depend on both. */
 function sameRowsAtEnd(pages: readonly PageRef[], old: readonly PageRef[], head: number): number {
   const most = Math.min(pages.length, old.length) - head;
   let same = 0;
@@ -99,6 +102,7 @@ function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
   return shared;
 }
 
+/** The rows, their contents unknown. `low` is that of the container. */
 export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   let previous = low;
   return readMany(reader, () => {
@@ -119,6 +123,7 @@ export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   });
 }
 
+/** A row's slot once its page is gone. */
 export function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
   return { slot, chunksMost };
 }

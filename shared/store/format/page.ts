@@ -1,6 +1,8 @@
-// A page's body: a sorted run of records, in order of position. FORMAT.md, "Page". It is changed by splicing, never by decoding the values.
+// The body of a page: records in order of their positions, one behind the other (record.ts, and FORMAT.md, "Page"):
+//   key bytes | flags u8 | version varint | [expiry varint] | value bytes
+// Pages are cut and joined by copying bytes, never by decoding values.
 import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
-import { keyPlacer, type PositionOf, type Position, separatorBetween } from './position.ts';
+import { keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import {
   CODEC_MASK,
   FLAG_EXPIRES,
@@ -11,21 +13,22 @@ import {
   writeRecord,
 } from './record.ts';
 
-/** An expanded page: the body, and where each record begins (one entry more than records: the end). */
+/** An expanded page: its body, and the offset at which each record begins. The last offset, behind the last record, is the body's length. */
 export interface Page {
   readonly body: Uint8Array;
   readonly starts: readonly number[];
-  /** Whether it may hold what a base sheds in time: tombstones, and records with an expiry time. */
+  /** False if no record is a tombstone or has an expiry time: a compaction then finds nothing to drop in it. */
   readonly mayHoldDead: boolean;
 }
 
 export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false };
 
+/** How many records a page holds. */
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
 }
 
-/** Finds the records of a body. Throws a RangeError if it is damaged. */
+/** Finds where the records of a body begin. Throws a RangeError if it is damaged. */
 export function parsePage(body: Uint8Array): Page {
   const reader = new ByteReader(body);
   const starts: number[] = [];
@@ -83,20 +86,20 @@ export function indexOfKey(page: Page, key: Uint8Array): number {
 }
 
 /** First index, from `from` on, whose position is not below `position`; the record count if there is none. */
-export function lowerBound(page: Page, position: Position, place: PositionOf, from = 0): number {
+export function lowerBound(page: Page, position: Position, positionOf: PositionOf, from = 0): number {
   let low = from;
   let high = recordCount(page);
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (comparePlaced(page, middle, position, place) < 0) low = middle + 1;
+    if (comparePositionAt(page, middle, position, positionOf) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function comparePlaced(page: Page, index: number, position: Position, place: PositionOf): number {
-  if (place === keyPlacer) return compareKeyAt(page, index, position);
-  return compareBytes(place(keyAt(page, index)), position);
+function comparePositionAt(page: Page, index: number, position: Position, positionOf: PositionOf): number {
+  if (positionOf === keyPosition) return compareKeyAt(page, index, position);
+  return compareBytes(positionOf(keyAt(page, index)), position);
 }
 
 /** A page of these records, which are given in order of their positions. */
@@ -117,7 +120,7 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
   return { body: writer.view(), starts, mayHoldDead };
 }
 
-/** Cuts a page into runs of about `targetBytes`, never inside a record: each cut is at the boundary nearest to an even share. */
+/** Cuts a page into pages of about `targetBytes`, each cut between two records, at the boundary nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
   const pieces = Math.max(1, Math.round(page.body.length / targetBytes));
   if (pieces === 1) return [page];
@@ -147,10 +150,10 @@ export function slicePage(page: Page, first: number, end: number): Page {
 }
 
 /**
- * Where the right one of two neighbouring pages begins. In a leaf as short as separates them; in a branch exactly at its first entry,
- * because a branch that is split there must know the child that owns its low.
+ * The low of the right one of two neighbouring pages. In a leaf the shortest position that separates them; in a branch exactly its first
+ * entry, because a branch that is split there must know the child that owns its low.
  */
-export function lowBetween(left: Page, right: Page, level: number, place: PositionOf): Position {
-  const first = place(keyAt(right, 0));
-  return level > 0 ? Buffer.from(first) : separatorBetween(place(keyAt(left, recordCount(left) - 1)), first);
+export function lowBetween(left: Page, right: Page, level: number, positionOf: PositionOf): Position {
+  const first = positionOf(keyAt(right, 0));
+  return level > 0 ? Buffer.from(first) : separatorBetween(positionOf(keyAt(left, recordCount(left) - 1)), first);
 }

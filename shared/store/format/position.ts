@@ -1,16 +1,19 @@
-// Where a key stands in its table: positions compare as bytes. Order `hash`: the XXH64 of the key (seed 0), big-endian, then the
-// key. Order `key`: the key itself. The empty position is before all others; infinity is not a position (undefined).
+// Positions: where a key stands in its table. They compare as unsigned bytes. FORMAT.md, "Positions":
+//   order `hash`: XXH64 of the key (seed 0), 8 bytes big-endian | key
+//   order `key`:  key
+// The empty position is before all others; infinity is no position (undefined).
 import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 import type { Order } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes } from './bytes.ts';
 
 export const KEY_BYTES_MAX = 1_024;
-export const HASH_BYTES = 8;
+const HASH_BYTES = 8;
 
+/** Bytes that say where a key stands; never changed once made. */
 export type Position = Uint8Array;
 
-/** Exclusive upper bound; undefined is infinity. */
+/** Exclusive upper bound; undefined stands for infinity. */
 export type UpperBound = Position | undefined;
 
 /** Gives the position of a key's bytes. */
@@ -26,8 +29,8 @@ export async function loadHash(): Promise<void> {
 const scratch = new DataView(new ArrayBuffer(HASH_BYTES));
 const scratchBytes = new Uint8Array(scratch.buffer);
 
-/** Runs for every probe of a search. A DataView and a loop: a Buffer's methods take three times as long for so few bytes. */
-function hashPlacer(key: Uint8Array): Position {
+/** Runs for every step of a binary search: a DataView and a loop, as a Buffer's methods take three times as long for so few bytes. */
+function hashPosition(key: Uint8Array): Position {
   const position = Buffer.allocUnsafe(HASH_BYTES + key.length);
   scratch.setBigUint64(0, hasher!.h64Raw(key));
   position.set(scratchBytes);
@@ -35,12 +38,12 @@ function hashPlacer(key: Uint8Array): Position {
   return position;
 }
 
-/** The placer of keys that are positions already. */
-export const keyPlacer: PositionOf = (key) => key;
+/** The position of a key that is a position already. */
+export const keyPosition: PositionOf = (key) => key;
 
-/** The placer of a node's records: branches (level 1 and up) hold separators, which are positions already. */
+/** How a node's records get their positions: branches (level 1 and up) hold separators, which are positions already. */
 export function positionsOf(order: Order, level: number): PositionOf {
-  return order === 'hash' && level === 0 ? hashPlacer : keyPlacer;
+  return order === 'hash' && level === 0 ? hashPosition : keyPosition;
 }
 
 /** UTF-8 of a key; throws `invalid` for what is no well-formed string of 1 to 1,024 bytes. */
@@ -61,6 +64,7 @@ export function encodeKey(key: string, table: string): Uint8Array {
   return bytes;
 }
 
+/** The key of UTF-8 bytes that `encodeKey` gave. */
 export function decodeKey(key: Uint8Array): string {
   return asBuffer(key).toString('utf8');
 }
@@ -70,6 +74,7 @@ export function within(position: Position, low: Position, high: UpperBound): boo
   return compareBytes(position, low) >= 0 && beforeBound(position, high);
 }
 
+/** Whether position < high. */
 export function beforeBound(position: Position, high: UpperBound): boolean {
   return high === undefined || compareBytes(position, high) < 0;
 }

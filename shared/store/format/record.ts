@@ -1,10 +1,12 @@
 // A record as it lies in a page's body. FORMAT.md, "Page":
 //   key bytes | flags u8 | version varint | [expiry varint] | value bytes
-// Whether it has expired, or says that its key was removed, these bytes tell alone.
+//   flags: bits 0 to 2 the codec of the value, or 7 for a tombstone; bit 3 whether there is an expiry
 import { type ByteWriter, EMPTY_BYTES, varintBytes } from './bytes.ts';
 
+/** In `flags`: an expiry follows the version. */
 export const FLAG_EXPIRES = 0x08;
 
+/** The bits of `flags` that hold the codec. */
 export const CODEC_MASK = 0x07;
 
 /** A record as it lies in a page. `version` is a number of the table's incarnation; `codec` a tag of FORMAT.md. */
@@ -17,18 +19,20 @@ export interface StoredRecord {
   readonly value: Uint8Array;
 }
 
-/** The tag, in place of a codec's, of a record that says its key was removed: in layers above the base, where older records may lie below. */
+/** The codec of a tombstone, a record that says its key was removed. It hides older records in the layers below. */
 export const TOMBSTONE = 7;
 
+/** The tombstone of a key. */
 export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
   return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
 }
 
+/** Whether the record says that its key was removed. */
 export function isTombstone(record: StoredRecord): boolean {
   return record.codec === TOMBSTONE;
 }
 
-/** Bytes a record takes in a body. */
+/** How many bytes `writeRecord` writes. */
 export function recordBytes(record: StoredRecord): number {
   const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
   const { key, value } = record;
@@ -43,6 +47,7 @@ export function recordBytes(record: StoredRecord): number {
   );
 }
 
+/** Appends a record to a body. */
 export function writeRecord(writer: ByteWriter, record: StoredRecord): void {
   writer.bytes(record.key);
   writer.u8(record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES));
@@ -51,6 +56,7 @@ export function writeRecord(writer: ByteWriter, record: StoredRecord): void {
   writer.bytes(record.value);
 }
 
+/** Whether the record counts as absent at `nowMs`. */
 export function isExpired(record: StoredRecord, nowMs: number): boolean {
   return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs;
 }

@@ -20,6 +20,7 @@ import type {
   TableStats,
   UpdateOptions,
 } from '../contract/api.ts';
+import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
 import type { Engine } from '../engine/core.ts';
@@ -110,7 +111,7 @@ export class StoredTable<V> implements Table<V> {
     await Promise.all(reading);
   }
 
-  async #readGroup(id: string, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
+  async #readGroup(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine } = this.#context;
     if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });

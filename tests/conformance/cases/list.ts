@@ -1,8 +1,9 @@
 // Listing: prefixes, pages, and changes while it runs.
 import { expect } from 'vitest';
-import type { Driver } from '../../../shared/store/contract/driver.ts';
+import type { Driver, EntityId } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
 import { CALL, type Harness, insert, listAll, part, removeOne, written } from '../harness.ts';
+import { entityId } from '../../support/ids.ts';
 
 export function listCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);
@@ -26,7 +27,7 @@ export function listCases(harness: Harness, opened: () => Driver): void {
 
   test('a listing of `user` with its end mark does not give `user2`', async (driver, prefix) => {
     for (const name of ['user~', 'user~1', 'user~~~', 'user~z', 'user2~', 'use~', 'user!', 'user']) {
-      await written(driver, insert(prefix + name, [part('h', 'x')]));
+      await written(driver, insert(entityId(prefix + name), [part('h', 'x')]));
     }
     expect((await listAll(driver, `${prefix}user~`, 2)).sort()).toEqual(
       ['user~', 'user~1', 'user~z', 'user~~~'].map((name) => prefix + name),
@@ -38,7 +39,7 @@ export function listCases(harness: Harness, opened: () => Driver): void {
     const leaving = await insertMany(driver, `${prefix}r`, 24);
     let turn = 0;
     const disturb = async () => {
-      await written(driver, insert(`${prefix}s${turn}-new`, [part('h', 'x')]));
+      await written(driver, insert(entityId(`${prefix}s${turn}-new`), [part('h', 'x')]));
       const id = leaving[turn];
       if (id !== undefined) await remove(driver, id);
       turn += 1;
@@ -55,14 +56,14 @@ export function listCases(harness: Harness, opened: () => Driver): void {
   });
 }
 
-async function insertMany(driver: Driver, prefix: string, count: number): Promise<string[]> {
-  const ids = Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+async function insertMany(driver: Driver, prefix: string, count: number): Promise<EntityId[]> {
+  const ids = Array.from({ length: count }, (_, n) => entityId(`${prefix}${n}`));
   await Promise.all(ids.map((id) => written(driver, insert(id, [part('h', 'x')]))));
   return ids.sort();
 }
 
-async function insertInBulk(driver: Driver, prefix: string, count: number): Promise<string[]> {
-  const ids = Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+async function insertInBulk(driver: Driver, prefix: string, count: number): Promise<EntityId[]> {
+  const ids = Array.from({ length: count }, (_, n) => entityId(`${prefix}${n}`));
   for (const lane of Map.groupBy(ids, (id) => driver.limits.lane(id)).values()) {
     for (let first = 0; first < lane.length; first += 100) {
       const writes = lane.slice(first, first + 100).map((id) => insert(id, [part('h', 'x')]));
@@ -73,7 +74,7 @@ async function insertInBulk(driver: Driver, prefix: string, count: number): Prom
   return ids.sort();
 }
 
-async function remove(driver: Driver, id: string): Promise<void> {
+async function remove(driver: Driver, id: EntityId): Promise<void> {
   const [entity] = await driver.read([{ id, parts: [] }], { timeoutMs: 10_000 });
   await removeOne(driver, { id, version: entity!.version });
 }

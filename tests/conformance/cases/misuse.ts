@@ -3,13 +3,14 @@ import { expect } from 'vitest';
 import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
 import { CALL, type Harness, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from '../harness.ts';
+import { entityId, entityVersion } from '../../support/ids.ts';
 
 export function misuseCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);
 
   test('rule 18: a write or removal without a real version is misuse and changes nothing', async (driver, id) => {
     await written(driver, insert(id, [part('h', 'kept')]));
-    for (const version of ['', '*', 'W/"*"', undefined as unknown as string]) {
+    for (const version of ['', '*', 'W/"*"', undefined as unknown as string].map(entityVersion)) {
       for (const kind of ['patch', 'replace'] as const) {
         const write: Write = { kind, id, version, parts: [part('h', 'lost', 1)] };
         await expect(driver.write([write], CALL)).rejects.toThrow(TypeError);
@@ -30,8 +31,8 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
     await expect(
       driver.remove(
         [
-          { id, version: 'v' },
-          { id, version: 'v' },
+          { id, version: entityVersion('v') },
+          { id, version: entityVersion('v') },
         ],
         CALL,
       ),
@@ -48,7 +49,7 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('lanes mixed in one request are misuse', async (driver, prefix) => {
-    const ids = Array.from({ length: 200 }, (_, n) => `${prefix}${n}`);
+    const ids = Array.from({ length: 200 }, (_, n) => entityId(`${prefix}${n}`));
     const other = ids.find((id) => driver.limits.lane(id) !== driver.limits.lane(prefix));
     if (other === undefined) return;
     const writes = [insert(prefix, [part('h', 'x')]), insert(other, [part('h', 'x')])];
@@ -75,7 +76,7 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('a bad id, part name or prefix is misuse', async (driver, prefix) => {
-    for (const id of ['', 'a/b', 'a b', "a'b", 'ä', 'a'.repeat(driver.limits.idBytesMax + 1)]) {
+    for (const id of ['', 'a/b', 'a b', "a'b", 'ä', 'a'.repeat(driver.limits.idBytesMax + 1)].map(entityId)) {
       await expect(driver.write([insert(id, [part('h', 'x')])], CALL)).rejects.toThrow(TypeError);
       await expect(driver.read([{ id, parts: 'all' }], CALL)).rejects.toThrow(TypeError);
     }

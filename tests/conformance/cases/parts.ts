@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { chunksOf, type Driver, type DriverLimits, type Entity } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
 import { type Harness, insert, noise, part, patch, readOne, replace, textOf, writeOne, written } from '../harness.ts';
+import { partName } from '../../support/ids.ts';
 
 export function partCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);
@@ -84,7 +85,7 @@ export function partCases(harness: Harness, opened: () => Driver): void {
     await written(driver, patch(id, version, [part('p7', 'seven', 1)]));
     const entity = await readOne(driver, id);
     expect(entity?.parts.size).toBe(count);
-    expect(Buffer.from(entity!.parts.get('p7')!).toString()).toBe('seven');
+    expect(Buffer.from(entity!.parts.get(partName('p7'))!).toString()).toBe('seven');
   });
 
   test('an insert that is too large is refused for its limit and leaves nothing', async (driver, id) => {
@@ -119,7 +120,7 @@ function largestPart(limits: DriverLimits): number {
 
 /** Compared as buffers: a matcher would walk and print hundreds of thousands of numbers. */
 function expectBytes(entity: Entity | undefined, name: string, bytes: Uint8Array): void {
-  const found = entity?.parts.get(name);
+  const found = entity?.parts.get(partName(name));
   expect(found?.byteLength).toBe(bytes.byteLength);
   expect(Buffer.compare(found!, bytes)).toBe(0);
 }

@@ -1,6 +1,6 @@
 // Several entities in one request: order, outcomes, budgets, and what a failure may mean.
 import { expect } from 'vitest';
-import type { Driver, WriteOutcome } from '../../../shared/store/contract/driver.ts';
+import type { Driver, EntityId, WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { declarer } from '../declare.ts';
 import {
   CALL,
@@ -15,15 +15,16 @@ import {
   textOf,
   written,
 } from '../harness.ts';
+import { entityId, partName } from '../../support/ids.ts';
 
 export function requestCases(harness: Harness, opened: () => Driver): void {
   const test = declarer(harness, opened);
 
   test('a read answers in the order of its requests, undefined for what is missing', async (driver, prefix) => {
-    const ids = Array.from({ length: Math.min(driver.limits.readsMax, 9) }, (_, n) => `${prefix}${n}`);
+    const ids = Array.from({ length: Math.min(driver.limits.readsMax, 9) }, (_, n) => entityId(`${prefix}${n}`));
     for (const id of ids.slice(1)) await written(driver, insert(id, [part('h', id)]));
     const answers = await driver.read(
-      [...ids].reverse().map((id) => ({ id, parts: ['h'] })),
+      [...ids].reverse().map((id) => ({ id, parts: [partName('h')] })),
       CALL,
     );
     expect(answers.map((answer) => answer?.id)).toEqual([...ids.slice(1).reverse(), undefined]);
@@ -31,9 +32,9 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
 
   test('a read may want all of one entity and different parts of others', async (driver, prefix) => {
     if (driver.limits.readsMax < 3) return;
-    const ids = ['a', 'b', 'c'].map((suffix) => prefix + suffix);
+    const ids = ['a', 'b', 'c'].map((suffix) => entityId(prefix + suffix));
     for (const id of ids) await written(driver, insert(id, [part('h', 'h'), part('p1', 'one'), part('p2', 'two')]));
-    const wanted = ['all', ['h'], ['p2']] as const;
+    const wanted = ['all', [partName('h')], [partName('p2')]] as const;
     const answers = await driver.read(
       ids.map((id, n) => ({ id, parts: wanted[n]! })),
       CALL,
@@ -42,7 +43,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('several writes of one lane ride in one request, with a version for each', async (driver, prefix) => {
-    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [string, string, string];
+    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
     const versionB = await written(driver, insert(b, [part('h', 'old'), part('p1', 'kept')]));
     const versionC = await written(driver, insert(c, [part('h', 'old'), part('p1', 'gone')]));
     const writes = [
@@ -57,7 +58,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('rule 1: no member of a request that failed is called written, and refused only if none was applied', async (driver, prefix) => {
-    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [string, string, string];
+    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
     await written(driver, insert(b, [part('h', 'there')]));
     const outcomes = await driver.write(
       [a, b, c].map((id) => insert(id, [part('h', 'new')])),
@@ -70,7 +71,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('rule 1: a stale patch among others changes nothing of its own entity', async (driver, prefix) => {
-    const [a, b] = idsOfOneLane(driver, prefix, 2) as [string, string];
+    const [a, b] = idsOfOneLane(driver, prefix, 2) as [EntityId, EntityId];
     const first = await written(driver, insert(a, [part('h', '1')]));
     await written(driver, patch(a, first, [part('h', '2', 1)]));
     const outcomes = await driver.write([insert(b, [part('h', 'x')]), patch(a, first, [part('h', '3', 1)])], CALL);
@@ -91,7 +92,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
     const { writeBytesMax, entityBytesMax, writesMax } = driver.limits;
     const size = Math.floor(Math.min(entityBytesMax * 0.8, writeBytesMax / 3));
     const count = Math.min(Math.floor(writeBytesMax / size), writesMax - 1);
-    const [last, ...ids] = idsOfOneLane(driver, prefix, count + 1) as [string, ...string[]];
+    const [last, ...ids] = idsOfOneLane(driver, prefix, count + 1) as [EntityId, ...EntityId[]];
     const rest = insert(last, [part('p0', noise(Math.min(writeBytesMax - count * size, size)))]);
     const outcomes = await driver.write([...ids.map((id) => insert(id, [part('p0', noise(size))])), rest], CALL);
     expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(count + 1);
@@ -106,7 +107,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('rule 18: a stale removal among others removes nothing of its own entity', async (driver, prefix) => {
-    const [a, b] = idsOfOneLane(driver, prefix, 2) as [string, string];
+    const [a, b] = idsOfOneLane(driver, prefix, 2) as [EntityId, EntityId];
     const versionA = await written(driver, insert(a, [part('h', 'x')]));
     const stale = await written(driver, insert(b, [part('h', '1')]));
     await written(driver, patch(b, stale, [part('h', '2', 1)]));

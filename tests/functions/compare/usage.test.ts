@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { azureTablesUsage, datastoreUsage } from '../../../functions/compare/usage.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 const OPTIONS = { timeoutMs: 1_000 };
 
 test('Datastore bills entities, Azure Table Storage requests', async () => {
   const { driver, counters } = measured(memoryDriver());
-  const part = { name: 'h', bytes: Uint8Array.of(1, 2, 3), chunksBefore: 0 };
-  const ids = ['a', 'b', 'c'];
+  const part = { name: partName('h'), bytes: Uint8Array.of(1, 2, 3), chunksBefore: 0 };
+  const ids = ['a', 'b', 'c'].map(entityId);
   const outcomes = await driver.write(
     ids.map((id) => ({ kind: 'insert', id, parts: [part] })),
     OPTIONS,
@@ -19,8 +20,8 @@ test('Datastore bills entities, Azure Table Storage requests', async () => {
     OPTIONS,
   );
   await driver.list('', undefined, 10, OPTIONS);
-  const versions = outcomes.map((outcome) => (outcome.kind === 'written' ? outcome.version : ''));
-  await driver.remove([{ id: 'a', version: versions[0]! }], OPTIONS);
+  const versions = outcomes.map((outcome) => (outcome.kind === 'written' ? outcome.version : entityVersion('')));
+  await driver.remove([{ id: entityId('a'), version: versions[0]! }], OPTIONS);
 
   const bytes = { bytesWritten: 9, bytesRead: 9, retries: 0 };
   expect(datastoreUsage(counters)).toEqual({ ...bytes, requests: 4, billable: { reads: 4, writes: 3, deletes: 1 } });

@@ -8,6 +8,7 @@ import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../../store/golden/state.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';
 import { type Client, clientOf, JSON_TYPE } from '../suite/client.ts';
+import { partName } from '../../support/ids.ts';
 
 const RECORDS = '/v1/tables/golden/records';
 /** What the first version answered to GET of `key-99`. */
@@ -23,7 +24,9 @@ function instanceOn(state: MemoryState): Client {
 }
 
 const formatsOf = ({ entities }: MemoryState): Set<number> =>
-  new Set([...entities.values()].flatMap(({ parts }) => (parts.has('h') ? [parts.get('h')![2]!] : [])));
+  new Set(
+    [...entities.values()].flatMap(({ parts }) => (parts.has(partName('h')) ? [parts.get(partName('h'))![2]!] : [])),
+  );
 
 it('an ETag that the former release gave still names its record', async () => {
   const { admin, put } = instanceOn(await goldenState('zstd'));

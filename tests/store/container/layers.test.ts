@@ -13,9 +13,10 @@ import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
+import { entityId, entityVersion, hexId } from '../../support/ids.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
-const INCARNATION = 'aaaaaaaaaaaaaaaa';
+const INCARNATION = hexId('aaaaaaaaaaaaaaaa');
 
 const SINK = { settled: () => undefined };
 
@@ -28,7 +29,7 @@ function emptySnapshot(): Snapshot {
     order: 'key',
     state: 'live',
     incarnation: INCARNATION,
-    container: 'bbbbbbbbbbbbbbbb',
+    container: hexId('bbbbbbbbbbbbbbbb'),
     level: 0,
     nextNumber: 1,
     commitCount: 1,
@@ -38,7 +39,13 @@ function emptySnapshot(): Snapshot {
     pages: [],
     layers: [],
   } as const;
-  return { id: 'n', version: '1', header, lastCommit: 'cc', seen: { tick: 0, wallMs: 0, monotonicMs: 0 } };
+  return {
+    id: entityId('n'),
+    version: entityVersion('1'),
+    header,
+    lastCommit: hexId('cc'),
+    seen: { tick: 0, wallMs: 0, monotonicMs: 0 },
+  };
 }
 
 function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {

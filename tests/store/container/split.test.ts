@@ -9,16 +9,17 @@ import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
 import { tombstoneOf } from '../../../shared/store/format/record.ts';
+import { entityId, entityVersion, hexId } from '../../support/ids.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
-const IDS = ['1111111111111111', '2222222222222222'];
+const IDS = ['1111111111111111', '2222222222222222'].map(hexId);
 const EMPTY = Buffer.alloc(0);
 
 const HEADER: Header = {
   order: 'key',
   state: 'live',
-  incarnation: 'aaaaaaaaaaaaaaaa',
-  container: 'bbbbbbbbbbbbbbbb',
+  incarnation: hexId('aaaaaaaaaaaaaaaa'),
+  container: hexId('bbbbbbbbbbbbbbbb'),
   level: 0,
   low: EMPTY,
   high: undefined,
@@ -45,9 +46,9 @@ function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
 function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {
   const header = { ...HEADER, pages: layers.flat(), layers: layers.slice(1).map((rows) => rows.length) };
   const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
-  const snapshot: Snapshot = { id: 'n', version: '1', header, lastCommit: 'cc', seen };
+  const snapshot: Snapshot = { id: entityId('n'), version: entityVersion('1'), header, lastCommit: hexId('cc'), seen };
   const cut = { layers, lows: [EMPTY, Buffer.from(low)] };
-  const { left, inserts } = planSplit(snapshot, cut, header.nextNumber, 'ffffffffffffffff', IDS, 0, RULES);
+  const { left, inserts } = planSplit(snapshot, cut, header.nextNumber, hexId('ffffffffffffffff'), IDS, 0, RULES);
   const keysOf = (node: Header) =>
     layersOf(node).map((rows) =>
       rows.map((ref) => [ref.low.toString(), ...keysIn({ ...snapshot, header: node }, ref)].join(' ')),

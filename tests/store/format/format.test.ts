@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Compression } from '../../../shared/store/contract/runtime.ts';
-import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { compress } from '../../../shared/store/format/compression.ts';
 import {
   openPage,
@@ -17,6 +17,8 @@ import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, parsePage, recordAt } from '../../../shared/store/format/page.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../golden/state.ts';
+import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
+import type { PartName } from '../../../shared/store/contract/driver.ts';
 
 const GOLDEN = ['none', 'deflate', 'zstd'] as const;
 
@@ -41,7 +43,7 @@ function sealPage({ body }: Page, place: PageAddress, how: Compression): SealedP
 test('the golden containers have layers, and tombstones in them', async () => {
   const { entities } = await goldenState('none');
   const parts = [...entities.values()].map((entity) => entity.parts);
-  const headers = parts.flatMap((some) => (some.has('h') ? [decodeHeader(some.get('h')!)] : []));
+  const headers = parts.flatMap((some) => (some.has(partName('h')) ? [decodeHeader(some.get(partName('h'))!)] : []));
   expect(headers.some((header) => header.layers.length > 0)).toBe(true);
   const pages = parts.flatMap((some) => [...some].filter(([name]) => name.startsWith('p')).map(([, bytes]) => bytes));
   const tombstones = [8, 31, 32, 61, 91, 92, 110].map((number) => Buffer.from(`key-${number}\u0007`));
@@ -57,39 +59,39 @@ test('containers that version 1 wrote are written on', async () => {
   expect((await table.get('new'))?.value).toBe('added');
 });
 
-function exampleParts(): Map<string, Buffer> {
+function exampleParts(): Map<PartName, Buffer> {
   const text = readFileSync(new URL('../../../shared/store/format/FORMAT.md', import.meta.url), 'utf8');
   const block = /## Worked example[\s\S]*?```\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
-  const parts = new Map<string, Buffer>();
+  const parts = new Map<PartName, Buffer>();
   for (const [, name = '', hex = ''] of block.matchAll(/^(\w+)\n((?: {4}.*\n)+)/gm)) {
-    parts.set(name, Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'));
+    parts.set(partName(name), Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'));
   }
   return parts;
 }
 
 test('the worked example of FORMAT.md is what the decoder reads and the encoder writes', () => {
   const parts = exampleParts();
-  const header = decodeHeader(parts.get('h')!);
+  const header = decodeHeader(parts.get(partName('h'))!);
   expect(header).toMatchObject({ order: 'key', state: 'live', level: 0, container: ROOT_CONTAINER, commitCount: 2 });
   expect(header.high).toBeUndefined();
-  expect(Buffer.from(encodeHeader(header))).toEqual(parts.get('h'));
-  expect(Buffer.from(header.commitIds.subarray(-8))).toEqual(parts.get('c'));
+  expect(Buffer.from(encodeHeader(header))).toEqual(parts.get(partName('h')));
+  expect(Buffer.from(header.commitIds.subarray(-8))).toEqual(parts.get(partName('c')));
   const [row] = header.pages;
   const place = { incarnation: header.incarnation, container: header.container, slot: row!.slot, number: row!.number };
-  const page = openPage(parts.get(`p${row!.slot}`)!, place, row!.crc);
+  const page = openPage(parts.get(partName(`p${row!.slot}`))!, place, row!.crc);
   const record = recordAt(page, 0);
   expect([Buffer.from(record.key).toString(), record.codec, Buffer.from(record.value).toString()]).toEqual([
     'k',
     2,
     '1',
   ]);
-  expect(Buffer.from(sealPage(page, place, 'none').bytes)).toEqual(parts.get('p0'));
+  expect(Buffer.from(sealPage(page, place, 'none').bytes)).toEqual(parts.get(partName('p0')));
 });
 
-const ID: Id64 = '0123456789abcdef';
+const ID = hexId('0123456789abcdef');
 
 function header(): Header {
-  return decodeHeader(exampleParts().get('h')!);
+  return decodeHeader(exampleParts().get(partName('h'))!);
 }
 
 test('a header with every optional field survives encoding', () => {
@@ -100,9 +102,9 @@ test('a header with every optional field survives encoding', () => {
     container: ID,
     low: Buffer.from('abc'),
     high: Buffer.from('abd'),
-    right: 'fedcba9876543210',
+    right: hexId('fedcba9876543210'),
     nextNumber: Number.MAX_SAFE_INTEGER,
-    origin: { id: 'n!t!1!2', version: 'W/"datetime\'2026\'"' },
+    origin: { id: entityId('n!t!1!2'), version: entityVersion('W/"datetime\'2026\'"') },
     deadSlots: [{ slot: 7, chunksMost: 9 }],
   };
   expect(decodeHeader(encodeHeader(full))).toEqual({
@@ -123,7 +125,7 @@ test('every single damaged byte of a header is noticed', () => {
   }
 });
 
-const PLACE = { incarnation: ID, container: 'fedcba9876543210', slot: 3, number: 42 };
+const PLACE = { incarnation: ID, container: hexId('fedcba9876543210'), slot: 3, number: 42 };
 
 function sealedPage(): { bytes: Uint8Array; crc: number } {
   const body = Buffer.concat([Buffer.from([1, 0x61, 0, 1, 1, 0x31]), Buffer.from([1, 0x62, 0, 2, 1, 0x32])]);
@@ -140,8 +142,8 @@ test('every single damaged byte of a page is noticed', () => {
 });
 
 test.each([
-  ['incarnation', { incarnation: '0000000000000001' }],
-  ['container', { container: '0000000000000001' }],
+  ['incarnation', { incarnation: hexId('0000000000000001') }],
+  ['container', { container: hexId('0000000000000001') }],
   ['slot', { slot: 4 }],
   ['number', { number: 43 }],
 ])('a whole page of another %s is noticed', (_, other) => {
@@ -162,9 +164,9 @@ test('a reader that meets a newer format errs and writes nothing', async () => {
   const [root] = [...state.entities.keys()];
   const driver = memoryDriver({ state });
   const [entity] = await driver.read([{ id: root!, parts: 'all' }], { timeoutMs: 1_000 });
-  const newer = Buffer.from(entity!.parts.get('h')!);
+  const newer = Buffer.from(entity!.parts.get(partName('h'))!);
   newer[2] = 2;
-  const part = { name: 'h', bytes: newer, chunksBefore: 1 };
+  const part = { name: partName('h'), bytes: newer, chunksBefore: 1 };
   await driver.write([{ kind: 'patch', id: root!, version: entity!.version, parts: [part] }], { timeoutMs: 1_000 });
   const before = structuredClone(state.entities);
 

@@ -1,6 +1,7 @@
 // The golden containers, as earlier releases wrote them, in a memory driver's state.
 import { readFileSync } from 'node:fs';
 import { memoryDriver, memoryState, type MemoryState } from '../../../shared/drivers/memory.ts';
+import { entityId, partName } from '../../support/ids.ts';
 
 export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Promise<MemoryState> {
   const file = new URL(`v1-${compression}.json`, import.meta.url);
@@ -9,11 +10,11 @@ export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Pro
   const driver = memoryDriver({ state });
   for (const [id, parts] of Object.entries(entities)) {
     const decoded = Object.entries(parts).map(([part, base64]) => ({
-      name: part,
+      name: partName(part),
       bytes: Buffer.from(base64, 'base64'),
       chunksBefore: 0,
     }));
-    await driver.write([{ kind: 'insert', id, parts: decoded }], { timeoutMs: 1_000 });
+    await driver.write([{ kind: 'insert', id: entityId(id), parts: decoded }], { timeoutMs: 1_000 });
   }
   return state;
 }

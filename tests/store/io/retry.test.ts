@@ -5,6 +5,7 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { withRetry } from '../../../shared/store/io/retry.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { entityId, entityVersion } from '../../support/ids.ts';
 
 const UNAVAILABLE = new StoreError('unavailable', 'said by a test');
 const DENIED = new StoreError('unavailable', 'said by a test', { retryable: false });
@@ -34,7 +35,7 @@ function failing(errors: readonly Error[], tookMs = 0) {
 }
 
 const CALLS: readonly [name: string, call: (driver: Driver, timeoutMs: number) => Promise<unknown>][] = [
-  ['read', (driver, timeoutMs) => driver.read([{ id: 'a', parts: 'all' }], { timeoutMs })],
+  ['read', (driver, timeoutMs) => driver.read([{ id: entityId('a'), parts: 'all' }], { timeoutMs })],
   ['list', (driver, timeoutMs) => driver.list('', undefined, 1, { timeoutMs })],
 ];
 
@@ -68,8 +69,8 @@ test.each(CALLS)('each try of a %s is given what is left of its time, and none b
 
 test('rule 2: a write or removal of unknown fate is sent once', async () => {
   const { retrying, timeoutsMs, runtime } = failing([]);
-  await runtime.run(retrying.write([{ kind: 'insert', id: 'a', parts: [] }], { timeoutMs: 1_000 }));
-  await runtime.run(retrying.remove([{ id: 'a', version: 'v' }], { timeoutMs: 1_000 }));
+  await runtime.run(retrying.write([{ kind: 'insert', id: entityId('a'), parts: [] }], { timeoutMs: 1_000 }));
+  await runtime.run(retrying.remove([{ id: entityId('a'), version: entityVersion('v') }], { timeoutMs: 1_000 }));
   expect(timeoutsMs).toEqual([1_000, 1_000]);
 });
 

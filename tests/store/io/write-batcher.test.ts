@@ -6,9 +6,14 @@ import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
 import { WriteBatcher } from '../../../shared/store/io/write-batcher.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { entityId, partName } from '../../support/ids.ts';
 
 function insert(id: string, bytes = 10): Write {
-  return { kind: 'insert', id, parts: [{ name: 'p0', bytes: Buffer.alloc(bytes, 1), chunksBefore: 0 }] };
+  return {
+    kind: 'insert',
+    id: entityId(id),
+    parts: [{ name: partName('p0'), bytes: Buffer.alloc(bytes, 1), chunksBefore: 0 }],
+  };
 }
 
 /** A sender on memory, and the ids in each request it made. Ids of one lane begin alike. */

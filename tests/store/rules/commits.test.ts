@@ -3,14 +3,15 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { compressHere } from '../../../shared/store/format/compression.ts';
 import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 
-const ROOT = 't!t!';
+const ROOT = entityId('t!t!');
 
 async function twoProcesses(world = new World()) {
   const [a, b] = [world.process(), world.process()];
@@ -63,9 +64,9 @@ test('rule 2: an insert of a fresh id that is refused because it exists is ours'
   expect(orphansOf(world.state, 't')).toEqual([]);
 });
 
-function header(commitCount: number, ids: readonly string[]): Header {
+function header(commitCount: number, ids: readonly Id64[]): Header {
   const commitIds = ids.reduce<Uint8Array>((list, id) => appendCommitId(list, id), Buffer.alloc(0));
-  const rest = { order: 'key', state: 'live', incarnation: 'aa', container: ROOT_CONTAINER, level: 0 } as const;
+  const rest = { order: 'key', state: 'live', incarnation: hexId('aa'), container: ROOT_CONTAINER, level: 0 } as const;
   const empty = {
     low: Buffer.alloc(0),
     high: undefined,
@@ -78,12 +79,12 @@ function header(commitCount: number, ids: readonly string[]): Header {
   return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };
 }
 
-function snapshot(version: string, commitCount: number, ids: readonly string[]): Snapshot {
+function snapshot(version: string, commitCount: number, ids: readonly Id64[]): Snapshot {
   const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
-  return { id: ROOT, version, header: header(commitCount, ids), lastCommit: ids.at(-1)!, seen };
+  return { id: ROOT, version: entityVersion(version), header: header(commitCount, ids), lastCommit: ids.at(-1)!, seen };
 }
 
-const ID = (digit: number): string => `${digit}`.repeat(16);
+const ID = (digit: number): Id64 => hexId(`${digit}`.repeat(16));
 
 function attemptOn(base: Snapshot, refused = false): Attempt {
   return { id: ID(7), base, changes: [], verdicts: [], header: base.header, refused };
@@ -161,7 +162,11 @@ test('rule 3: a write that was sent to a container which proves damaged is unkno
   a.once(isWriteOf('patch'), { replyLost: true });
   a.once(isReadOf(ROOT), () => {
     const root = world.state.entities.get(ROOT)!;
-    world.state.entities.set(ROOT, { ...root, version: 'x', parts: new Map([...root.parts, ['h', Buffer.from('?')]]) });
+    world.state.entities.set(ROOT, {
+      ...root,
+      version: entityVersion('x'),
+      parts: new Map([...root.parts, [partName('h'), Buffer.from('?')]]),
+    });
     return undefined;
   });
   const writing = tableA.put('k', 'v');

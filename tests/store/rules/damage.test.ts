@@ -7,8 +7,10 @@ import { decodeKey } from '../../../shared/store/format/position.ts';
 import { type EncodedValue, openStore, type Scan, StoreError, type Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedRoot } from './structure.ts';
 import { key, text, World } from './world.ts';
+import { entityId, entityVersion, partName } from '../../support/ids.ts';
+import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
-const ROOT = 't!t!';
+const ROOT = entityId('t!t!');
 const KEYS = Array.from({ length: 24 }, (_, number) => key(number));
 
 /** What one scan after another gave, each begun at the cursor of the one that failed before, and their errors. */
@@ -51,11 +53,15 @@ function opened(world: World): Promise<Table<string>> {
   return world.run(world.process().store.table<string>('t'));
 }
 
-function damage(world: World, id: string, part: string): void {
+function damage(world: World, id: EntityId, part: PartName): void {
   const { version, parts, chunksPeak } = world.state.entities.get(id)!;
   const damaged = Buffer.from(parts.get(part)!);
   damaged[damaged.length >> 1]! ^= 1;
-  world.state.entities.set(id, { version: `${version}x`, parts: new Map([...parts, [part, damaged]]), chunksPeak });
+  world.state.entities.set(id, {
+    version: entityVersion(`${version}x`),
+    parts: new Map([...parts, [part, damaged]]),
+    chunksPeak,
+  });
 }
 
 function keysIn(node: Snapshot, row: number): string[] {
@@ -68,7 +74,7 @@ test('getMany fails the keys of a damaged page, and gives all the others', async
   const root = storedRoot(world.state, 't');
   expect(root.header.pages.length).toBeGreaterThan(3);
   const lost = keysIn(root, 1);
-  damage(world, ROOT, `p${root.header.pages[1]!.slot}`);
+  damage(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
   const table = await opened(world);
   const outcomes = await world.run(table.getMany(KEYS));
   const failed = outcomes.filter(({ status }) => status === 'failed');
@@ -88,7 +94,7 @@ test('a page that was damaged and is mended is read again', async () => {
   const world = await oneLeaf();
   const whole = world.state.entities.get(ROOT)!;
   const root = storedRoot(world.state, 't');
-  damage(world, ROOT, `p${root.header.pages[1]!.slot}`);
+  damage(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
   const [lost] = keysIn(root, 1);
   const table = await opened(world);
   await expect(world.run(table.get(lost!))).rejects.toMatchObject({ code: 'corrupt' });
@@ -104,7 +110,7 @@ test.each([
   const root = storedRoot(world.state, 't');
   expect(root.header.layers.length > 0).toBe(above.length > 0);
   const lost = keysIn(root, 2);
-  damage(world, ROOT, `p${root.header.pages[2]!.slot}`);
+  damage(world, ROOT, partName(`p${root.header.pages[2]!.slot}`));
   const { keys, errors } = await world.run(scanThrough(await opened(world)));
   expect(errors).toMatchObject([{ code: 'corrupt', container: ROOT }]);
   expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
@@ -115,7 +121,7 @@ test('a scan tells of every damaged page, also of the first and the last', async
   const root = storedRoot(world.state, 't');
   const rows = [0, 3, root.header.pages.length - 1];
   const lost = rows.flatMap((row) => keysIn(root, row));
-  for (const row of rows) damage(world, ROOT, `p${root.header.pages[row]!.slot}`);
+  for (const row of rows) damage(world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
   const { keys, errors } = await world.run(scanThrough(await opened(world)));
   expect(errors).toHaveLength(3);
   expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
@@ -129,7 +135,7 @@ test('a scan goes on behind a leaf whose header is damaged', async () => {
   expect(leaves.length).toBeGreaterThan(4);
   const lost = leaves[1]!;
   const all = await world.run(scanThrough(writer));
-  damage(world, lost.id, 'h');
+  damage(world, lost.id, partName('h'));
   const { keys, errors } = await world.run(scanThrough(await opened(world)));
   expect(errors).toMatchObject([{ code: 'corrupt', container: lost.id }]);
   const isLost = (name: string) =>

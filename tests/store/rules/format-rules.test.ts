@@ -7,6 +7,7 @@ import { type CodecName, openStore, type Table } from '../../../shared/store/ind
 import { randomSource } from '../../support/virtual-runtime.ts';
 import { faultsOf, storedNode } from './structure.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
+import { entityId, entityVersion } from '../../support/ids.ts';
 
 const LONE = '\ud800';
 
@@ -134,7 +135,11 @@ test('rule 25: vacuum clears what probes left, and nothing takes a probe for a t
   const { store } = world.process();
   await world.run(store.table('t'));
   for (let number = 0; number < 12; number += 1)
-    world.state.entities.set(`p~${number}`, { version: `p${number}`, parts: new Map(), chunksPeak: new Map() });
+    world.state.entities.set(entityId(`p~${number}`), {
+      version: entityVersion(`p${number}`),
+      parts: new Map(),
+      chunksPeak: new Map(),
+    });
   expect((await world.run(store.tables())).map(({ name }) => name)).toEqual(['t']);
   expect(await world.run(store.vacuum('t'))).toMatchObject({ listed: 0, left: 0 });
   expect([...world.state.entities.keys()]).toEqual(['t!t!']);

@@ -8,8 +8,10 @@ import type { Entry, Scan, Table } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
+import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
-const ROOT = 't!t!';
+const ROOT = entityId('t!t!');
 
 async function open(world: World, process: Process): Promise<Table<string>> {
   return world.run(process.store.table<string>('t', { order: 'key' }));
@@ -218,7 +220,7 @@ test('rule 20: a cursor resumes in another process, after the last record given,
 test('rule 20: a cursor holds incarnation, order, bounds and position, and no node', () => {
   const state = {
     order: 'key',
-    incarnation: '0123456789abcdef',
+    incarnation: hexId('0123456789abcdef'),
     position: Buffer.from('k'),
     end: Buffer.from('m'),
   } as const;
@@ -361,11 +363,14 @@ function resealed(page: Uint8Array): Buffer {
 }
 
 test.each([
-  ['damaged', (page: Buffer) => [['p0', Buffer.from(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const]],
+  [
+    'damaged',
+    (page: Buffer) => [[partName('p0'), Buffer.from(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const],
+  ],
   ['missing', () => []],
   [
     'valid, but other',
-    (page: Buffer) => [['p0', resealed(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const],
+    (page: Buffer) => [[partName('p0'), resealed(page.map((byte, at) => (at === 40 ? byte ^ 1 : byte)))] as const],
   ],
 ])('rule 22: a %s page is corrupt, with table and container, for reads and writes alike', async (_, replaced) => {
   const world = new World({ limits: TINY });
@@ -374,8 +379,8 @@ test.each([
   await fill(world, await open(world, writer), 0, 6);
   const { version, parts, chunksPeak } = world.state.entities.get(ROOT)!;
   const kept = [...parts].filter(([name]) => name !== 'p0');
-  const damaged = new Map<string, Uint8Array>([...kept, ...replaced(Buffer.from(parts.get('p0')!))]);
-  world.state.entities.set(ROOT, { version: `${version}x`, parts: damaged, chunksPeak });
+  const damaged = new Map<PartName, Uint8Array>([...kept, ...replaced(Buffer.from(parts.get(partName('p0'))!))]);
+  world.state.entities.set(ROOT, { version: entityVersion(`${version}x`), parts: damaged, chunksPeak });
   other.takeCalls();
   const expected = { code: 'corrupt', table: 't', container: ROOT };
   await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
@@ -392,8 +397,8 @@ test('a leaf that disowns what its branch sends there is corrupt, and is not sou
   const leaf = leavesOf(world.state, 't')[1]!;
   const header = encodeHeader({ ...leaf.header, low: Buffer.concat([leaf.header.low, Buffer.from('~')]) });
   const stored = world.state.entities.get(leaf.id)!;
-  const parts = new Map([...stored.parts, ['h', header]]);
-  world.state.entities.set(leaf.id, { ...stored, version: 'exchanged', parts });
+  const parts = new Map([...stored.parts, [partName('h'), header]]);
+  world.state.entities.set(leaf.id, { ...stored, version: entityVersion('exchanged'), parts });
   const lost = Buffer.from(leaf.header.low).toString();
   await expect(world.run(tableA.get(lost))).rejects.toMatchObject({ code: 'corrupt', table: 't' });
   await expect(world.run(tableA.put(lost, 'x', { ifAbsent: true }))).rejects.toMatchObject({ code: 'corrupt' });
@@ -402,8 +407,8 @@ test('a leaf that disowns what its branch sends there is corrupt, and is not sou
 test('a container that holds the header of another is corrupt, for reads and writes alike', async () => {
   const { world, tableA, tableB } = await twoProcesses();
   await fill(world, tableB, 0, 60);
-  const [first, second] = leavesOf(world.state, 't').map(({ id }) => id) as [string, string];
-  world.state.entities.set(first, { ...world.state.entities.get(second)!, version: 'exchanged' });
+  const [first, second] = leavesOf(world.state, 't').map(({ id }) => id) as [EntityId, EntityId];
+  world.state.entities.set(first, { ...world.state.entities.get(second)!, version: entityVersion('exchanged') });
   const expected = { code: 'corrupt', table: 't', container: first };
   await expect(world.run(tableA.get(key(0)))).rejects.toMatchObject(expected);
   await expect(world.run(tableA.put(key(0), 'x', { ifAbsent: true }))).rejects.toMatchObject(expected);

@@ -10,8 +10,9 @@ import type { Table } from '../../../shared/store/index.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import { entityId, partName } from '../../support/ids.ts';
 
-const ROOT = 't!t!';
+const ROOT = entityId('t!t!');
 
 async function open(world: World, process: Process): Promise<Table<string>> {
   return world.run(process.store.table<string>('t', { order: 'key' }));
@@ -103,7 +104,7 @@ test('rule 10: the header has a budget of its own, also when a bulk of tiny page
   const table = await open(world, a);
   const items = Array.from({ length: 5_000 }, (_, number) => ({ key: key(number), value: text('', 4_000) }));
   await world.run(table.putMany(items, { timeoutMs: 100_000 }));
-  const sizes = [...world.state.entities.values()].map(({ parts }) => parts.get('h')!.length);
+  const sizes = [...world.state.entities.values()].map(({ parts }) => parts.get(partName('h'))!.length);
   expect(Math.max(...sizes)).toBeLessThan(HEADER_BYTES_MAX);
 });
 
@@ -348,7 +349,7 @@ function pagesStored(world: World): Map<string, PageRef> {
   const found = new Map<string, PageRef>();
   for (const [id, entity] of world.state.entities) {
     const node = storedNode(world.state, 't', id);
-    if (node === undefined || !(entity as Omit<Entity, 'id'>).parts.has('h')) continue;
+    if (node === undefined || !(entity as Omit<Entity, 'id'>).parts.has(partName('h'))) continue;
     for (const ref of node.header.pages) found.set(`${id} ${ref.slot} ${ref.number}`, ref);
   }
   return found;

@@ -3,12 +3,14 @@ import type { MemoryState } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers } from '../../../shared/store/container/merge.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
-import { compareBytes } from '../../../shared/store/format/bytes.ts';
+import { compareBytes, type Id64 } from '../../../shared/store/format/bytes.ts';
 import { nodeId, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from '../../../shared/store/format/page.ts';
 import { decodeKey, positionsOf, within } from '../../../shared/store/format/position.ts';
 import { isTombstone, type StoredRecord } from '../../../shared/store/format/record.ts';
+import type { EntityId } from '../../../shared/store/contract/driver.ts';
+import { hexId } from '../../support/ids.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
 
@@ -18,7 +20,7 @@ export interface Level {
 }
 
 /** A stored container, decoded; undefined if there is none. */
-export function storedNode(state: MemoryState, table: string, id: string): Snapshot | undefined {
+export function storedNode(state: MemoryState, table: string, id: EntityId): Snapshot | undefined {
   const entity = state.entities.get(id);
   return entity === undefined ? undefined : snapshotOf({ id, ...entity }, table, NEVER, undefined);
 }
@@ -30,7 +32,7 @@ export function storedRoot(state: MemoryState, table: string): Snapshot {
 }
 
 /** All ids of containers of the table but its root, of any incarnation. */
-export function storedIds(state: MemoryState, table: string): string[] {
+export function storedIds(state: MemoryState, table: string): EntityId[] {
   return [...state.entities.keys()].filter((id) => id.startsWith(nodesPrefix(table)));
 }
 
@@ -53,7 +55,7 @@ export function levelsOf(state: MemoryState, table: string): Level[] {
     if (leftmost.header.level === 0) return levels;
     const first = recordsOf(leftmost, table)[0];
     if (first === undefined) throw new Error(`branch ${leftmost.id} has no child`);
-    leftmost = linked(state, table, root.header.incarnation, Buffer.from(first.value).toString('hex'));
+    leftmost = linked(state, table, root.header.incarnation, hexId(Buffer.from(first.value).toString('hex')));
   }
 }
 
@@ -62,7 +64,7 @@ export function leavesOf(state: MemoryState, table: string): readonly Snapshot[]
 }
 
 /** Ids of stored nodes that no link reaches. */
-export function orphansOf(state: MemoryState, table: string): string[] {
+export function orphansOf(state: MemoryState, table: string): EntityId[] {
   const reached = new Set(levelsOf(state, table).flatMap(({ nodes }) => nodes.map(({ id }) => id)));
   return storedIds(state, table).filter((id) => !reached.has(id));
 }
@@ -76,7 +78,7 @@ function alongRightLinks(state: MemoryState, table: string, leftmost: Snapshot):
   return nodes;
 }
 
-function linked(state: MemoryState, table: string, incarnation: string, container: string): Snapshot {
+function linked(state: MemoryState, table: string, incarnation: Id64, container: Id64): Snapshot {
   const node = storedNode(state, table, nodeId(table, incarnation, container));
   if (node === undefined) throw new Error(`the linked container ${container} of ${table} is missing`);
   return node;
@@ -156,7 +158,7 @@ function childFaults(branches: readonly Snapshot[], below: readonly Snapshot[], 
     if (children[0] === undefined || compareBytes(children[0].key, branch.header.low) !== 0)
       faults.push(`${branch.id} has no child for the beginning of its range`);
     for (const { key, value } of children) {
-      const child = byContainer.get(Buffer.from(value).toString('hex'));
+      const child = byContainer.get(hexId(Buffer.from(value).toString('hex')));
       if (child === undefined) faults.push(`${branch.id} names a node that is not linked on the level below`);
       else if (compareBytes(child.header.low, key) !== 0)
         faults.push(`${branch.id} names ${child.id} under another low`);

@@ -5,8 +5,9 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Order, type Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { entityId, entityVersion } from '../../support/ids.ts';
 
-const ROOT = 't!t!';
+const ROOT = entityId('t!t!');
 
 async function open(world: World, process: Process, order: Order = 'key'): Promise<Table<string>> {
   return world.run(process.store.table<string>('t', { order }));
@@ -292,7 +293,7 @@ test('rule 18: every removal names the version that was read, and a refused one 
     (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === changed),
     () => {
       const entity = world.state.entities.get(changed!)!;
-      world.state.entities.set(changed!, { ...entity, version: 'another' });
+      world.state.entities.set(changed!, { ...entity, version: entityVersion('another') });
       return undefined;
     },
   );

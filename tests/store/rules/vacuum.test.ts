@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { entityId, entityVersion } from '../../support/ids.ts';
 
-const ROOT = 't!t!';
+const ROOT = entityId('t!t!');
 
 async function open(world: World, process: Process): Promise<Table<string>> {
   return world.run(process.store.table<string>('t', { order: 'key' }));
@@ -109,7 +110,7 @@ test('rule 14: an orphan that changed since it was judged is not removed', async
     (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === first),
     () => {
       const entity = world.state.entities.get(first!)!;
-      world.state.entities.set(first!, { ...entity, version: 'another' });
+      world.state.entities.set(first!, { ...entity, version: entityVersion('another') });
       return undefined;
     },
   );
@@ -126,7 +127,7 @@ test('rule 18: an orphan that changes while it is being judged is not removed at
     else if (wasRead) {
       end();
       const entity = world.state.entities.get(first!)!;
-      world.state.entities.set(first!, { ...entity, version: 'another' });
+      world.state.entities.set(first!, { ...entity, version: entityVersion('another') });
     }
     return undefined;
   });

@@ -1,0 +1,23 @@
+// Rule 25: what an emulator or a custom endpoint really does is tried once, before it is trusted with a condition. How, each driver knows.
+import { randomBytes } from 'node:crypto';
+import { type EntityId, PROBE_PREFIX } from '../../store/contract/driver.ts';
+
+/** The id of an entity to try a provider with; a vacuum removes what a probe leaves behind. */
+export function drawProbeId(): EntityId {
+  return `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
+}
+
+/**
+ * What `probe` finds out, asked for once: a probe under way is shared, one that failed is forgotten, one that succeeded holds for the
+ * driver's life.
+ */
+export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => Promise<T> {
+  let known: Promise<T> | undefined;
+  return (timeoutMs) => {
+    known ??= probe(timeoutMs).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}

@@ -1,0 +1,228 @@
+// The driver contract on Google Cloud Datastore (Firestore in Datastore mode). Every commit is non-transactional and every mutation
+// of an existing entity carries baseVersion with the strategy FAIL: other strategies were seen to overwrite silently.
+import type {
+  Driver,
+  DriverLimits,
+  Entity,
+  EntityId,
+  EntityVersion,
+  ListCursor,
+  ListPage,
+  ReadRequest,
+  Refused,
+  Removal,
+  RemoveOutcome,
+  Unknown,
+  Write,
+  WriteOutcome,
+} from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
+import { fitsAlone, refused, unknown, withDeadline } from '../common/outcomes.ts';
+import { probeOnce } from '../common/probe.ts';
+import type { CommitResponse, DatastoreCalls, EntityResult, Mutation } from './client.ts';
+import { outcomeOfMany, outcomeOfOne, readError } from './errors.ts';
+import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './mapping.ts';
+import { type Abilities, probe, SERVICE } from './probe.ts';
+
+/** Sorts behind every character an id may have. */
+const AFTER_ALL_IDS = '\x7f';
+
+/** The driver over given calls; with `doubtful` it probes the endpoint before it sends the first condition. */
+export function driverOn(
+  calls: DatastoreCalls,
+  { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
+): Driver {
+  const abilities = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs)) : async () => SERVICE;
+  let closing: Promise<void> | undefined;
+
+  async function send(mutations: readonly Mutation[], kinds: readonly MutationKind[], timeoutMs: number) {
+    try {
+      return outcomesOf(await calls.commit(mutations, timeoutMs), mutations.length);
+    } catch (error) {
+      return kinds.map((kind) => (kinds.length === 1 ? outcomeOfOne(error, kind) : outcomeOfMany(error)));
+    }
+  }
+
+  return {
+    limits,
+
+    async read(requests, { timeoutMs }) {
+      checkReads(requests, limits);
+      const groups = [requests.filter(({ parts }) => parts === 'all'), requests.filter(({ parts }) => parts !== 'all')];
+      // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by side.
+      const found = await Promise.all(groups.filter(isNotEmpty).map((group) => lookup(calls, space, group, timeoutMs)));
+      const byId = new Map(found.flat().map((result) => [idOf(result.entity?.key), result]));
+      return requests.map((request) => toEntity(request, byId.get(request.id)));
+    },
+
+    async write(writes, { timeoutMs }) {
+      checkWrites(writes, limits);
+      const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, limits));
+      if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
+      const needed = writes.some(({ kind }) => kind !== 'insert') ? await ready(abilities, timeoutMs) : SERVICE;
+      if (isFailure(needed)) return writes.map(() => needed);
+      const mutations = needed.honoursMasks
+        ? writes.map((write) => mutationOf(space, write))
+        : await wholeMutations(calls, space, writes, timeoutMs);
+      if (isFailure(mutations)) return writes.map(() => mutations);
+      const kinds = writes.map(({ kind }) => kind);
+      return send(mutations, kinds, timeoutMs);
+    },
+
+    async remove(removals, { timeoutMs }) {
+      checkRemovals(removals, limits);
+      const needed = await ready(abilities, timeoutMs);
+      if (isFailure(needed)) return removals.map(() => needed);
+      const mutations = removals.map((removal) => deletionOf(space, removal));
+      const kinds = removals.map(() => 'remove' as const);
+      const outcomes = await send(mutations, kinds, timeoutMs);
+      return outcomes.map((outcome): RemoveOutcome => (outcome.kind === 'written' ? { kind: 'removed' } : outcome));
+    },
+
+    async list(prefix, cursor, count, { timeoutMs }) {
+      checkList(prefix, count, limits);
+      return list(calls, space, { prefix, cursor, count, timeoutMs });
+    },
+
+    close: () => (closing ??= calls.close()),
+  };
+}
+
+type MutationKind = Write['kind'] | 'remove';
+
+/** The endpoint's abilities, or the outcome of writes that must not be sent to it. */
+async function ready(
+  abilities: (timeoutMs: number) => Promise<Abilities>,
+  timeoutMs: number,
+): Promise<Abilities | Refused | Unknown> {
+  try {
+    const found = await withDeadline(abilities(timeoutMs), timeoutMs);
+    if (found.refusesStale) return found;
+  } catch (error) {
+    return outcomeOfMany(error);
+  }
+  return refused('invalid', new Error('this endpoint overwrites newer versions: it cannot hold a store, use another'));
+}
+
+async function lookup(
+  calls: DatastoreCalls,
+  space: KeySpace,
+  requests: readonly ReadRequest[],
+  timeoutMs: number,
+): Promise<EntityResult[]> {
+  const mask = requests[0]?.parts === 'all' ? undefined : maskOf(requests);
+  const results: EntityResult[] = [];
+  const until = performance.now() + timeoutMs;
+  let keys = requests.map(({ id }) => keyOf(space, id));
+  while (keys.length > 0) {
+    const response = await calls.lookup(keys, mask, Math.max(1, until - performance.now())).catch((error: unknown) => {
+      throw readError(error);
+    });
+    results.push(...(response.found ?? []));
+    const deferred = response.deferred ?? [];
+    if (deferred.length >= keys.length) throw new StoreError('unavailable', 'datastore put off every key, try again');
+    keys = deferred;
+  }
+  return results;
+}
+
+function toEntity({ id, parts }: ReadRequest, result: EntityResult | undefined): Entity | undefined {
+  if (result === undefined) return undefined;
+  return { id, version: versionIn(result), parts: partsOf(id, result.entity ?? {}, parts) };
+}
+
+function mutationOf(space: KeySpace, write: Write): Mutation {
+  const entity = entityOf(space, write.id, write.parts);
+  if (write.kind === 'insert') return { insert: entity };
+  const conditional = { update: entity, baseVersion: write.version, conflictResolutionStrategy: 'FAIL' as const };
+  if (write.kind === 'replace') return conditional;
+  return { ...conditional, propertyMask: { paths: write.parts.map(({ name }) => propertyOf(write.id, name)) } };
+}
+
+function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
+  return { delete: keyOf(space, id), baseVersion: version, conflictResolutionStrategy: 'FAIL' };
+}
+
+/** For an endpoint that ignores masks: patches become writes of the whole entity, read first and conditional on what was read. */
+async function wholeMutations(
+  calls: DatastoreCalls,
+  space: KeySpace,
+  writes: readonly Write[],
+  timeoutMs: number,
+): Promise<readonly Mutation[] | Refused | Unknown> {
+  const patched = writes.filter(({ kind }) => kind === 'patch').map(({ id }) => ({ id, parts: 'all' as const }));
+  let found: EntityResult[];
+  try {
+    found = patched.length === 0 ? [] : await lookup(calls, space, patched, timeoutMs);
+  } catch (error) {
+    return unknown('other', error);
+  }
+  const byId = new Map(found.map((result) => [idOf(result.entity?.key), result]));
+  const whole = writes.map((write) => (write.kind === 'patch' ? merged(write, byId.get(write.id)) : write));
+  if (whole.every((write) => write !== undefined)) {
+    if (whole.every((write) => fitsAlone(write.parts, LIMITS))) return whole.map((write) => mutationOf(space, write));
+    return writes.length === 1 ? refused('limit') : unknown('other');
+  }
+  return writes.length === 1 ? refused('condition') : unknown('other');
+}
+
+function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult | undefined): Write | undefined {
+  if (stored === undefined || versionIn(stored) !== write.version) return undefined;
+  const kept = partsOf(write.id, stored.entity ?? {}, 'all');
+  for (const { name } of write.parts) kept.delete(name);
+  const parts = [...kept].map(([name, bytes]) => ({ name, bytes, chunksBefore: 0 }));
+  return { ...write, kind: 'replace', parts: [...parts, ...write.parts] };
+}
+
+function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
+  const results = response.mutationResults ?? [];
+  return Array.from({ length: count }, (_, index): WriteOutcome => {
+    const result = results[index];
+    // FAIL reports a conflict as an error; a server that reports it here has not been understood.
+    if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
+    return { kind: 'written', version: versionIn(result) };
+  });
+}
+
+async function list(
+  calls: DatastoreCalls,
+  space: KeySpace,
+  page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
+): Promise<ListPage> {
+  const { prefix, cursor, count, timeoutMs } = page;
+  const bound = (op: 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', name: string) => ({
+    propertyFilter: { property: { name: '__key__' }, op, value: { keyValue: keyOf(space, name as EntityId) } },
+  });
+  const filters = [bound('GREATER_THAN_OR_EQUAL', prefix), bound('LESS_THAN', prefix + AFTER_ALL_IDS)];
+  const query = {
+    kind: [{ name: space.kind }],
+    projection: [{ property: { name: '__key__' } }],
+    order: [{ property: { name: '__key__' }, direction: 'ASCENDING' as const }],
+    limit: { value: count },
+    ...(prefix === '' ? {} : { filter: { compositeFilter: { op: 'AND' as const, filters } } }),
+    ...(cursor === undefined ? {} : { startCursor: Buffer.from(cursor, 'base64') }),
+  };
+  const batch = await calls.runQuery(space.namespace, query, timeoutMs).catch((error: unknown) => {
+    throw readError(error);
+  });
+  const ids = (batch.entityResults ?? []).map(({ entity }) => idOf(entity?.key));
+  // The legacy emulator promises more results for ever: only a full page, or one that was cut short, is followed by another.
+  const more = batch.moreResults === 'NOT_FINISHED' || (ids.length >= count && batch.moreResults !== 'NO_MORE_RESULTS');
+  return {
+    ids,
+    cursor: more ? (Buffer.from(batch.endCursor as Uint8Array).toString('base64') as ListCursor) : undefined,
+  };
+}
+
+function versionIn({ version }: Pick<EntityResult, 'version'>): EntityVersion {
+  return String(version) as EntityVersion;
+}
+
+function isFailure(value: object): value is Refused | Unknown {
+  return 'kind' in value && (value.kind === 'refused' || value.kind === 'unknown');
+}
+
+function isNotEmpty(group: readonly unknown[]): boolean {
+  return group.length > 0;
+}
