@@ -61,8 +61,6 @@ class ContainerStore implements Store {
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     if (!(timeoutMs > 0)) throw new StoreError('invalid', 'timeoutMs must be above 0');
-    if (!((options.commitsPerSecondMax ?? 1) > 0))
-      throw new StoreError('invalid', 'commitsPerSecondMax must be above 0: leave it out for no limit');
     this.#options = options;
     this.#runtime = runtime;
     this.#driver = withRetry(options.driver, runtime);
@@ -146,8 +144,7 @@ class ContainerStore implements Store {
   }
 
   #newEngine(table: string, driver: Driver): Engine {
-    const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
-    const commitIntervalMs = 1_000 / commitsPerSecondMax;
+    const { compression = 'zstd' } = this.#options;
     const shared = {
       cache: this.#cache,
       clock: this.#clock,
@@ -156,7 +153,7 @@ class ContainerStore implements Store {
     };
     const runtime = this.#runtime;
     const [readLimit, writeLimit, limitCommits] = [this.#readLimit, this.#writeLimit, this.#limitCommits];
-    const limits = { readLimit, writeLimit, limitCommits, commitIntervalMs };
+    const limits = { readLimit, writeLimit, limitCommits };
     return new Engine({ table, driver, runtime, compression, compressor: this.#compressor, ...shared, ...limits });
   }
 

@@ -61,7 +61,6 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (this.#hasWork()) {
       try {
-        await this.#awaitTurn();
         await this.#engine.limitCommits(() => this.#round());
         if (this.#failuresInARow > 0) await this.#engine.runtime.sleep(this.#backoffMs());
       } catch (error) {
@@ -72,14 +71,6 @@ export class CommitQueue {
     this.#latest = undefined;
     this.#open.forget();
     this.#engine.queueIsIdle(this.#id);
-  }
-
-  /** Until the container may be committed to again, where commits are capped. */
-  async #awaitTurn(): Promise<void> {
-    const { commitIntervalMs, recentContainers, runtime } = this.#engine;
-    if (commitIntervalMs === 0) return;
-    const dueMs = (recentContainers.committedMs.get(this.#id) ?? -Infinity) + commitIntervalMs;
-    if (dueMs > runtime.monotonicMs()) await runtime.sleep(dueMs - runtime.monotonicMs());
   }
 
   #hasWork(): boolean {
@@ -287,8 +278,7 @@ export class CommitQueue {
   }
 
   #acknowledge(attempt: Attempt, version: string, seen: Moment): void {
-    const { cache, commitIntervalMs, counters, recentContainers } = this.#engine;
-    if (commitIntervalMs > 0) recentContainers.committedMs.set(this.#id, seen.monotonicMs);
+    const { cache, counters, recentContainers } = this.#engine;
     recentContainers.noteSuccess(this.#id);
     this.#latest = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;

@@ -42,8 +42,6 @@ export interface EngineOptions {
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
   readonly limitCommits: LimitFunction;
   readonly compressor: Compressor;
-  /** From one commit of a container to its next, at least. */
-  readonly commitIntervalMs: number;
   readonly compression: Compression;
 }
 
@@ -65,7 +63,6 @@ export class Engine {
   readonly reader: Reader;
   readonly tree: Tree;
   readonly recentContainers: RecentContainers;
-  readonly commitIntervalMs: number;
   readonly #queues = new Map<EntityId, CommitQueue>();
   readonly #repairs = new Set<string>();
 
@@ -83,7 +80,6 @@ export class Engine {
     this.writeLimit = writeLimit;
     this.limitCommits = options.limitCommits;
     this.compressor = options.compressor;
-    this.commitIntervalMs = options.commitIntervalMs;
     this.writeBatcher = new WriteBatcher(driver, writeLimit, this.counters);
     // A container should hold many pages, also where a provider's entities are small.
     const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
