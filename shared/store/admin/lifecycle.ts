@@ -7,7 +7,7 @@ import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { appendCommitId, type Header, type NodeState } from '../format/header.ts';

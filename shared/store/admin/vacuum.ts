@@ -5,7 +5,7 @@ import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { VacuumReport } from '../contract/api.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, nodesPrefix, rootId } from '../format/ids.ts';

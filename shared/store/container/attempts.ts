@@ -1,7 +1,9 @@
 // Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it is exactly commit number base + 1 of
 // its container; a read of that container tells, and nothing else does.
+import { type StoreError, unknownOutcome } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
+import { decodeKey } from '../format/position.ts';
 import type { Change, Verdict } from './change.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -37,12 +39,12 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
 
 /** The attempts of one container that nothing has settled yet. A change counts those that carry it. */
 export class OpenAttempts {
-  readonly #unknown: (change: Change) => Error;
+  readonly #table: string;
   #attempts: Attempt[] = [];
 
-  /** `unknown` makes the error of a change whose fate can no longer be told. */
-  constructor(unknown: (change: Change) => Error) {
-    this.#unknown = unknown;
+  /** `table` is named in errors. */
+  constructor(table: string) {
+    this.#table = table;
   }
 
   begin(attempt: Attempt): void {
@@ -78,7 +80,8 @@ export class OpenAttempts {
       if (settlement === 'open') return true;
       if (settlement === 'landed') settleAll(attempt.changes, attempt.verdicts);
       if (settlement === 'unknown')
-        for (const change of attempt.changes) change.settle({ kind: 'failed', error: this.#unknown(change) });
+        for (const change of attempt.changes)
+          change.settle({ kind: 'failed', error: unknownFate(change, this.#table) });
       close(attempt);
       return false;
     });
@@ -92,6 +95,17 @@ export class OpenAttempts {
 
 export function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {
   for (const [index, change] of changes.entries()) change.settle(verdicts[index]!);
+}
+
+/** Fails the changes with `error`, those that an open attempt carries with `unknown` and `error` as its cause. */
+export function failAll(changes: readonly Change[], error: unknown, table: string): void {
+  for (const change of changes)
+    change.settle({ kind: 'failed', error: change.openAttempts > 0 ? unknownFate(change, table, error) : error });
+}
+
+/** The error of a change that was sent and could not be settled. */
+export function unknownFate({ key, sentTo }: Change, table: string, cause?: unknown): StoreError {
+  return unknownOutcome(table, sentTo, decodeKey(key), cause);
 }
 
 function close(attempt: Attempt): void {

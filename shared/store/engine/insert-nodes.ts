@@ -7,7 +7,7 @@ import { StoreError } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { countWrite, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
-import type { Engine } from './core.ts';
+import type { EngineCore } from './core.ts';
 
 const INSERTS_IN_FLIGHT = 8;
 
@@ -19,20 +19,20 @@ export interface InsertedNode {
 
 /** All nodes in the order given, or undefined if one of them is not certainly there. */
 export async function insertNodes(
-  engine: Engine,
+  core: EngineCore,
   headers: readonly Header[],
   attempt: string,
 ): Promise<InsertedNode[] | undefined> {
   const limit = pLimit(INSERTS_IN_FLIGHT);
-  const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(engine, header, attempt))));
+  const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(core, header, attempt))));
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
 
-async function insertNode(engine: Engine, header: Header, attempt: string): Promise<InsertedNode | undefined> {
-  const id = nodeId(engine.table, header.incarnation, header.container);
-  countWrite(engine.counters);
-  const seen = engine.clock.now();
-  const [outcome] = await engine.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
+async function insertNode(core: EngineCore, header: Header, attempt: string): Promise<InsertedNode | undefined> {
+  const id = nodeId(core.table, header.incarnation, header.container);
+  countWrite(core.counters);
+  const seen = core.clock.now();
+  const [outcome] = await core.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
@@ -42,11 +42,11 @@ async function insertNode(engine: Engine, header: Header, attempt: string): Prom
     // Rule 7: sent again it would be refused again.
     const code = outcome.reason === 'limit' ? 'too_large' : 'invalid';
     throw new StoreError(code, 'the provider refused a container', {
-      table: engine.table,
+      table: core.table,
       container: id,
       cause: outcome.cause,
     });
   }
-  const lastCommit = await engine.reader.lastCommitOf(id);
+  const lastCommit = await core.reader.lastCommitOf(id);
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
 }

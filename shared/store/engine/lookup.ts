@@ -8,7 +8,7 @@ import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { isShownBy } from '../io/reader.ts';
-import type { Engine } from './core.ts';
+import type { Engine } from './engine.ts';
 
 /** A header that keeps moving between two reads is read with all its pages in the end. */
 const READS_BEFORE_WHOLE = 3;
@@ -54,7 +54,7 @@ async function lookInMemory(engine: Engine, id: EntityId, wish: LeafRequest): Pr
   if (recentContainers.foreign.delete(id)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
-  engine.recognise(id, observed);
+  engine.router.recognise(id, observed);
   const now = inMemory(engine, id, wish);
   if (now !== undefined && (isYoungEnough(now, wish, clock) || isShownBy(observed, now))) return now;
   recentContainers.foreign.set(id, true);

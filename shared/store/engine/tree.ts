@@ -17,14 +17,16 @@ import type { Turns } from '../io/turns.ts';
 /** Beyond this many restarts a structure is damaged, or changing faster than it can be read. */
 const RESTARTS_MAX = 20;
 
+/** Tells the parent level that `child`, read as linked at `low`, exists. Returns at once. */
+export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
+
 export interface TreeContext {
   readonly table: string;
   readonly reader: Reader;
   readonly cache: ContainerCache;
   readonly counters: Counters;
   readonly turns: Turns;
-  /** Tells the parent level that `child`, read as linked at `low`, exists. Returns at once. */
-  repair(parentLevel: number, incarnation: Id64, low: Position, child: Id64): void;
+  readonly repair: Repair;
 }
 
 /** Where a route leads: a node, and the incarnation of the root it was reached under. */

@@ -22,7 +22,7 @@ import type {
 } from '../contract/api.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { lookForRecords, recordIn } from '../engine/lookup.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf } from '../format/position.ts';
