@@ -1,5 +1,6 @@
 // One container's queue of changes: who waits, and whose turn it is. While a commit is under way later changes gather; then all go in one.
 import { failAll } from '../container/attempts.ts';
+import { locate } from '../container/branch.ts';
 import { byPosition, type Change } from '../container/change.ts';
 import { pagesToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -130,26 +131,21 @@ export class CommitQueue {
     const here: Change[] = [];
     const kept: Change[] = [];
     const astray: Change[] = [];
-    const right = new Map<EntityId, Change[]>();
+    const right: Change[] = [];
     let bytes = 0;
-    const sendRight = (id: EntityId, change: Change): void => {
-      const sent = right.get(id);
-      if (sent === undefined) right.set(id, [change]);
-      else sent.push(change);
-    };
     for (const change of this.#changes) {
-      const step = this.#core.tree.step(snapshot, change.position, change.level);
-      if (step !== 'restart' && change.order !== undefined && change.order !== snapshot.header.order)
+      const found = locate(snapshot.header, change.position, change.level);
+      if (found !== 'restart' && change.order !== undefined && change.order !== snapshot.header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#core.table) });
-      else if (step === 'here') {
+      else if (found === 'here') {
         (here.length < GROUP_COUNT_MAX && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
         bytes += change.bytes;
-      } else if (step === 'restart') astray.push(change);
-      else sendRight(step.id, change);
+      } else if (found === 'right') right.push(change);
+      else astray.push(change);
     }
     here.sort(byPosition);
     this.#changes = [...here, ...kept];
-    for (const [id, changes] of right) this.#routes.enqueue(id, changes);
+    if (right.length > 0) this.#routes.enqueue(this.#core.tree.walkRight(snapshot).id, right);
     if (astray.length > 0) this.#routes.routeAstray(snapshot, astray);
     return here;
   }

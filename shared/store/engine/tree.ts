@@ -1,14 +1,13 @@
 // Finding the container that owns a position. Branches are hints: cached and used unchecked. Truth is in the node reached: its fences say
 // whether to stay, to walk right, or (too far right, or gone) to begin again from a root that is read anew (rules 12 and 15).
-import { childrenOf, rowOfBranch } from '../container/branch.ts';
+import { childFor, childrenOf, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
-import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
-import { keyAt, lowerBound, recordAt, recordCount } from '../format/page.ts';
-import { beforeBound, positionsOf, type Position, type UpperBound, within } from '../format/position.ts';
+import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
@@ -81,7 +80,11 @@ export class Tree {
       // A root that was recreated meanwhile may have fewer levels.
       if (whole.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = whole.header.level - 1;
-      const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position).child);
+      const id = nodeId(
+        this.#context.table,
+        whole.header.incarnation,
+        childFor(whole, position, this.#context.table).child,
+      );
       if (below === level) return { id, incarnation: whole.header.incarnation };
       const next = await this.#seek({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
         this.#lookAtBranch(node),
@@ -136,7 +139,7 @@ export class Tree {
     for (let below = node.header.level - 1; node?.header.level === below + 1; below -= 1) {
       const { header }: Snapshot = node;
       if (!isWhole(header) || !within(position, header.low, header.high)) return undefined;
-      const { child, end } = this.#childOf(node, position);
+      const { child, end } = childFor(node, position, table);
       const id = nodeId(table, header.incarnation, child);
       if (below === level) return { id, end };
       node = cache.get(id);
@@ -149,7 +152,7 @@ export class Tree {
     const { cache, table } = this.#context;
     let branch = cache.get(this.#root);
     while (branch !== undefined && branch.header.level > 1 && isWhole(branch.header)) {
-      branch = cache.get(nodeId(table, branch.header.incarnation, this.#childOf(branch, low).child));
+      branch = cache.get(nodeId(table, branch.header.incarnation, childFor(branch, low, table).child));
     }
     if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
     const lows = childrenOf(branch, table).map((child) => child.low);
@@ -180,10 +183,10 @@ export class Tree {
         await this.rootAfterMiss(at, missed);
         missed = true;
       } else {
-        const step = this.step(snapshot, position, level);
-        if (step === 'here') return snapshot;
-        if (step !== 'restart') {
-          at = { id: step.id, incarnation: snapshot.header.incarnation };
+        const found = locate(snapshot.header, position, level);
+        if (found === 'here') return snapshot;
+        if (found === 'right') {
+          at = this.walkRight(snapshot);
           continue;
         }
         await this.restart(snapshot, level);
@@ -196,16 +199,13 @@ export class Tree {
     throw new StoreError('corrupt', 'no container owns the position of the key', { table, container: at.id });
   }
 
-  /** What the fences of a node say of a position: it is here, to the right (a repair is set off), or to be sought from the root. */
-  step(snapshot: Snapshot, position: Position, level: number): 'here' | 'restart' | { readonly id: EntityId } {
-    const { header } = snapshot;
-    const isLeft = compareBytes(position, header.low) < 0;
-    if (header.state !== 'live' || header.level !== level || isLeft) return 'restart';
-    if (beforeBound(position, header.high)) return 'here';
-    if (header.high === undefined || header.right === undefined) return 'restart';
-    this.#context.counters.rightWalks += 1;
-    this.#context.repair(level + 1, header.incarnation, header.high, header.right);
-    return { id: nodeId(this.#context.table, header.incarnation, header.right) };
+  /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
+  walkRight({ header }: Snapshot): Route {
+    const { counters, repair, table } = this.#context;
+    const { incarnation, level, high, right } = header;
+    counters.rightWalks += 1;
+    repair(level + 1, incarnation, high!, right!);
+    return { id: nodeId(table, incarnation, right!), incarnation };
   }
 
   /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */
@@ -222,12 +222,12 @@ export class Tree {
     const { cache, reader, table } = this.#context;
     cache.forgetBranches(incarnationPrefix(table, missing.incarnation), this.#root);
     const root = await reader.readWhole(this.#root);
-    const place = { table, container: missing.id };
+    const where = { table, container: missing.id };
     if (root === undefined)
-      throw new StoreError('corrupt', 'the root of a table that has containers is missing', place);
+      throw new StoreError('corrupt', 'the root of a table that has containers is missing', where);
     if (root.header.state !== 'live') throw tableNotFound(table);
     if (missedBefore && root.header.incarnation === missing.incarnation) {
-      throw new StoreError('corrupt', 'a container that the table links to does not exist', place);
+      throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
     }
   }
 
@@ -242,23 +242,6 @@ export class Tree {
     const whole = await this.#context.reader.readWhole(branch.id);
     if (whole === undefined || whole.header.state !== 'live') throw tableNotFound(this.#context.table);
     return whole;
-  }
-
-  /** The child whose separator is the last one not above `position`, and where the next one begins. */
-  #childOf(branch: Snapshot, position: Position): { readonly child: Id64; readonly end: UpperBound } {
-    const { table } = this.#context;
-    const { pages, high } = branch.header;
-    const place = positionsOf(branch.header.order, branch.header.level);
-    for (let row = rowOfBranch(branch.header, position); row >= 0; row -= 1) {
-      const page = pageOf(branch, pages[row]!, table);
-      const at = lowerBound(page, position, place);
-      const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;
-      const index = isExact ? at : at - 1;
-      if (index < 0) continue;
-      const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
-      return { child: id64(asBuffer(recordAt(page, index).value)), end };
-    }
-    throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
   }
 }
 

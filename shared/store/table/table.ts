@@ -1,4 +1,5 @@
 // The verbs of a table: validation, encoding and outcomes at the edge; beneath, changes to the engine's queues and looks at its leaves.
+import { locate } from '../container/branch.ts';
 import type { Decide, Decision } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type {
@@ -116,7 +117,7 @@ export class StoredTable<V> implements Table<V> {
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
     for (const [place, { index, key, bytes, position }] of group.entries()) {
       if (place > 0 && engine.turns.isLong) await engine.turns.pause();
-      const isHere = leaf !== undefined && engine.tree.step(leaf, position, 0) === 'here';
+      const isHere = leaf !== undefined && locate(leaf.header, position, 0) === 'here';
       const owner = isHere
         ? leaf
         : await engine.tree.find(position, 0, (node) =>
