@@ -4,7 +4,7 @@
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { moveSealed } from '../format/envelope.ts';
-import { appendCommitId, type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
+import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
@@ -12,8 +12,9 @@ import { beforeBound, positionsOf, type UpperBound } from '../format/position.ts
 import { startingAt } from './layers.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
-import { peekPage, pageOf, addressOf, type Snapshot } from './snapshot.ts';
-import type { SplitPoints, NodeBudget } from './split-points.ts';
+import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
+import type { NodeBudget, SplitPoints } from './split-points.ts';
+import { successor } from './successor.ts';
 
 /** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
 export interface SplitInput {
@@ -46,51 +47,34 @@ export function halvePage(
   rules: PageRules,
 ): { pages: PageRef[]; nextNumber: number } {
   const page = pageOf({ ...snapshot, header: { ...snapshot.header, pages: [ref] } }, ref, rules.table);
-  const place = positionsOf(snapshot.header.order, snapshot.header.level);
+  const positionOf = positionsOf(snapshot.header.order, snapshot.header.level);
   let number = nextNumber;
   const halves = cutPage(page, page.body.length / 2);
   const pages = halves.map((half, index) => {
     const before = halves[index - 1];
-    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, place);
+    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, positionOf);
     return sealPage(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
   });
   return { pages, nextNumber: number };
 }
 
-/** Drafts the split of `snapshot`, whose content is now cut in two at least. `ids` are fresh container ids, one a node. */
-export function planSplit(
-  snapshot: Snapshot,
-  cut: SplitPoints,
-  nextNumber: number,
-  attempt: Id64,
-  ids: readonly Id64[],
-  nowMs: number,
-  rules: PageRules,
-): SplitPlan {
+/** Plans the split of `input.snapshot` at these points, two nodes at least; `nextNumber` is the first number that its pages left free. */
+export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
+  const { snapshot } = input;
   const { header } = snapshot;
   const isRoot = header.container === ROOT_CONTAINER;
-  const next: Header = {
-    ...header,
-    commitCount: header.commitCount + 1,
-    commitIds: appendCommitId(header.commitIds, attempt),
-    deadSlots: [],
-    layers: [],
-  };
-  const mover = new Mover(snapshot, cut.layers, nextNumber, rules);
-  const lows = isRoot ? cut.lows : cut.lows.slice(1);
+  const ids = points.lows.map(() => input.drawId());
+  const next: Header = { ...successor(header, input.attempt), deadSlots: [], layers: [] };
+  const mover = new Mover(snapshot, points.layers, nextNumber, rules);
+  const lows = isRoot ? points.lows : points.lows.slice(1);
   const left = { ...next, high: lows[0], right: ids[0] };
   const staying = isRoot ? undefined : mover.staying(left);
+  const origin = { id: snapshot.id, version: snapshot.version };
   const inserts = lows.map((low, index): Header => {
-    const node: Header = {
-      ...next,
-      container: ids[index]!,
-      low,
-      high: lows[index + 1] ?? header.high,
-      right: lows[index + 1] === undefined ? header.right : ids[index + 1],
-      commitIds: EMPTY_BYTES,
-      createdAtMs: nowMs,
-      origin: { id: snapshot.id, version: snapshot.version },
-    };
+    const isLast = index === lows.length - 1;
+    const [high, right] = isLast ? [header.high, header.right] : [lows[index + 1], ids[index + 1]];
+    const own = { container: ids[index]!, low, high, right, commitIds: EMPTY_BYTES, createdAtMs: input.nowMs, origin };
+    const node = { ...next, ...own };
     return { ...node, ...mover.moving(node) };
   });
   const lasting =
@@ -170,9 +154,9 @@ class Mover {
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
     const page = peekPage(this.#from, ref, this.#rules.table);
-    const place = positionsOf(order, level);
-    const first = lowerBound(page, low, place);
-    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));
+    const positionOf = positionsOf(order, level);
+    const first = lowerBound(page, low, positionOf);
+    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, positionOf, first));
   }
 
   #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
@@ -220,11 +204,6 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
     sealPage(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
   );
-}
-
-export function planSplitAt(input: SplitInput, cut: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
-  const ids = cut.lows.map(() => input.drawId());
-  return planSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
 }
 
 /** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
