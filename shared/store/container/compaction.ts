@@ -28,7 +28,7 @@ export function deadShare(
   table: string,
 ): number {
   const { order, level } = snapshot.header;
-  const place = positionsOf(order, level);
+  const positionOf = positionsOf(order, level);
   const opened = new Map<PageRef, Page>();
   const open = (ref: PageRef): Page => {
     const page = opened.get(ref) ?? peekPage(snapshot, ref, table);
@@ -36,20 +36,20 @@ export function deadShare(
     return page;
   };
   const holds = (rows: readonly PageRef[], key: Uint8Array): boolean => {
-    const ref = rows[rowBefore(rows, 0, rows.length, place(key))];
+    const ref = rows[rowBefore(rows, 0, rows.length, positionOf(key))];
     return ref !== undefined && indexOfKey(open(ref), key) >= 0;
   };
   const sorted = layersOf({ pages, layers });
-  let shed = 0;
+  let dead = 0;
   for (const [layer, rows] of sorted.entries()) {
     const above = sorted.slice(layer + 1);
     for (const ref of rows) {
       const page = open(ref);
       const record = recordAt(page, recordCount(page) >>> 1);
-      if (isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key))) shed += ref.records;
+      if (isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key))) dead += ref.records;
     }
   }
-  return shed / recordsIn(pages);
+  return dead / recordsIn(pages);
 }
 
 /**

@@ -13,15 +13,20 @@ import {
 import type { PositionOf } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
-/** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
-export function mergePages(older: Page, newer: Page, place: PositionOf, first = 0, end = recordCount(newer)): Page {
+/** The records of `newer`, or those of it from `first` to `end` (exclusive), laid over those of `older`. */
+export function mergePages(
+  older: Page,
+  newer: Page,
+  positionOf: PositionOf,
+  { first, end } = { first: 0, end: recordCount(newer) },
+): Page {
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
   let next = 0;
   for (let index = first; index < end; index += 1) {
     const key = keyAt(newer, index);
-    const at = lowerBound(older, place(key), place, next);
+    const at = lowerBound(older, positionOf(key), positionOf, next);
     builder.copy(older, next, at);
     builder.copy(newer, index, index + 1);
     next = at < recordCount(older) && compareKeyAt(older, at, key) === 0 ? at + 1 : at;
@@ -43,11 +48,11 @@ export function concatenate(pages: readonly Page[]): Page {
 }
 
 /** Layers of pages, the oldest first, as one page. */
-export function mergeLayers(layers: readonly (readonly Page[])[], place: PositionOf): Page {
+export function mergeLayers(layers: readonly (readonly Page[])[], positionOf: PositionOf): Page {
   let flat = EMPTY_PAGE;
   for (const layer of layers) {
     const newer = concatenate(layer);
-    flat = recordCount(flat) === 0 ? newer : mergePages(flat, newer, place);
+    flat = recordCount(flat) === 0 ? newer : mergePages(flat, newer, positionOf);
   }
   return flat;
 }

@@ -1,4 +1,4 @@
-// From a page to its row in the page table: sealed for its place, measured, with its bytes at hand.
+// From a page to its row in the page table: sealed at its address, measured, with its stored bytes at hand.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compressed, Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
@@ -22,7 +22,7 @@ export interface PageRules {
   readonly pageBytes: number;
 }
 
-/** Where a page goes. */
+/** The row of a page that is written anew. */
 export interface NewPageRow {
   readonly low: Position;
   readonly slot: number;
@@ -31,8 +31,8 @@ export interface NewPageRow {
 }
 
 /** Seals a page of `node`, compressed on the spot. */
-export function sealPage(page: Page, node: Header, seat: NewPageRow, rules: PageRules): PageRef {
-  return refOf(page, compress(page.body, compressionOf(page, rules)), node, seat, rules);
+export function sealPage(page: Page, node: Header, row: NewPageRow, rules: PageRules): PageRef {
+  return sealCompressed({ ...row, page }, compress(page.body, compressionOf(page, rules)), node, rules.limits);
 }
 
 /** How the page is to be compressed. */
@@ -40,13 +40,12 @@ export function compressionOf({ body }: Page, { compression, pageBytes }: PageRu
   return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
 }
 
-/** Puts a page of `node` that is compressed into its envelope. */
-export function refOf(
-  page: Page,
+/** Seals a page of `node` whose compressed bytes are at hand. */
+export function sealCompressed(
+  { low, slot, number, page }: NewPageRow & { readonly page: Page },
   compressed: Compressed,
   node: Header,
-  { low, slot, number }: NewPageRow,
-  { limits }: PageRules,
+  limits: DriverLimits,
 ): PageRef {
   const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number));
   return {
