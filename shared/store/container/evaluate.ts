@@ -1,5 +1,5 @@
-// What a group of changes makes of a container: pure, from one snapshot to the page table of the next, with a verdict for each change.
-// Nothing here knows how, or whether, the result is written.
+// Evaluating a group of changes, pure: from one snapshot of a container to the page table of the next. Nothing here knows how, or whether, the
+// result is written.
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
   cutPage,
@@ -21,7 +21,7 @@ import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
-  /** Whether all layers are merged into the base: for a split that finds no cut, or may not be needed then. */
+  /** Whether all layers are merged into the base: for a container that cannot be split with its layers, or need not be without them. */
   readonly mergesAll: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface UnsealedPage extends NewPageRow {
   readonly chunksBefore: number;
 }
 
-/** What the changes make of the container, its new pages not sealed yet. */
+/** The container after the changes, its new pages not sealed yet. */
 export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'> {
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];

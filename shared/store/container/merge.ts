@@ -1,5 +1,5 @@
-// Laying sorted runs of records over one another, pure: for each position the newest record counts. Records are copied as bytes and never
-// decoded; untouched stretches are copied whole.
+// Merging sorted runs of records, pure: for each position the newest record counts. Records are copied as bytes and never decoded; untouched
+// stretches are copied whole.
 import {
   compareKeyAt,
   EMPTY_PAGE,
@@ -57,7 +57,7 @@ export function mergeLayers(layers: readonly (readonly Page[])[], positionOf: Po
   return flat;
 }
 
-/** What a base keeps of a page: no tombstones, nothing that expired before `expiredMs`. */
+/** The page as a base keeps it: without tombstones and without records that expired before `expiredMs`. */
 export function withoutDead(page: Page, expiredMs: number): Page {
   if (!page.mayHoldDead) return page;
   const builder = new PageBuilder(page.body.length, page.mayHoldDead);
@@ -67,7 +67,7 @@ export function withoutDead(page: Page, expiredMs: number): Page {
   return builder.finish();
 }
 
-/** Whether a base sheds it: a tombstone, or expired before `expiredMs`. */
+/** Whether a base drops the record: a tombstone, or one that expired before `expiredMs`. */
 export function isDead(record: StoredRecord, expiredMs: number): boolean {
   return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < expiredMs);
 }

@@ -15,7 +15,7 @@ import { halvePage, nodeBudget, planSplit, type SplitInput, type SplitPlan, whol
 import { successor } from './successor.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
-/** Where a merge would shed more than this share of a container's records, that comes before a split: it may be small enough then. */
+/** Where more than this share of a container's records is dead, its layers are merged before it is split: it may be small enough then. */
 const DEAD_SHARE_MAX = 0.25;
 
 /** A node as it is to be, and the write that makes it so. */
@@ -38,6 +38,7 @@ export interface PlanInput extends SplitInput {
   readonly mustSplit: boolean;
 }
 
+/** What is to be written for an evaluation. Pure: no I/O, and the same input gives the same plan but for the ids drawn. */
 export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits } = rules;
@@ -85,8 +86,9 @@ function planSplitIfPossible(input: PlanInput, rules: PageRules): SplitPlan | un
 }
 
 /**
- * The left node of a split as a patch: what stays is not sent again, what moved leaves dead slots behind. As a replace where these would
- * crowd it, where the split is forced (the provider may have refused it as too large), and of a root, which keeps nothing.
+ * The write of a split's left node. Usually a patch: pages that stay are not sent again, pages that moved leave dead slots behind. A replace where
+ * dead slots would crowd the node, where the split is forced (the provider may have refused the entity as too large), and for a root, which
+ * keeps nothing.
  */
 function rewriteLeft({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules: PageRules): Rewriting {
   const { limits } = rules;

@@ -10,7 +10,7 @@ import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
-/** A page below this share of the usual size is not compressed: the call, 20 to 60 µs, would save a third of little. */
+/** A page below this share of the usual size is not compressed: that would take 20 to 60 µs and save a third of little. */
 const COMPRESSED_SHARE = 1 / 8;
 
 /** What holds for all pages that a table's engine writes. */
@@ -61,7 +61,7 @@ export function sealCompressed(
   };
 }
 
-/** A slot counts the most chunks it took since the entity's last insert or replace. */
+/** The row with the most chunks that its slot took since the entity's last insert or replace: these count against the limits (rule 23). */
 export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
   return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
 }

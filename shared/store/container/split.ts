@@ -1,6 +1,6 @@
-// Splitting a container, pure: its pages find their places in the nodes that come of it, and each node its header. The left node keeps its
-// id, its low and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
-// Layers are handed on: only the pages that reach over a cut are written anew.
+// Splitting a container, pure: its pages are shared out among nodes, and each node gets a header. The left node keeps its id, its low and its
+// commit ids; new right nodes take fresh ids and name their origin. A root grows instead: all its content moves below it. Layers are handed on:
+// only the pages that reach over a split point are written anew.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { moveSealed } from '../format/envelope.ts';
@@ -16,7 +16,7 @@ import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
 import { successor } from './successor.ts';
 
-/** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
+/** What a split is made from: the node, the id of the commit that splits it, the time, and fresh ids for the new nodes. */
 export interface SplitInput {
   readonly snapshot: Snapshot;
   readonly attempt: Id64;
@@ -24,10 +24,10 @@ export interface SplitInput {
   drawId(): Id64;
 }
 
-/** What becomes of a node that is split: first the new nodes are written, then, as the commit, the node itself. */
+/** The nodes that a split writes: first the new ones, then, as the commit, the node that was split. */
 export interface SplitPlan {
   readonly inserts: readonly Header[];
-  /** The node itself: what stays left, or, of a root that grew, the branch. */
+  /** The node that was split, as it is then: the left one of them, or, if it is a root, a branch of the new ones. */
   readonly left: Header;
 }
 
@@ -36,7 +36,7 @@ type PageTable = Pick<Header, 'pages' | 'layers'>;
 /** New nodes are filled to about this share, so that they take a while to split again. */
 const FILL_SHARE = 0.5;
 
-/** A row of the page table, beside its low. */
+/** Bytes of a row of the page table, beside its low. */
 const ROW_BYTES = 24;
 
 /** Cuts a lone page of several records in two, so that its container can be split. */
@@ -85,7 +85,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/** Gives pages their places in nodes, under fresh numbers wherever their bytes are written anew. */
+/** Shares a node's pages out among the nodes of its split. Pages whose bytes are written anew take fresh numbers (rule 13). */
 class Mover {
   readonly #from: Snapshot;
   readonly #layers: SplitPoints['layers'];
@@ -103,7 +103,7 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** What `node`, which was split, keeps, each page in its slot. */
+  /** The pages that the left node keeps, each in its slot. */
   staying(node: Header): PageTable {
     return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
   }
@@ -119,7 +119,7 @@ class Mover {
     };
   }
 
-  /** What moves to `node`, a new one. */
+  /** The pages that move to a new node, in slots from 0 on. */
   moving(node: Header): PageTable {
     let slot = 0;
     return this.#tableOf(node, (ref, piece) =>
@@ -127,9 +127,9 @@ class Mover {
     );
   }
 
-  /** The pages between the node's bounds, layer by layer; `place` takes a piece of those that reach over them. */
-  #tableOf(node: Header, place: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
-    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, place));
+  /** The pages between the node's bounds, layer by layer. `settle` gives each its row; of a page that reaches over a bound it gets the piece. */
+  #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
+    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, settle));
     const filled = above.filter((rows) => rows.length > 0);
     return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
   }
@@ -137,9 +137,9 @@ class Mover {
   #layerOf(
     rows: readonly PageRef[],
     node: Header,
-    place: (ref: PageRef, piece: Page | undefined) => PageRef,
+    settle: (ref: PageRef, piece: Page | undefined) => PageRef,
   ): PageRef[] {
-    const placed: PageRef[] = [];
+    const settled: PageRef[] = [];
     for (const [row, ref] of rows.entries()) {
       const end = rows[row + 1]?.low ?? this.#from.header.high;
       if (!beforeBound(ref.low, node.high) || (end !== undefined && compareBytes(end, node.low) <= 0)) continue;
@@ -147,9 +147,9 @@ class Mover {
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
       const isWhole = piece === undefined || recordCount(piece) === ref.records;
-      placed.push(place(ref, isWhole ? undefined : piece));
+      settled.push(settle(ref, isWhole ? undefined : piece));
     }
-    return startingAt(placed, node.low);
+    return startingAt(settled, node.low);
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
@@ -185,7 +185,7 @@ function isNotAbove(end: UpperBound, high: UpperBound): boolean {
   return end !== undefined && compareBytes(end, high) <= 0;
 }
 
-/** A node as a replace of `snapshot` needs it: all stored bytes at hand, no dead chunks. */
+/** The node as a replace of `snapshot` needs it: the stored bytes of all pages at hand, and no dead chunks. */
 export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
   const mover = new Mover(snapshot, [], node.nextNumber, rules);
   const pages = node.pages.map((ref) => mover.whole(ref, node));
@@ -206,7 +206,7 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-/** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
+/** The page bytes of a new node, as shares of the budget that pages like these use up first: the entity's bytes, its chunks or its header. */
 export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;

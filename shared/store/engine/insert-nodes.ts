@@ -13,11 +13,14 @@ const INSERTS_IN_FLIGHT = 8;
 
 export interface InsertedNode {
   readonly header: Header;
-  /** Undefined where the version is not known. */
+  /** Undefined if the provider did not tell the version. */
   readonly snapshot: Snapshot | undefined;
 }
 
-/** All nodes in the order given, or undefined if one of them is not certainly there. */
+/**
+ * Inserts the nodes, up to 8 at a time: one write each, and one tiny read where the outcome is unknown. Gives them in the order given, or
+ * undefined if one of them is not certainly there. Throws `too_large` or `invalid` if the provider refused one for its size or form.
+ */
 export async function insertNodes(
   core: EngineCore,
   headers: readonly Header[],
@@ -36,7 +39,7 @@ async function insertNode(core: EngineCore, header: Header, attempt: string): Pr
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
-  // Nobody else draws this id: what is there is ours, sent twice by something on the way.
+  // Nobody else draws this id: the node that is there is this one, sent twice by something on the way.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
     // Rule 7: sent again it would be refused again.

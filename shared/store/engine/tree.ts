@@ -1,5 +1,5 @@
-// Finding the container that owns a position. Branches are hints: cached and used unchecked. Truth is in the node reached: its fences say
-// whether to stay, to walk right, or (too far right, or gone) to begin again from a root that is read anew (rules 12 and 15).
+// Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
+// search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
 import { childFor, childrenOf, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
@@ -13,10 +13,10 @@ import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
 
-/** Beyond this many restarts a structure is damaged, or changing faster than it can be read. */
+/** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
 
-/** Tells the parent level that `child`, read as linked at `low`, exists. Returns at once. */
+/** Tells the parent level that `child` exists and begins at `low`: a link showed it. Returns at once (rule 11). */
 export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
 
 export interface TreeContext {
@@ -28,7 +28,7 @@ export interface TreeContext {
   readonly repair: Repair;
 }
 
-/** Where a route leads: a node, and the incarnation of the root it was reached under. */
+/** A node, and the incarnation of the root under which it was reached. */
 export interface Route {
   readonly id: EntityId;
   readonly incarnation: Id64;
@@ -42,7 +42,7 @@ interface Reach {
 
 export interface Routable {
   readonly position: Position;
-  /** Of the node that is sought. */
+  /** The level of the node that is sought: 0 for a leaf. */
   readonly level: number;
 }
 
