@@ -68,7 +68,7 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
   return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > DEAD_SHARE_MAX;
 }
 
-/** Undefined where the content cannot be cut, or a node that came of it would not fit: then layers are to be merged first. */
+/** Undefined if the pages offer no split point, or if a node of the split would not fit: then layers are to be merged first. */
 function planSplitIfPossible(input: PlanInput, rules: PageRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;

@@ -160,7 +160,7 @@ export class Tree {
     return lows.filter((next) => compareBytes(next, low) > 0).slice(0, count);
   }
 
-  /** The snapshot of the node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
+  /** The node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
   async find(position: Position, level: number, look: Look): Promise<Snapshot> {
     return this.visit(await this.#routeTo(position, level), position, level, look);
   }
@@ -217,7 +217,10 @@ export class Tree {
     await this.root(true);
   }
 
-  /** After a node was missing: reads the root anew. Throws `corrupt` if it still has the incarnation under which a node was missed for the second time. */
+  /**
+   * Reads the root anew after a node was missing. Throws `not_found` if the table is gone, and `corrupt` if the node was missed before and the root
+   * still has its incarnation (rule 15).
+   */
   async rootAfterMiss(missing: Route, missedBefore: boolean): Promise<void> {
     const { cache, reader, table } = this.#context;
     cache.forgetBranches(incarnationPrefix(table, missing.incarnation), this.#root);
