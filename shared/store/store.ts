@@ -3,11 +3,10 @@ import pLimit from 'p-limit';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
 import type { CallOptions, Store, StoreOptions, Table, TableInfo, TableOptions, VacuumReport } from './contract/api.ts';
-import type { Driver } from './contract/driver.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/options.ts';
-import type { Compressor, Runtime } from './contract/runtime.ts';
-import { Engine } from './engine/core.ts';
+import type { StoreShared } from './engine/core.ts';
+import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
 import { loadHash } from './format/position.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
@@ -40,37 +39,33 @@ export function openStore(options: StoreOptions): Store {
 }
 
 class ContainerStore implements Store {
-  readonly #options: StoreOptions;
-  readonly #runtime: Runtime;
   readonly #driver;
-  readonly #cache: ContainerCache;
-  readonly #clock: Clock;
-  readonly #recentContainers = new RecentContainers();
+  readonly #shared: StoreShared;
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
-  readonly #readLimit: AdaptiveLimit;
-  readonly #writeLimit: AdaptiveLimit;
-  readonly #limitCommits = pLimit(COMMITS_AT_A_TIME);
-  readonly #compressor: Compressor;
   readonly #engines = new Map<string, Engine>();
   #closing: Promise<void> | undefined;
 
   constructor(options: StoreOptions) {
     CHECK.openStore(options);
-    const { runtime = systemRuntime, cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
+    const { runtime = systemRuntime, compression = 'zstd' } = options;
+    const { cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
-    if (!((options.commitsPerSecondMax ?? 1) > 0))
-      throw new StoreError('invalid', 'commitsPerSecondMax must be above 0: leave it out for no limit');
-    this.#deadlines = new Deadlines(runtime, timeoutMs);
-    this.#options = options;
-    this.#runtime = runtime;
     this.#driver = withRetry(options.driver, runtime);
-    this.#cache = new ContainerCache(cacheBytesMax);
-    this.#clock = new Clock(runtime);
-    this.#compressor = runtime.newCompressor();
-    this.#readLimit = new AdaptiveLimit(runtime);
-    this.#writeLimit = new AdaptiveLimit(runtime);
+    this.#deadlines = new Deadlines(runtime, timeoutMs);
+    this.#shared = {
+      runtime,
+      clock: new Clock(runtime),
+      cache: new ContainerCache(cacheBytesMax),
+      recentContainers: new RecentContainers(),
+      deadlines: this.#deadlines,
+      readLimit: new AdaptiveLimit(runtime),
+      writeLimit: new AdaptiveLimit(runtime),
+      limitCommits: pLimit(COMMITS_AT_A_TIME),
+      compression,
+      compressor: runtime.newCompressor(),
+    };
   }
 
   async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
@@ -84,7 +79,7 @@ class ContainerStore implements Store {
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
     const opened = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
     // Kept only for tables that exist: whoever asks for any name must not fill the memory.
-    const engine = this.#engines.get(name) ?? this.#newEngine(name, this.#driver);
+    const engine = this.#engines.get(name) ?? createEngine(this.#shared, name, this.#driver);
     this.#engines.set(name, engine);
     const { isNew, root } = opened;
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
@@ -93,7 +88,9 @@ class ContainerStore implements Store {
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {
     CHECK.tables(options);
-    return this.#bounded(options, () => listTables(this.#driver, (name) => this.#newEngine(name, this.#driver)));
+    return this.#bounded(options, () =>
+      listTables(this.#driver, (name) => createEngine(this.#shared, name, this.#driver)),
+    );
   }
 
   async drop(name: string, options?: CallOptions): Promise<boolean> {
@@ -114,15 +111,16 @@ class ContainerStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const untilMs = this.#runtime.monotonicMs() + CLOSE_MS;
-    while (this.#isBusy() && this.#runtime.monotonicMs() < untilMs) await this.#runtime.sleep(10);
+    const { compressor, runtime } = this.#shared;
+    const untilMs = runtime.monotonicMs() + CLOSE_MS;
+    while (this.#isBusy() && runtime.monotonicMs() < untilMs) await runtime.sleep(10);
     this.#deadlines.close(new StoreError('aborted', 'the store was closed'));
-    await this.#compressor.close();
+    await compressor.close();
     await this.#driver.close();
   }
 
   #isBusy(): boolean {
-    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.busyQueues > 0);
+    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.busyQueues > 0);
   }
 
   #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
@@ -134,7 +132,7 @@ class ContainerStore implements Store {
   #administer<T>(table: string, options: CallOptions | undefined, work: (engine: Engine) => Promise<T>): Promise<T> {
     this.#assertOpen();
     const call = new CallDriver(this.#driver);
-    const engine = this.#newEngine(table, call.driver);
+    const engine = createEngine(this.#shared, table, call.driver);
     const deadline = this.#deadlines.begin(options);
     const prepared = () => loadHash().then(() => work(engine));
     return this.#deadlines.bound(
@@ -142,21 +140,6 @@ class ContainerStore implements Store {
       () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
       (cause) => call.end(cause),
     );
-  }
-
-  #newEngine(table: string, driver: Driver): Engine {
-    const { compression = 'zstd', commitsPerSecondMax = Infinity } = this.#options;
-    const commitIntervalMs = 1_000 / commitsPerSecondMax;
-    const shared = {
-      cache: this.#cache,
-      clock: this.#clock,
-      recentContainers: this.#recentContainers,
-      deadlines: this.#deadlines,
-    };
-    const runtime = this.#runtime;
-    const [readLimit, writeLimit, limitCommits] = [this.#readLimit, this.#writeLimit, this.#limitCommits];
-    const limits = { readLimit, writeLimit, limitCommits, commitIntervalMs };
-    return new Engine({ table, driver, runtime, compression, compressor: this.#compressor, ...shared, ...limits });
   }
 
   #assertOpen(): void {

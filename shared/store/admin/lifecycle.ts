@@ -2,15 +2,16 @@
 // replaces it by a tombstone, removes the nodes, and only then says that they are removed. A root is never removed.
 import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints } from '../container/split-points.ts';
-import { planSplitAt } from '../container/split.ts';
+import { planSplit } from '../container/split.ts';
+import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, EntityId, Write } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { appendCommitId, type Header, type NodeState } from '../format/header.ts';
+import type { Header, NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
 import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
@@ -45,11 +46,11 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
       await removeNodes(engine, root);
       continue;
     }
-    const header = freshRoot(engine, options.order ?? 'hash', root?.header);
-    drawn.add(header.incarnation);
+    const unwritten = freshRoot(engine, options.order ?? 'hash', root?.header);
+    drawn.add(unwritten.incarnation);
     const attempt = drawId(engine.runtime);
-    const appended = { ...header, commitIds: appendCommitId(header.commitIds, attempt) };
-    const write = root === undefined ? insertOf(rootId(table), appended, attempt) : replaceOf(root, appended, attempt);
+    const header = successor(unwritten, attempt);
+    const write = root === undefined ? insertOf(rootId(table), header, attempt) : replaceOf(root, header, attempt);
     if ((await send(engine, write)) === 'written' && options.containers > 1) await preSplit(engine, options.containers);
   }
   throw new StoreError('unavailable', 'the table could not be created: its root keeps changing', { table });
@@ -60,6 +61,7 @@ function checkedOrder(root: Snapshot, order: Order | undefined, table: string): 
   throw new StoreError('conflict', `the table exists with order "${root.header.order}", not "${order}"`, { table });
 }
 
+/** An empty root that no commit has written yet: it counts on from the one `before`. */
 function freshRoot(engine: Engine, order: Order, before: Header | undefined): Header {
   return {
     order,
@@ -71,7 +73,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
     high: undefined,
     right: undefined,
     nextNumber: before?.nextNumber ?? 1,
-    commitCount: (before?.commitCount ?? 0) + 1,
+    commitCount: before?.commitCount ?? 0,
     commitIds: before?.commitIds ?? EMPTY_BYTES,
     createdAtMs: engine.runtime.wallMs(),
     origin: undefined,
@@ -102,9 +104,9 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
     return;
   const attempt = drawId(engine.runtime);
   const input = { snapshot: root, attempt, nowMs: engine.runtime.wallMs(), drawId: () => drawId(engine.runtime) };
-  const draft = planSplitAt(input, evenSplitPoints(containers), root.header.nextNumber, engine.rules);
-  if ((await insertNodes(engine, draft.inserts, attempt)) === undefined) return;
-  await send(engine, replaceOf(root, draft.left, attempt));
+  const plan = planSplit(input, evenSplitPoints(containers), root.header.nextNumber, engine.rules);
+  if ((await insertNodes(engine, plan.inserts, attempt)) === undefined) return;
+  await send(engine, replaceOf(root, plan.left, attempt));
 }
 
 /** Drops the table, bound to the incarnation met first. False if there was none. */
@@ -127,15 +129,12 @@ export async function dropTable(engine: Engine): Promise<boolean> {
 
 async function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<void> {
   const attempt = drawId(engine.runtime);
-  const { header } = root;
   const tombstone: Header = {
-    ...header,
+    ...successor(root.header, attempt),
     state,
     level: 0,
     high: undefined,
     right: undefined,
-    commitCount: header.commitCount + 1,
-    commitIds: appendCommitId(header.commitIds, attempt),
     deadSlots: [],
     layers: [],
     pages: [],

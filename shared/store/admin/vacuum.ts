@@ -3,12 +3,14 @@
 // Age is no argument: instances sleep for hours.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { successor } from '../container/successor.ts';
+import { patchOf } from '../container/writes.ts';
 import type { VacuumReport } from '../contract/api.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
+import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawId } from '../io/clock.ts';
 import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
@@ -88,19 +90,10 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
 /** A commit that changes nothing but the count and the ids. Whether it landed, the next read tells. */
 async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
   const attempt = drawId(engine.runtime);
-  const header: Header = {
-    ...snapshot.header,
-    commitCount: snapshot.header.commitCount + 1,
-    commitIds: appendCommitId(snapshot.header.commitIds, attempt),
-  };
-  const parts = [
-    { name: HEADER_PART, bytes: encodeHeader(header), chunksBefore: 1 },
-    { name: COMMIT_PART, bytes: Buffer.from(attempt, 'hex'), chunksBefore: 1 },
-  ];
+  const encoded = encodeHeader(successor(snapshot.header, attempt));
+  const write = patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt);
   countWrite(engine.counters);
-  await engine.driver.write([{ kind: 'patch', id: snapshot.id, version: snapshot.version, parts }], {
-    timeoutMs: REQUEST_TIMEOUT_MS,
-  });
+  await engine.driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS });
 }
 
 /** (b) Walks the node's level, past every cache, to its low. A node missing on the way means: stop, never "unreachable". */

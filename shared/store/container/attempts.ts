@@ -1,7 +1,9 @@
 // Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it is exactly commit number base + 1 of
 // its container; a read of that container tells, and nothing else does.
+import { type StoreError, unknownOutcome } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
+import { decodeKey } from '../format/position.ts';
 import type { Change, Verdict } from './change.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -27,22 +29,22 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   const { base } = attempt;
   if (now === undefined) return 'unknown';
   if (now.version === base.version) return 'open';
-  const place = base.header.commitCount + 1;
-  const id = commitIdAt(now.header, place);
+  const number = base.header.commitCount + 1;
+  const id = commitIdAt(now.header, number);
   if (id === attempt.id) return 'landed';
   if (id !== undefined) return 'lost';
-  // The place has left the list, or the count did not move although the version did: only a refusal is evidence then.
+  // The list of ids no longer reaches back to that commit, or the version moved and the count did not: only a refusal is evidence then.
   return attempt.refused ? 'lost' : 'unknown';
 }
 
 /** The attempts of one container that nothing has settled yet. A change counts those that carry it. */
 export class OpenAttempts {
-  readonly #unknown: (change: Change) => Error;
+  readonly #table: string;
   #attempts: Attempt[] = [];
 
-  /** `unknown` makes the error of a change whose fate can no longer be told. */
-  constructor(unknown: (change: Change) => Error) {
-    this.#unknown = unknown;
+  /** `table` is named in errors. */
+  constructor(table: string) {
+    this.#table = table;
   }
 
   begin(attempt: Attempt): void {
@@ -57,20 +59,20 @@ export class OpenAttempts {
     return this.#attempts.includes(attempt);
   }
 
-  /** It was acknowledged: its verdicts hold, and the others of its base have lost. */
+  /** The provider acknowledged the attempt: its verdicts hold, and all other attempts have lost. */
   acknowledge(attempt: Attempt): void {
     settleAll(attempt.changes, attempt.verdicts);
     for (const lost of this.#attempts) close(lost);
     this.#attempts = [];
   }
 
-  /** It was certainly not applied, and will not be sent again. */
+  /** The attempt was certainly not applied, and will not be sent again. */
   withdraw(attempt: Attempt): void {
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     close(attempt);
   }
 
-  /** Settles them by what a read of the container showed. */
+  /** Settles the attempts by what a read of the container showed; undefined if it is missing. */
   settle(now: Snapshot | undefined): void {
     if (this.#attempts.length === 0) return;
     this.#attempts = this.#attempts.filter((attempt) => {
@@ -78,27 +80,40 @@ export class OpenAttempts {
       if (settlement === 'open') return true;
       if (settlement === 'landed') settleAll(attempt.changes, attempt.verdicts);
       if (settlement === 'unknown')
-        for (const change of attempt.changes) change.settle({ kind: 'failed', error: this.#unknown(change) });
+        for (const change of attempt.changes)
+          change.settle({ kind: 'failed', error: unknownFate(change, this.#table) });
       close(attempt);
       return false;
     });
   }
 
-  /** Their changes have all had their answers. */
+  /** Forgets all attempts: for when each of their changes has had its answer. */
   forget(): void {
     this.#attempts = [];
   }
 }
 
+/** Gives each change the verdict of the same index. */
 export function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {
   for (const [index, change] of changes.entries()) change.settle(verdicts[index]!);
+}
+
+/** Fails the changes with `error`, those that an open attempt carries with `unknown` and `error` as its cause. */
+export function failAll(changes: readonly Change[], error: unknown, table: string): void {
+  for (const change of changes)
+    change.settle({ kind: 'failed', error: change.openAttempts > 0 ? unknownFate(change, table, error) : error });
+}
+
+/** The error of a change that was sent and could not be settled. */
+export function unknownFate({ key, sentTo }: Change, table: string, cause?: unknown): StoreError {
+  return unknownOutcome(table, sentTo, decodeKey(key), cause);
 }
 
 function close(attempt: Attempt): void {
   for (const change of attempt.changes) change.openAttempts -= 1;
 }
 
-/** Rule 11: a hint that met any trouble is dropped; whoever walks right next gives it again. */
+/** Rule 11: drops the hints among changes that met any trouble. The next walk to the right gives them again. */
 export function dropHints(changes: readonly Change[]): void {
   for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
 }

@@ -30,7 +30,7 @@ export type Verdict =
 /** Decides from the present record (expired ones are absent) and its table's incarnation. May run several times; must not await. */
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
 
-/** What a change asks for: decided already, so that nothing needs to be read for it, or to be decided from the present record. */
+/** What a change asks for: a decision made beforehand, for which no record needs to be read, or a function of the present record. */
 export type Action = Decision | Decide;
 
 /** Hears the verdict on each change of a call, once. `index` is the one the change was made with. */
@@ -46,7 +46,7 @@ export interface ChangeOptions {
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
   readonly wish: Action;
-  /** What it counts against the bound of the queues. */
+  /** Bytes it counts against the bound of the queues. */
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
   readonly begunTick: number;
@@ -88,12 +88,12 @@ export class Change {
     this.#sink = options.sink;
   }
 
-  /** Whether it asks for the same whatever is there: then nothing needs to be read for it. */
+  /** Whether the present record makes no difference to the change: then nothing needs to be read for it. */
   get isBlind(): boolean {
     return typeof this.action !== 'function';
   }
 
-  /** Whether its caller has had an answer. */
+  /** Whether the caller has had an answer. */
   get isSettled(): boolean {
     return this.#sink === undefined;
   }

@@ -1,4 +1,4 @@
-// Which layers of a container a commit merges, decided by the page table and the positions alone, before any page is read.
+// Compaction: which layers of a container a commit merges. The page table and the positions alone decide it, before any page is read.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
@@ -11,15 +11,15 @@ import { peekPage, type Snapshot } from './snapshot.ts';
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
 
-/** How many times its own records may lie above a base of several pages; above one of a single page, once. */
+/** Records above a base of several pages, at most, for each of its own. Above a base of one page as many as it holds. */
 const BASE_GROWTH = 3;
 
 /** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
 /**
- * The share of a leaf's records that merging its layers would shed: hidden by newer ones, removed, or expired before `expiredMs`. Judged by
- * one record of each page; all pages must be known.
+ * The share, 0 to 1, of a leaf's records that are dead: hidden by newer ones, deleted, or expired before `expiredMs`. Merging all layers drops
+ * them. An estimate: one record of each page speaks for all of its page. All pages must be known.
  */
 export function deadShare(
   snapshot: Snapshot,
@@ -28,7 +28,7 @@ export function deadShare(
   table: string,
 ): number {
   const { order, level } = snapshot.header;
-  const place = positionsOf(order, level);
+  const positionOf = positionsOf(order, level);
   const opened = new Map<PageRef, Page>();
   const open = (ref: PageRef): Page => {
     const page = opened.get(ref) ?? peekPage(snapshot, ref, table);
@@ -36,29 +36,31 @@ export function deadShare(
     return page;
   };
   const holds = (rows: readonly PageRef[], key: Uint8Array): boolean => {
-    const ref = rows[rowBefore(rows, 0, rows.length, place(key))];
+    const ref = rows[rowBefore(rows, 0, rows.length, positionOf(key))];
     return ref !== undefined && indexOfKey(open(ref), key) >= 0;
   };
   const sorted = layersOf({ pages, layers });
-  let shed = 0;
+  let dead = 0;
   for (const [layer, rows] of sorted.entries()) {
     const above = sorted.slice(layer + 1);
     for (const ref of rows) {
       const page = open(ref);
       const record = recordAt(page, recordCount(page) >>> 1);
-      if (isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key))) shed += ref.records;
+      if (isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key))) dead += ref.records;
     }
   }
-  return shed / recordsIn(pages);
+  return dead / recordsIn(pages);
 }
 
 /**
- * The layer that these changes, in order of position, are written into: an existing one (0 is the base), with which those above it are
- * merged, or one above all. Judged by the page table and the positions alone, so that the pages it takes can be read beforehand.
- * A commit is as small as its changes until the layers are many, save that it goes into the one page of the topmost layer that it touches
- * where that holds no more records than it. Then the topmost layers become one, as far down as each is no larger than those above it
- * together, as a binary counter carries. The base is written anew when `BASE_GROWTH` times as many records lie above it. (See Bentley and
- * Saxe, "Decomposable searching problems", 1980.)
+ * The layer that a commit writes its changes into, which are given in order of position: 0 is the base, and the number of layers means a new
+ * one above all. The layers above an existing one are merged into it.
+ *
+ * - The base is written anew once `BASE_GROWTH` times as many records lie above it.
+ * - A commit that touches one page of the topmost layer, and has no fewer records than that page holds, goes into that layer.
+ * - Otherwise it becomes a layer of its own, as small as its changes, while there are fewer than `LAYERS_MAX`.
+ * - Then the topmost layers become one, as far down as each is no larger than all above it together, as a binary counter carries (Bentley and
+ *   Saxe, "Decomposable searching problems", 1980).
  */
 export function compactionTarget(header: Header, changes: readonly Change[]): number {
   const layers = layersOf(header);
@@ -67,7 +69,7 @@ export function compactionTarget(header: Header, changes: readonly Change[]): nu
   const above = layers.slice(1).map(recordsIn);
   const newer = above.reduce((sum, records) => sum + records, changes.length);
   const growth = base.length > 1 ? BASE_GROWTH : 1;
-  // No row is empty, so the many of a base need not be counted each time.
+  // Every page holds a record at least: comparing with the number of pages first saves adding up the records of a large base.
   if (header.level > 0 || (newer >= growth * base.length && newer >= growth * recordsIn(base))) return 0;
   const touched = rowsTouched(layers[top]!, changes);
   if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
@@ -96,7 +98,10 @@ function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): Page
   return touched;
 }
 
-/** The pages that writing these changes takes and that are not known: what is written into, what is merged, what a decision depends on. */
+/**
+ * The pages that must be read before these changes, in order of position, can be committed: those written into, those merged, and those that a
+ * decision depends on, as far as memory does not have them.
+ */
 export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
   const target = compactionTarget(header, changes);

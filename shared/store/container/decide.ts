@@ -1,21 +1,140 @@
-// What one change decides about its record, and what a record costs beside its bytes.
-import type { Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/record.ts';
-import type { Change, Decision } from './change.ts';
+// Deciding, pure: what each change of a group makes of its record, with a verdict for each. Nothing here knows of pages or writes.
+import { chunksOf, type DriverLimits } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { HEADER_FIXED_BYTES } from '../format/header.ts';
+import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
+import type { Change, Decision, Verdict } from './change.ts';
+import { findRecord } from './layers.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
-export const RECORD_COST_BYTES = 128;
+const RECORD_COST_BYTES = 128;
 
-export function recordOf(
+export interface DecisionRules {
+  /** Named in errors. */
+  readonly table: string;
+  readonly limits: DriverLimits;
+  /** The attempt's time: expiry is judged by it alone. */
+  readonly nowMs: number;
+}
+
+export interface Decisions {
+  /** The records that the changes leave behind, in order of position: tombstones where one may have been before. */
+  readonly records: StoredRecord[];
+  /** One for each change, in the order given. */
+  readonly verdicts: readonly Verdict[];
+  /** Changes that had an effect: each took a number. */
+  readonly appliedCount: number;
+  /** The first number not taken. */
+  readonly nextNumber: number;
+}
+
+/**
+ * Decides on the changes, which are given in order of position, equal positions in the order they take effect. `firstNumber` becomes the
+ * version of the first that has an effect. The pages of `rowsFor` of every change that is not blind must be known.
+ */
+export function decide(
+  snapshot: Snapshot,
+  changes: readonly Change[],
+  rules: DecisionRules,
+  firstNumber: number,
+): Decisions {
+  return new Decider(snapshot, changes, rules, firstNumber).run();
+}
+
+class Decider {
+  readonly #snapshot: Snapshot;
+  readonly #changes: readonly Change[];
+  readonly #rules: DecisionRules;
+  readonly #firstNumber: number;
+  readonly #verdicts: Verdict[] = [];
+  #nextNumber: number;
+
+  constructor(snapshot: Snapshot, changes: readonly Change[], rules: DecisionRules, firstNumber: number) {
+    this.#snapshot = snapshot;
+    this.#changes = changes;
+    this.#rules = rules;
+    this.#firstNumber = firstNumber;
+    this.#nextNumber = firstNumber;
+  }
+
+  run(): Decisions {
+    const changes = this.#changes;
+    const records: StoredRecord[] = [];
+    for (let first = 0; first < changes.length;) {
+      const { position } = changes[first]!;
+      let end = first + 1;
+      while (end < changes.length && compareBytes(changes[end]!.position, position) === 0) end += 1;
+      const record = this.#decideTogether(first, end);
+      if (record !== undefined) records.push(record);
+      first = end;
+    }
+    const nextNumber = this.#nextNumber;
+    return { records, verdicts: this.#verdicts, appliedCount: nextNumber - this.#firstNumber, nextNumber };
+  }
+
+  /** What the changes of one position, from `first` to `end`, make of its record; undefined if they leave it as it is. */
+  #decideTogether(first: number, end: number): StoredRecord | undefined {
+    const { incarnation } = this.#snapshot.header;
+    const stored = this.#storedRecord(first, end);
+    let record = stored !== undefined && !isExpired(stored, this.#rules.nowMs) ? stored : undefined;
+    let version: number | undefined;
+    for (let index = first; index < end; index += 1) {
+      const change = this.#changes[index]!;
+      const decision = decideSafely(change, record, incarnation);
+      if (decision.kind === 'none') {
+        this.#verdicts[index] =
+          'error' in decision ? { kind: 'failed', error: decision.error } : { kind: 'unchanged', incarnation, record };
+        continue;
+      }
+      if (decision.kind === 'write' && !this.#fitsAlone(change, decision.value)) {
+        this.#verdicts[index] = { kind: 'failed', error: this.#tooLarge() };
+        continue;
+      }
+      version = this.#nextNumber++;
+      record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
+      this.#verdicts[index] = { kind: 'applied', incarnation, version, record };
+    }
+    if (version === undefined) return undefined;
+    // A record put and deleted again in one group leaves nothing.
+    return record ?? (stored === undefined ? undefined : tombstoneOf(stored.key, version));
+  }
+
+  /** The stored record that the changes begin with; undefined also where none of them would look at it. */
+  #storedRecord(first: number, end: number): StoredRecord | undefined {
+    for (let index = first; index < end; index += 1) {
+      const { isBlind, position, key } = this.#changes[index]!;
+      if (!isBlind) return findRecord(this.#snapshot, position, key, this.#rules.table);
+    }
+    return undefined;
+  }
+
+  /** Rule 7: a record that no container could hold must not fail the others of its group. */
+  #fitsAlone(change: Change, value: Uint8Array): boolean {
+    const { limits } = this.#rules;
+    const bytes = change.key.length + value.length + RECORD_COST_BYTES;
+    const cost = HEADER_FIXED_BYTES + bytes + (2 + chunksOf(bytes, limits)) * limits.chunkOverheadBytes;
+    return limits.entityOverheadBytes + cost <= limits.entityBytesMax;
+  }
+
+  #tooLarge(): StoreError {
+    const { table, limits } = this.#rules;
+    const message = `the record does not fit into a container of ${limits.provider}: make it smaller`;
+    return new StoreError('too_large', message, { table, container: this.#snapshot.id });
+  }
+}
+
+function recordOf(
   key: Uint8Array,
   version: number,
-  { codec, value, expiresAtMs }: Pick<StoredRecord, 'codec' | 'value' | 'expiresAtMs'>,
+  { codec, value, expiresAtMs }: Extract<Decision, { kind: 'write' }>,
 ): StoredRecord {
   return { key, version, codec, value, expiresAtMs };
 }
 
 /** A user's function may throw: that is a verdict on its change, not on the group. */
-export function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: Id64): Decision {
+function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: Id64): Decision {
   try {
     return typeof change.action === 'function' ? change.action(record, incarnation) : change.action;
   } catch (error) {

@@ -1,9 +1,5 @@
-// What a group of changes makes of a container: pure, from one snapshot to the page table of the next, with a verdict for each change.
-// Nothing here knows how, or whether, the result is written.
-import { chunksOf } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
-import { compareBytes } from '../format/bytes.ts';
-import { HEADER_FIXED_BYTES } from '../format/header.ts';
+// Evaluating a group of changes, pure: from one snapshot of a container to the page table of the next. Nothing here knows how, or whether, the
+// result is written.
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
   cutPage,
@@ -15,20 +11,17 @@ import {
   pageFrom,
   recordCount,
 } from '../format/page.ts';
-import { type PositionOf, positionsOf, type Position } from '../format/position.ts';
-import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
-import type { Change, Verdict } from './change.ts';
-import { PURGE_AFTER_MS, compactionTarget } from './compaction.ts';
-import { decideSafely, RECORD_COST_BYTES, recordOf } from './decide.ts';
-import { findRecord, layersOf, rowBefore, startingAt } from './layers.ts';
+import { type Position, type PositionOf, positionsOf } from '../format/position.ts';
+import type { Change } from './change.ts';
+import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
+import { decide, type DecisionRules, type Decisions } from './decide.ts';
+import { layersOf, rowBefore, startingAt } from './layers.ts';
 import { mergeLayers, mergePages, withoutDead } from './merge.ts';
-import type { PageRules, NewPageRow } from './seal-page.ts';
+import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
-export interface EvaluationRules extends PageRules {
-  /** The attempt's time: expiry is judged by it alone. */
-  readonly nowMs: number;
-  /** Whether all layers are merged into the base: for a split that finds no cut, or may not be needed then. */
+export interface EvaluationRules extends PageRules, DecisionRules {
+  /** Whether all layers are merged into the base: for a container that cannot be split with its layers, or need not be without them. */
   readonly mergesAll: boolean;
 }
 
@@ -44,18 +37,14 @@ export interface UnsealedPage extends NewPageRow {
   readonly chunksBefore: number;
 }
 
-/** What the changes make of the container, its new pages not sealed yet. */
-export interface UnsealedEvaluation {
+/** The container after the changes, its new pages not sealed yet. */
+export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'> {
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
   /** Slots of the snapshot whose page is gone and that nothing else took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
   readonly nextNumber: number;
-  /** One for each change, in the order given. */
-  readonly verdicts: readonly Verdict[];
-  /** Changes that had an effect. */
-  readonly appliedCount: number;
 }
 
 export interface Evaluation extends UnsealedEvaluation {
@@ -69,7 +58,15 @@ export interface Evaluation extends UnsealedEvaluation {
  * the container, and no page may be unread (see compaction.ts); where everything is merged, none at all.
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
-  return new Evaluator(snapshot, rules).run(changes);
+  const { header } = snapshot;
+  const { mergesAll } = rules;
+  const { records, verdicts, appliedCount, nextNumber } = decide(snapshot, changes, rules, header.nextNumber);
+  const layout = new Layout(snapshot, rules, nextNumber);
+  const isUnchanged = records.length === 0 && !(mergesAll && header.layers.length > 0);
+  const content = isUnchanged
+    ? { pages: header.pages, layers: header.layers }
+    : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
+  return { ...content, ...layout.finish(), verdicts, appliedCount };
 }
 
 type Row = PageRef | UnsealedPage;
@@ -79,117 +76,42 @@ interface FreeSlot extends DeadSlot {
   readonly isTaken: boolean;
 }
 
-class Evaluator {
+/** The pages of the next snapshot: which stay, which are written anew, in which slots and under which numbers. */
+class Layout {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
-  readonly #place: PositionOf;
-  readonly #verdicts: Verdict[] = [];
+  readonly #positionOf: PositionOf;
   readonly #freeSlots: FreeSlot[];
   #nextSlot: number | undefined;
   #nextNumber: number;
-  #appliedCount = 0;
 
-  constructor(snapshot: Snapshot, rules: EvaluationRules) {
+  constructor(snapshot: Snapshot, rules: EvaluationRules, nextNumber: number) {
     const { header } = snapshot;
     this.#snapshot = snapshot;
     this.#rules = rules;
-    this.#place = positionsOf(header.order, header.level);
+    this.#positionOf = positionsOf(header.order, header.level);
     this.#freeSlots = header.deadSlots.map((slot) => ({ ...slot, isTaken: false }));
-    this.#nextNumber = header.nextNumber;
+    this.#nextNumber = nextNumber;
   }
 
-  run(changes: readonly Change[]): UnsealedEvaluation {
-    const { header } = this.#snapshot;
-    const delta = pageFrom(this.#recordsOf(changes));
-    const { mergesAll } = this.#rules;
-    const isUnchanged = recordCount(delta) === 0 && !(mergesAll && header.layers.length > 0);
-    const content = isUnchanged
-      ? { pages: header.pages, layers: header.layers }
-      : this.#write(delta, mergesAll ? 0 : compactionTarget(header, changes));
+  /** Slots and numbers, as they are when all pages have theirs. */
+  finish(): Pick<UnsealedEvaluation, 'dropped' | 'deadSlots' | 'nextNumber'> {
     const dropped = this.#freeSlots.filter((slot) => slot.isTaken);
     return {
-      ...content,
       dropped: dropped.map(asDeadSlot),
       deadSlots: this.#freeSlots.map(asDeadSlot),
       nextNumber: this.#nextNumber,
-      verdicts: this.#verdicts,
-      appliedCount: this.#appliedCount,
     };
   }
 
-  /** The records that the changes leave behind, in order of position: tombstones where one may have been before. */
-  #recordsOf(changes: readonly Change[]): StoredRecord[] {
-    const records: StoredRecord[] = [];
-    for (let first = 0; first < changes.length;) {
-      const { position } = changes[first]!;
-      let end = first + 1;
-      while (end < changes.length && compareBytes(changes[end]!.position, position) === 0) end += 1;
-      const record = this.#decideAll(changes, first, end);
-      if (record !== undefined) records.push(record);
-      first = end;
-    }
-    return records;
-  }
-
-  /** What the changes of one position, from `first` to `end`, make of its record; undefined if they leave it as it is. */
-  #decideAll(changes: readonly Change[], first: number, end: number): StoredRecord | undefined {
-    const { incarnation } = this.#snapshot.header;
-    const stored = this.#storedRecord(changes, first, end);
-    let record = stored !== undefined && !isExpired(stored, this.#rules.nowMs) ? stored : undefined;
-    let version: number | undefined;
-    for (let index = first; index < end; index += 1) {
-      const change = changes[index]!;
-      const decision = decideSafely(change, record, incarnation);
-      if (decision.kind === 'none') {
-        this.#verdicts[index] =
-          'error' in decision ? { kind: 'failed', error: decision.error } : { kind: 'unchanged', incarnation, record };
-        continue;
-      }
-      if (decision.kind === 'write' && !this.#fitsAlone(change, decision.value)) {
-        this.#verdicts[index] = { kind: 'failed', error: this.#tooLarge() };
-        continue;
-      }
-      version = this.#nextNumber++;
-      record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
-      this.#appliedCount += 1;
-      this.#verdicts[index] = { kind: 'applied', incarnation, version, record };
-    }
-    if (version === undefined) return undefined;
-    // A record put and deleted again in one group leaves nothing.
-    return record ?? (stored === undefined ? undefined : tombstoneOf(stored.key, version));
-  }
-
-  /** What the changes begin with; undefined also where none of them would look at it. */
-  #storedRecord(changes: readonly Change[], first: number, end: number): StoredRecord | undefined {
-    for (let index = first; index < end; index += 1) {
-      const { isBlind, position, key } = changes[index]!;
-      if (!isBlind) return findRecord(this.#snapshot, position, key, this.#rules.table);
-    }
-    return undefined;
-  }
-
-  /** Rule 7: a record that no container could hold must not fail the others of its group. */
-  #fitsAlone(change: Change, value: Uint8Array): boolean {
-    const { limits } = this.#rules;
-    const bytes = change.key.length + value.length + RECORD_COST_BYTES;
-    const cost = HEADER_FIXED_BYTES + bytes + (2 + chunksOf(bytes, limits)) * limits.chunkOverheadBytes;
-    return limits.entityOverheadBytes + cost <= limits.entityBytesMax;
-  }
-
-  #tooLarge(): StoreError {
-    const { table, limits } = this.#rules;
-    const message = `the record does not fit into a container of ${limits.provider}: make it smaller`;
-    return new StoreError('too_large', message, { table, container: this.#snapshot.id });
-  }
-
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
-  #write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
     const merged = layers.slice(target + 1);
     for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    const rows = this.#rewrite(layers[target] ?? [], mergeLayers([...above, [delta]], this.#place), target === 0);
+    const rows = this.#rewrite(layers[target] ?? [], mergeLayers([...above, [delta]], this.#positionOf), target === 0);
     const replaced = layers.slice(target).reduce((sum, { length }) => sum + length, 0);
     return {
       pages: [...header.pages.slice(0, header.pages.length - replaced), ...rows],
@@ -202,12 +124,15 @@ class Evaluator {
     const rewritten: Row[] = [];
     let taken = 0;
     for (let first = 0; first < recordCount(newer);) {
-      const row = Math.max(0, rowBefore(rows, taken, rows.length, this.#place(keyAt(newer, first))));
+      const row = Math.max(0, rowBefore(rows, taken, rows.length, this.#positionOf(keyAt(newer, first))));
       for (const ref of rows.slice(taken, row)) rewritten.push(ref);
       const end = rows[row + 1]?.low;
-      const next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#place, first);
+      const next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#positionOf, first);
       const ref = rows[row];
-      const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#place, first, next);
+      const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#positionOf, {
+        first,
+        end: next,
+      });
       rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
       taken = row + 1;
       first = next;
@@ -234,7 +159,7 @@ class Evaluator {
   }
 
   #separator(left: Page, right: Page): Position {
-    return lowBetween(left, right, this.#snapshot.header.level, this.#place);
+    return lowBetween(left, right, this.#snapshot.header.level, this.#positionOf);
   }
 
   #takeSlot(): DeadSlot {

@@ -21,7 +21,7 @@ export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (
   return [pages.slice(0, end), ...split];
 }
 
-/** The rows of a layer, of which the first owns everything from `low`, also where the page before it is gone. Changes the array. */
+/** Makes the first row of a layer own everything from `low`: the page before it may be gone. Changes the array. */
 export function startingAt<Row extends Pick<PageRef, 'low'>>(rows: Row[], low: Position): Row[] {
   const [first] = rows;
   if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };

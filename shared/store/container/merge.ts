@@ -1,5 +1,5 @@
-// Laying sorted runs of records over one another, pure: for each position the newest record counts. Records are copied as bytes and never
-// decoded; untouched stretches are copied whole.
+// Merging sorted runs of records, pure: for each position the newest record counts. Records are copied as bytes and never decoded; untouched
+// stretches are copied whole.
 import {
   compareKeyAt,
   EMPTY_PAGE,
@@ -13,15 +13,20 @@ import {
 import type { PositionOf } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
-/** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
-export function mergePages(older: Page, newer: Page, place: PositionOf, first = 0, end = recordCount(newer)): Page {
+/** The records of `newer`, or those of it from `first` to `end` (exclusive), laid over those of `older`. */
+export function mergePages(
+  older: Page,
+  newer: Page,
+  positionOf: PositionOf,
+  { first, end } = { first: 0, end: recordCount(newer) },
+): Page {
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
   let next = 0;
   for (let index = first; index < end; index += 1) {
     const key = keyAt(newer, index);
-    const at = lowerBound(older, place(key), place, next);
+    const at = lowerBound(older, positionOf(key), positionOf, next);
     builder.copy(older, next, at);
     builder.copy(newer, index, index + 1);
     next = at < recordCount(older) && compareKeyAt(older, at, key) === 0 ? at + 1 : at;
@@ -43,16 +48,16 @@ export function concatenate(pages: readonly Page[]): Page {
 }
 
 /** Layers of pages, the oldest first, as one page. */
-export function mergeLayers(layers: readonly (readonly Page[])[], place: PositionOf): Page {
+export function mergeLayers(layers: readonly (readonly Page[])[], positionOf: PositionOf): Page {
   let flat = EMPTY_PAGE;
   for (const layer of layers) {
     const newer = concatenate(layer);
-    flat = recordCount(flat) === 0 ? newer : mergePages(flat, newer, place);
+    flat = recordCount(flat) === 0 ? newer : mergePages(flat, newer, positionOf);
   }
   return flat;
 }
 
-/** What a base keeps of a page: no tombstones, nothing that expired before `expiredMs`. */
+/** The page as a base keeps it: without tombstones and without records that expired before `expiredMs`. */
 export function withoutDead(page: Page, expiredMs: number): Page {
   if (!page.mayHoldDead) return page;
   const builder = new PageBuilder(page.body.length, page.mayHoldDead);
@@ -62,7 +67,7 @@ export function withoutDead(page: Page, expiredMs: number): Page {
   return builder.finish();
 }
 
-/** Whether a base sheds it: a tombstone, or expired before `expiredMs`. */
+/** Whether a base drops the record: a tombstone, or one that expired before `expiredMs`. */
 export function isDead(record: StoredRecord, expiredMs: number): boolean {
   return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < expiredMs);
 }

@@ -2,7 +2,7 @@
 // a split at 70 % of any budget.
 import type { Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot } from '../format/page-table.ts';
 import { PURGE_AFTER_MS, deadShare } from './compaction.ts';
 import type { Evaluation } from './evaluate.ts';
@@ -11,11 +11,12 @@ import { type PageRules, withChunksBefore } from './seal-page.ts';
 import { fits, PATCH_SHARE, sizesOf, SPLIT_SHARE } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints } from './split-points.ts';
-import { planSplitAt, halvePage, nodeBudget, type SplitPlan, type SplitInput, wholeNode } from './split.ts';
+import { halvePage, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
+import { successor } from './successor.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
-/** Where a merge would shed more than this share of a container's records, that comes before a split: it may be small enough then. */
-const SHED_SHARE_MAX = 0.25;
+/** Where more than this share of a container's records is dead, its layers are merged before it is split: it may be small enough then. */
+const DEAD_SHARE_MAX = 0.25;
 
 /** A node as it is to be, and the write that makes it so. */
 export interface Rewriting {
@@ -37,6 +38,7 @@ export interface PlanInput extends SplitInput {
   readonly mustSplit: boolean;
 }
 
+/** What is to be written for an evaluation. Pure: no I/O, and the same input gives the same plan but for the ids drawn. */
 export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits } = rules;
@@ -45,35 +47,29 @@ export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { live, taken } = sizesOf(header, encoded.length, limits);
   if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
-    if (shedsMuch(input, header, rules)) return { kind: 'needs_merge' };
-    const draft = planSplitIfNeeded(input, rules);
-    if (draft !== undefined) return { kind: 'split', inserts: draft.inserts, left: leftOf(input, draft.left, rules) };
+    if (wouldShedMuch(input, header, rules)) return { kind: 'needs_merge' };
+    const plan = planSplitIfPossible(input, rules);
+    if (plan !== undefined) return { kind: 'split', inserts: plan.inserts, left: rewriteLeft(input, plan.left, rules) };
     if (header.layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
   }
   if (fits(taken, limits, PATCH_SHARE))
     return { kind: 'update', header, write: patchOf(snapshot, encoded, evaluation, attempt) };
   if (!isWhole(header)) return { kind: 'needs_whole' };
-  return { kind: 'update', ...replacing(snapshot, header, attempt, rules) };
+  return { kind: 'update', ...replaceNode(snapshot, header, attempt, rules) };
 }
 
 function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Header {
-  return {
-    ...before,
-    pages: evaluation.pages,
-    layers: evaluation.layers,
-    deadSlots: evaluation.deadSlots,
-    nextNumber: evaluation.nextNumber,
-    commitCount: before.commitCount + 1,
-    commitIds: appendCommitId(before.commitIds, attempt),
-  };
+  const { pages, layers, deadSlots, nextNumber } = evaluation;
+  return { ...successor(before, attempt), pages, layers, deadSlots, nextNumber };
 }
 
-function shedsMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
-  return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > SHED_SHARE_MAX;
+function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
+  return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > DEAD_SHARE_MAX;
 }
 
-function planSplitIfNeeded(input: PlanInput, rules: PageRules): SplitPlan | undefined {
+/** Undefined if the pages offer no split point, or if a node of the split would not fit: then layers are to be merged first. */
+function planSplitIfPossible(input: PlanInput, rules: PageRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
   const [only] = pages;
@@ -82,20 +78,21 @@ function planSplitIfNeeded(input: PlanInput, rules: PageRules): SplitPlan | unde
   const layers = layersOf({ pages, layers: evaluation.layers });
   const lows = chooseSplitPoints(layers, snapshot.header.low, nodeBudget(pages, rules.limits));
   if (lows.length < 2) return undefined;
-  const draft = planSplitAt(input, { layers, lows }, nextNumber, rules);
-  const nodes = [...draft.inserts, draft.left];
+  const plan = planSplit(input, { layers, lows }, nextNumber, rules);
+  const nodes = [...plan.inserts, plan.left];
   return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
-    ? draft
+    ? plan
     : undefined;
 }
 
 /**
- * The left node of a split as a patch: what stays is not sent again, what moved leaves dead slots behind. As a replace where these would
- * crowd it, where the split is forced (the provider may have refused it as too large), and of a root, which keeps nothing.
+ * The write of a split's left node. Usually a patch: pages that stay are not sent again, pages that moved leave dead slots behind. A replace where
+ * dead slots would crowd the node, where the split is forced (the provider may have refused the entity as too large), and for a root, which
+ * keeps nothing.
  */
-function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules: PageRules): Rewriting {
+function rewriteLeft({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules: PageRules): Rewriting {
   const { limits } = rules;
-  if (mustSplit || left.container === ROOT_CONTAINER) return replacing(snapshot, left, attempt, rules);
+  if (mustSplit || left.container === ROOT_CONTAINER) return replaceNode(snapshot, left, attempt, rules);
   const before = new Map([...snapshot.header.pages, ...snapshot.header.deadSlots].map((one) => [one.slot, one]));
   const numbers = new Map(snapshot.header.pages.map(({ slot, number }) => [slot, number]));
   const pages = left.pages.map((ref) => withChunksBefore(ref, before.get(ref.slot)?.chunksMost ?? 0));
@@ -104,7 +101,7 @@ function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules
   const header: Header = { ...left, pages, deadSlots };
   const encoded = encodeHeader(header);
   if (!fits(sizesOf(header, encoded.length, limits).taken, limits, PATCH_SHARE))
-    return replacing(snapshot, left, attempt, rules);
+    return replaceNode(snapshot, left, attempt, rules);
   const written = pages
     .filter(({ slot, number }) => numbers.get(slot) !== number)
     .map((ref) => ({ ref, chunksBefore: before.get(ref.slot)?.chunksMost ?? 0 }));
@@ -112,7 +109,7 @@ function leftOf({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules
   return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
 }
 
-function replacing(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
+function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
   const header = wholeNode(snapshot, node, rules);
   return { header, write: replaceOf(snapshot, header, attempt) };
 }

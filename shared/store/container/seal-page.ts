@@ -1,4 +1,4 @@
-// From a page to its row in the page table: sealed for its place, measured, with its bytes at hand.
+// From a page to its row in the page table: sealed at its address, measured, with its stored bytes at hand.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compressed, Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
@@ -10,7 +10,7 @@ import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
-/** A page below this share of the usual size is not compressed: the call, 20 to 60 µs, would save a third of little. */
+/** A page below this share of the usual size is not compressed: that would take 20 to 60 µs and save a third of little. */
 const COMPRESSED_SHARE = 1 / 8;
 
 /** What holds for all pages that a table's engine writes. */
@@ -22,7 +22,7 @@ export interface PageRules {
   readonly pageBytes: number;
 }
 
-/** Where a page goes. */
+/** The row of a page that is written anew. */
 export interface NewPageRow {
   readonly low: Position;
   readonly slot: number;
@@ -31,8 +31,8 @@ export interface NewPageRow {
 }
 
 /** Seals a page of `node`, compressed on the spot. */
-export function sealPage(page: Page, node: Header, seat: NewPageRow, rules: PageRules): PageRef {
-  return refOf(page, compress(page.body, compressionOf(page, rules)), node, seat, rules);
+export function sealPage(page: Page, node: Header, row: NewPageRow, rules: PageRules): PageRef {
+  return sealCompressed({ ...row, page }, compress(page.body, compressionOf(page, rules)), node, rules.limits);
 }
 
 /** How the page is to be compressed. */
@@ -40,13 +40,12 @@ export function compressionOf({ body }: Page, { compression, pageBytes }: PageRu
   return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
 }
 
-/** Puts a page of `node` that is compressed into its envelope. */
-export function refOf(
-  page: Page,
+/** Seals a page of `node` whose compressed bytes are at hand. */
+export function sealCompressed(
+  { low, slot, number, page }: NewPageRow & { readonly page: Page },
   compressed: Compressed,
   node: Header,
-  { low, slot, number }: NewPageRow,
-  { limits }: PageRules,
+  limits: DriverLimits,
 ): PageRef {
   const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number));
   return {
@@ -62,7 +61,7 @@ export function refOf(
   };
 }
 
-/** A slot counts the most chunks it took since the entity's last insert or replace. */
+/** The row with the most chunks that its slot took since the entity's last insert or replace: these count against the limits (rule 23). */
 export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
   return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
 }

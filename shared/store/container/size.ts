@@ -13,7 +13,7 @@ export interface Size {
 /** A container beyond this share of a budget is split. */
 export const SPLIT_SHARE = 0.7;
 
-/** With its dead chunks counted a container may take this much; then a replace sheds them. */
+/** A container that takes more than this share of a budget, dead chunks counted, is replaced: a replace drops them. */
 export const PATCH_SHARE = 0.9;
 
 /** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */

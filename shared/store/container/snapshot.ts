@@ -35,7 +35,7 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   return { id: entity.id, version: entity.version, header, lastCommit: commitId, seen };
 }
 
-/** By slot: there may be hundreds of rows, and one page. */
+/** Gives each row the page that came for its slot. Looks rows up by slot, for there may be hundreds of them and one page. */
 function placePages(header: Header, entity: Entity): void {
   const bySlot = new Map<number, Uint8Array>();
   for (const [name, bytes] of entity.parts) {
@@ -92,7 +92,7 @@ export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   return page;
 }
 
-/** As `pageOf`, but memory keeps the form it has: for who looks once, and may need the stored bytes. */
+/** As `pageOf`, but memory keeps the page in the form it has: for callers that look once and may need the stored bytes afterwards. */
 export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;
@@ -102,14 +102,14 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
     return openPage(content.sealed, addressOf(snapshot.header, ref.slot, ref.number), ref.crc);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : 'it cannot be read';
-    const place = { table, container: snapshot.id, cause };
-    const damage = new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, place);
+    const details = { table, container: snapshot.id, cause };
+    const damage = new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, details);
     content.forget(damage);
     throw damage;
   }
 }
 
-/** Memory a snapshot occupies, roughly: the known page bytes, and the header with its objects. */
+/** Bytes of memory that a snapshot occupies, roughly: the known pages, and the header with its objects. */
 export function memoryBytes(snapshot: Snapshot): number {
   let bytes = 1_024 + snapshot.header.commitIds.length;
   for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;

@@ -1,13 +1,13 @@
-// Where a container is cut, pure: its pages are shared out by their bytes, or, of an empty one that begins pre-split, its positions evenly.
+// Where a container is split, pure: by the bytes of its pages, or, if it is empty and begins pre-split, at evenly spaced positions.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
 
-/** What is cut, and where. */
+/** The pages that are split among nodes, and the lows of these nodes. */
 export interface SplitPoints {
   /** The rows of each layer, the base first. */
   readonly layers: readonly (readonly PageRef[])[];
-  /** Where each node begins that comes of it, in order: the first where the old one did. */
+  /** The low of each node, in order. The first is the low of the node that is split. */
   readonly lows: readonly Position[];
 }
 
@@ -20,16 +20,17 @@ export interface NodeBudget {
 /** A position at which pages begin. */
 interface Candidate {
   readonly low: Position;
-  /** Of the pages that begin here. */
+  /** Bytes of the pages that begin here. */
   readonly bytes: number;
-  /** Of the pages that began before it and may reach over it: a node that begins here takes a part of them. */
+  /** Bytes of the pages that begin before this position and may reach over it: a node that begins here takes a part of them. */
   readonly bytesAcross: number;
 }
 
 /**
- * The lows of the nodes that these layers are shared out into: at least two of about equal bytes (given two positions at which pages begin),
- * each of about `bytes`, and none in which pages begin at several positions above `bytesMax`, pages that are cut counted whole. Of a page
- * that is cut a node may get nothing: with several layers one may remain empty, which harms nothing.
+ * The lows of the nodes that these layers are split among, `low` first. There are two at least if pages begin at two positions. The nodes have
+ * about equal bytes, about `bytes` each. A page that reaches over a split point counts whole for both nodes; counted so, a node exceeds
+ * `bytesMax` only if all its pages begin at one position. Such a page may hold nothing for one of the nodes, so with several layers a node may
+ * remain empty, which harms nothing.
  */
 export function chooseSplitPoints(
   layers: SplitPoints['layers'],
@@ -60,7 +61,7 @@ export function chooseSplitPoints(
 function candidatesOf(layers: SplitPoints['layers']): Candidate[] {
   const begins = layers.flatMap((rows, layer) => rows.map((ref) => ({ layer, ref })));
   begins.sort((a, b) => compareBytes(a.ref.low, b.ref.low));
-  /** Of each layer the bytes of the page that began last. */
+  /** For each layer the bytes of the page that began last. */
   const open = layers.map(() => 0);
   const candidates: Candidate[] = [];
   for (let first = 0; first < begins.length;) {
@@ -78,7 +79,7 @@ function candidatesOf(layers: SplitPoints['layers']): Candidate[] {
   return candidates;
 }
 
-/** The cut of an empty node at evenly spaced hash positions: how a pre-split table begins. */
+/** The split points of an empty node at evenly spaced hash positions: how a pre-split table begins. */
 export function evenSplitPoints(count: number): SplitPoints {
   const lows = Array.from({ length: count }, (_, index) => (index === 0 ? EMPTY_BYTES : evenPosition(index, count)));
   return { layers: [[]], lows };

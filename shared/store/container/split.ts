@@ -1,10 +1,10 @@
-// Splitting a container, pure: its pages find their places in the nodes that come of it, and each node its header. The left node keeps its
-// id, its low and its commit ids; new right nodes take fresh ids and know their origin. A root grows instead: all its content moves below it.
-// Layers are handed on: only the pages that reach over a cut are written anew.
+// Splitting a container, pure: its pages are shared out among nodes, and each node gets a header. The left node keeps its id, its low and its
+// commit ids; new right nodes take fresh ids and name their origin. A root grows instead: all its content moves below it. Layers are handed on:
+// only the pages that reach over a split point are written anew.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { moveSealed } from '../format/envelope.ts';
-import { appendCommitId, type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
+import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
@@ -12,10 +12,11 @@ import { beforeBound, positionsOf, type UpperBound } from '../format/position.ts
 import { startingAt } from './layers.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
-import { peekPage, pageOf, addressOf, type Snapshot } from './snapshot.ts';
-import type { SplitPoints, NodeBudget } from './split-points.ts';
+import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
+import type { NodeBudget, SplitPoints } from './split-points.ts';
+import { successor } from './successor.ts';
 
-/** What a split is made from: the node, the id of the commit that splits it, and fresh ids for the new nodes. */
+/** What a split is made from: the node, the id of the commit that splits it, the time, and fresh ids for the new nodes. */
 export interface SplitInput {
   readonly snapshot: Snapshot;
   readonly attempt: Id64;
@@ -23,10 +24,10 @@ export interface SplitInput {
   drawId(): Id64;
 }
 
-/** What becomes of a node that is split: first the new nodes are written, then, as the commit, the node itself. */
+/** The nodes that a split writes: first the new ones, then, as the commit, the node that was split. */
 export interface SplitPlan {
   readonly inserts: readonly Header[];
-  /** The node itself: what stays left, or, of a root that grew, the branch. */
+  /** The node that was split, as it is then: the left one of them, or, if it is a root, a branch of the new ones. */
   readonly left: Header;
 }
 
@@ -35,7 +36,7 @@ type PageTable = Pick<Header, 'pages' | 'layers'>;
 /** New nodes are filled to about this share, so that they take a while to split again. */
 const FILL_SHARE = 0.5;
 
-/** A row of the page table, beside its low. */
+/** Bytes of a row of the page table, beside its low. */
 const ROW_BYTES = 24;
 
 /** Cuts a lone page of several records in two, so that its container can be split. */
@@ -46,51 +47,34 @@ export function halvePage(
   rules: PageRules,
 ): { pages: PageRef[]; nextNumber: number } {
   const page = pageOf({ ...snapshot, header: { ...snapshot.header, pages: [ref] } }, ref, rules.table);
-  const place = positionsOf(snapshot.header.order, snapshot.header.level);
+  const positionOf = positionsOf(snapshot.header.order, snapshot.header.level);
   let number = nextNumber;
   const halves = cutPage(page, page.body.length / 2);
   const pages = halves.map((half, index) => {
     const before = halves[index - 1];
-    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, place);
+    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, positionOf);
     return sealPage(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
   });
   return { pages, nextNumber: number };
 }
 
-/** Drafts the split of `snapshot`, whose content is now cut in two at least. `ids` are fresh container ids, one a node. */
-export function planSplit(
-  snapshot: Snapshot,
-  cut: SplitPoints,
-  nextNumber: number,
-  attempt: Id64,
-  ids: readonly Id64[],
-  nowMs: number,
-  rules: PageRules,
-): SplitPlan {
+/** Plans the split of `input.snapshot` at these points, two nodes at least; `nextNumber` is the first number that its pages left free. */
+export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
+  const { snapshot } = input;
   const { header } = snapshot;
   const isRoot = header.container === ROOT_CONTAINER;
-  const next: Header = {
-    ...header,
-    commitCount: header.commitCount + 1,
-    commitIds: appendCommitId(header.commitIds, attempt),
-    deadSlots: [],
-    layers: [],
-  };
-  const mover = new Mover(snapshot, cut.layers, nextNumber, rules);
-  const lows = isRoot ? cut.lows : cut.lows.slice(1);
+  const ids = points.lows.map(() => input.drawId());
+  const next: Header = { ...successor(header, input.attempt), deadSlots: [], layers: [] };
+  const mover = new Mover(snapshot, points.layers, nextNumber, rules);
+  const lows = isRoot ? points.lows : points.lows.slice(1);
   const left = { ...next, high: lows[0], right: ids[0] };
   const staying = isRoot ? undefined : mover.staying(left);
+  const origin = { id: snapshot.id, version: snapshot.version };
   const inserts = lows.map((low, index): Header => {
-    const node: Header = {
-      ...next,
-      container: ids[index]!,
-      low,
-      high: lows[index + 1] ?? header.high,
-      right: lows[index + 1] === undefined ? header.right : ids[index + 1],
-      commitIds: EMPTY_BYTES,
-      createdAtMs: nowMs,
-      origin: { id: snapshot.id, version: snapshot.version },
-    };
+    const isLast = index === lows.length - 1;
+    const [high, right] = isLast ? [header.high, header.right] : [lows[index + 1], ids[index + 1]];
+    const own = { container: ids[index]!, low, high, right, commitIds: EMPTY_BYTES, createdAtMs: input.nowMs, origin };
+    const node = { ...next, ...own };
     return { ...node, ...mover.moving(node) };
   });
   const lasting =
@@ -101,7 +85,7 @@ export function planSplit(
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/** Gives pages their places in nodes, under fresh numbers wherever their bytes are written anew. */
+/** Shares a node's pages out among the nodes of its split. Pages whose bytes are written anew take fresh numbers (rule 13). */
 class Mover {
   readonly #from: Snapshot;
   readonly #layers: SplitPoints['layers'];
@@ -119,7 +103,7 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** What `node`, which was split, keeps, each page in its slot. */
+  /** The pages that the left node keeps, each in its slot. */
   staying(node: Header): PageTable {
     return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
   }
@@ -135,7 +119,7 @@ class Mover {
     };
   }
 
-  /** What moves to `node`, a new one. */
+  /** The pages that move to a new node, in slots from 0 on. */
   moving(node: Header): PageTable {
     let slot = 0;
     return this.#tableOf(node, (ref, piece) =>
@@ -143,9 +127,9 @@ class Mover {
     );
   }
 
-  /** The pages between the node's bounds, layer by layer; `place` takes a piece of those that reach over them. */
-  #tableOf(node: Header, place: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
-    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, place));
+  /** The pages between the node's bounds, layer by layer. `settle` gives each its row; of a page that reaches over a bound it gets the piece. */
+  #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
+    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, settle));
     const filled = above.filter((rows) => rows.length > 0);
     return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
   }
@@ -153,9 +137,9 @@ class Mover {
   #layerOf(
     rows: readonly PageRef[],
     node: Header,
-    place: (ref: PageRef, piece: Page | undefined) => PageRef,
+    settle: (ref: PageRef, piece: Page | undefined) => PageRef,
   ): PageRef[] {
-    const placed: PageRef[] = [];
+    const settled: PageRef[] = [];
     for (const [row, ref] of rows.entries()) {
       const end = rows[row + 1]?.low ?? this.#from.header.high;
       if (!beforeBound(ref.low, node.high) || (end !== undefined && compareBytes(end, node.low) <= 0)) continue;
@@ -163,16 +147,16 @@ class Mover {
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
       const isWhole = piece === undefined || recordCount(piece) === ref.records;
-      placed.push(place(ref, isWhole ? undefined : piece));
+      settled.push(settle(ref, isWhole ? undefined : piece));
     }
-    return startingAt(placed, node.low);
+    return startingAt(settled, node.low);
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
     const page = peekPage(this.#from, ref, this.#rules.table);
-    const place = positionsOf(order, level);
-    const first = lowerBound(page, low, place);
-    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, place, first));
+    const positionOf = positionsOf(order, level);
+    const first = lowerBound(page, low, positionOf);
+    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, positionOf, first));
   }
 
   #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
@@ -201,7 +185,7 @@ function isNotAbove(end: UpperBound, high: UpperBound): boolean {
   return end !== undefined && compareBytes(end, high) <= 0;
 }
 
-/** A node as a replace of `snapshot` needs it: all stored bytes at hand, no dead chunks. */
+/** The node as a replace of `snapshot` needs it: the stored bytes of all pages at hand, and no dead chunks. */
 export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
   const mover = new Mover(snapshot, [], node.nextNumber, rules);
   const pages = node.pages.map((ref) => mover.whole(ref, node));
@@ -222,12 +206,7 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-export function planSplitAt(input: SplitInput, cut: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
-  const ids = cut.lows.map(() => input.drawId());
-  return planSplit(input.snapshot, cut, nextNumber, input.attempt, ids, input.nowMs, rules);
-}
-
-/** Shares of whichever budget (the entity's bytes, its chunks, the header) these pages use up first. */
+/** The page bytes of a new node, as shares of the budget that pages like these use up first: the entity's bytes, its chunks or its header. */
 export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;

@@ -19,11 +19,6 @@ export interface StoreOptions {
   readonly timeoutMs?: number;
   /** Compression of pages written from now on; every page is readable whatever this says. Default `zstd`. */
   readonly compression?: Compression;
-  /**
-   * Commits a second to one container at most. Default: no limit. For providers that slow down when one entity is written all the time;
-   * what comes meanwhile shares the next commit.
-   */
-  readonly commitsPerSecondMax?: number;
   /** Clock, timer and randomness; default the system's. */
   readonly runtime?: Runtime;
 }

@@ -78,6 +78,17 @@ export function orderChanged(table: string): StoreError {
   });
 }
 
+/** A write was sent, and nothing tells whether it was applied. */
+export function unknownOutcome(
+  table: string,
+  container: EntityId | undefined,
+  key: string | undefined,
+  cause?: unknown,
+): StoreError {
+  const message = 'the write was sent and its fate is not known: read the record before deciding what to do';
+  return new StoreError('unknown', message, { table, key, container, cause });
+}
+
 /** A failed operation's error as batches report it. A TypeError, which is misuse, is thrown on; what nobody foresaw becomes `unavailable`, not retryable. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;

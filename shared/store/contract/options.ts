@@ -60,7 +60,6 @@ export const CHECK = {
       cacheBytesMax: NUMBER,
       timeoutMs: NUMBER,
       compression: oneOf('zstd', 'deflate', 'none'),
-      commitsPerSecondMax: NUMBER,
       runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
     },
     ['driver'],

@@ -8,46 +8,49 @@ import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { countWrite, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
-import type { Engine } from './core.ts';
+import type { EngineCore } from './core.ts';
 
 const INSERTS_IN_FLIGHT = 8;
 
 export interface InsertedNode {
   readonly header: Header;
-  /** Undefined where the version is not known. */
+  /** Undefined if the provider did not tell the version. */
   readonly snapshot: Snapshot | undefined;
 }
 
-/** All nodes in the order given, or undefined if one of them is not certainly there. */
+/**
+ * Inserts the nodes, up to 8 at a time: one write each, and one tiny read where the outcome is unknown. Gives them in the order given, or
+ * undefined if one of them is not certainly there. Throws `too_large` or `invalid` if the provider refused one for its size or form.
+ */
 export async function insertNodes(
-  engine: Engine,
+  core: EngineCore,
   headers: readonly Header[],
   attempt: Id64,
 ): Promise<InsertedNode[] | undefined> {
   const limit = pLimit(INSERTS_IN_FLIGHT);
-  const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(engine, header, attempt))));
+  const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(core, header, attempt))));
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
 
-async function insertNode(engine: Engine, header: Header, attempt: Id64): Promise<InsertedNode | undefined> {
-  const id = nodeId(engine.table, header.incarnation, header.container);
-  countWrite(engine.counters);
-  const seen = engine.clock.now();
-  const [outcome] = await engine.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
+async function insertNode(core: EngineCore, header: Header, attempt: Id64): Promise<InsertedNode | undefined> {
+  const id = nodeId(core.table, header.incarnation, header.container);
+  countWrite(core.counters);
+  const seen = core.clock.now();
+  const [outcome] = await core.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
-  // Nobody else draws this id: what is there is ours, sent twice by something on the way.
+  // Nobody else draws this id: the node that is there is this one, sent twice by something on the way.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
     // Rule 7: sent again it would be refused again.
     const code = outcome.reason === 'limit' ? 'too_large' : 'invalid';
     throw new StoreError(code, 'the provider refused a container', {
-      table: engine.table,
+      table: core.table,
       container: id,
       cause: outcome.cause,
     });
   }
-  const lastCommit = await engine.reader.lastCommitOf(id);
+  const lastCommit = await core.reader.lastCommitOf(id);
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
 }

@@ -1,5 +1,5 @@
-// Looking at a leaf for the sake of some of its records, with as little I/O as is certain: nothing within the allowed staleness, one tiny
-// read where memory has the pages, header and pages together otherwise.
+// Looking records up in a leaf with as little I/O as is certain: none if memory is young enough, one tiny read if memory has the pages, and
+// otherwise one read of header and pages together.
 import { findRecord, rowsFor } from '../container/layers.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -8,9 +8,9 @@ import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { isShownBy } from '../io/reader.ts';
-import type { Engine } from './core.ts';
+import type { Engine } from './engine.ts';
 
-/** A header that keeps moving between two reads is read with all its pages in the end. */
+/** A header that keeps changing between two reads is read with all its pages in the end. */
 const READS_BEFORE_WHOLE = 3;
 
 export interface LeafRequest {
@@ -20,48 +20,52 @@ export interface LeafRequest {
   readonly maxAgeMs: number;
 }
 
-/** The leaf with all pages that the positions within it need; undefined if it is missing. */
-export async function lookForRecords(engine: Engine, id: EntityId, wish: LeafRequest): Promise<Snapshot | undefined> {
-  const known = await lookInMemory(engine, id, wish);
+/** The leaf, with every page known that may hold one of the positions within it; undefined if it is missing. Rarely more than one round trip. */
+export async function lookForRecords(
+  engine: Engine,
+  id: EntityId,
+  request: LeafRequest,
+): Promise<Snapshot | undefined> {
+  const known = await lookInMemory(engine, id, request);
   if (known !== undefined) {
-    engine.counters.cacheHits += wish.positions.length;
+    engine.counters.cacheHits += request.positions.length;
     return known;
   }
-  engine.counters.cacheMisses += wish.positions.length;
+  engine.counters.cacheMisses += request.positions.length;
   const cached = engine.cache.get(id);
-  let slots = cached === undefined ? [] : pagesFor(cached, wish.positions).map((ref) => ref.slot);
+  let slots = cached === undefined ? [] : pagesFor(cached, request.positions).map((ref) => ref.slot);
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
     const read = await engine.reader.readPages(id, slots);
     if (read === undefined) return undefined;
-    const unread = pagesToLookUp(read, wish.positions);
-    if (unread.length === 0 && read.seen.tick > wish.begunTick) return read;
-    slots = pagesFor(read, wish.positions).map((ref) => ref.slot);
+    const unread = pagesToLookUp(read, request.positions);
+    if (unread.length === 0 && read.seen.tick > request.begunTick) return read;
+    slots = pagesFor(read, request.positions).map((ref) => ref.slot);
   }
   return engine.reader.readWhole(id);
 }
 
-function isYoungEnough(snapshot: Snapshot, wish: LeafRequest, clock: Clock): boolean {
-  if (snapshot.seen.tick > wish.begunTick) return true;
-  return wish.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= wish.maxAgeMs;
+function isYoungEnough(snapshot: Snapshot, request: LeafRequest, clock: Clock): boolean {
+  if (snapshot.seen.tick > request.begunTick) return true;
+  return request.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= request.maxAgeMs;
 }
 
 /** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
-async function lookInMemory(engine: Engine, id: EntityId, wish: LeafRequest): Promise<Snapshot | undefined> {
+async function lookInMemory(engine: Engine, id: EntityId, request: LeafRequest): Promise<Snapshot | undefined> {
   const { clock, recentContainers, reader } = engine;
-  const before = inMemory(engine, id, wish);
-  if (before === undefined || isYoungEnough(before, wish, clock)) return before;
-  // Asked for together once; the check is tried again after that.
+  const before = inMemory(engine, id, request);
+  if (before === undefined || isYoungEnough(before, request, clock)) return before;
+  // The last check met a foreign commit: this time header and pages are asked for at once, and next time the check is tried again.
   if (recentContainers.foreign.delete(id)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
-  engine.recognise(id, observed);
-  const now = inMemory(engine, id, wish);
-  if (now !== undefined && (isYoungEnough(now, wish, clock) || isShownBy(observed, now))) return now;
+  engine.router.recognise(id, observed);
+  const now = inMemory(engine, id, request);
+  if (now !== undefined && (isYoungEnough(now, request, clock) || isShownBy(observed, now))) return now;
   recentContainers.foreign.set(id, true);
   return undefined;
 }
 
-/** The leaf as memory has it, with all pages that are needed; undefined if one is not known. */
+/** The leaf as memory has it; undefined if a page that is needed is not known. */
 function inMemory(engine: Engine, id: EntityId, { positions }: LeafRequest): Snapshot | undefined {
   const cached = engine.cache.get(id);
   return cached === undefined || pagesToLookUp(cached, positions).length > 0 ? undefined : cached;

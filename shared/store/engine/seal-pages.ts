@@ -1,13 +1,13 @@
-// From what a group of changes makes of a container to what is written: its new pages are compressed, here or on another thread, and sealed.
+// Sealing the new pages of an evaluation: they are compressed, here or on another thread, and put into their envelopes.
 import type { Evaluation, UnsealedEvaluation, UnsealedPage } from '../container/evaluate.ts';
-import { compressionOf, type PageRules, refOf, withChunksBefore } from '../container/seal-page.ts';
+import { compressionOf, type PageRules, sealCompressed, withChunksBefore } from '../container/seal-page.ts';
 import type { Compressed, Compressor } from '../contract/runtime.ts';
 import { compress, compressHere } from '../format/compression.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Deadlines } from '../io/deadline.ts';
 
-/** The pages of a commit take a fraction of a second; then they are compressed on the spot. */
+/** Compressing the pages of one commit takes a fraction of a second. A thread that needs longer hangs: they are compressed on the spot then. */
 const COMPRESSION_TIMEOUT_MS = 5_000;
 
 export interface Sealing {
@@ -19,22 +19,22 @@ export interface Sealing {
 /** The evaluation with its new pages sealed for `node`, the node it was made of. */
 export async function sealPages(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
   const { rules } = sealing;
-  const fresh = unsealed.pages.filter(isUnsealed);
-  const compressed = await compressedBodies(fresh, sealing);
+  const newPages = unsealed.pages.filter(isUnsealed);
+  const compressed = await compressedBodies(newPages, sealing);
   const sealed = new Map(
-    fresh.map((one): [UnsealedPage, PageRef] => {
-      const ref = refOf(one.page, compressed.get(one) ?? compress(one.page.body, 'none'), node, one, rules);
+    newPages.map((one): [UnsealedPage, PageRef] => {
+      const ref = sealCompressed(one, compressed.get(one) ?? compress(one.page.body, 'none'), node, rules.limits);
       return [one, withChunksBefore(ref, one.chunksBefore)];
     }),
   );
   return {
     ...unsealed,
     pages: unsealed.pages.map((row) => (isUnsealed(row) ? sealed.get(row)! : row)),
-    written: fresh.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
+    written: newPages.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
   };
 }
 
-/** Those of the pages that are worth it, compressed. */
+/** The compressed bytes of every page that is large enough to be compressed. */
 async function compressedBodies(
   pages: readonly UnsealedPage[],
   { rules, compressor, deadlines }: Sealing,
@@ -43,7 +43,7 @@ async function compressedBodies(
   const bodies = large.map(({ page }) => page.body);
   const work = compressor.compress(bodies, rules.compression);
   const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;
-  // A thread that hangs would keep every commit waiting.
+  // It would keep every later commit waiting.
   if (answer === undefined) void compressor.close();
   const compressed = answer ?? compressHere(bodies, rules.compression);
   return new Map(large.map((one, index) => [one, compressed[index]!]));

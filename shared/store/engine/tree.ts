@@ -1,21 +1,23 @@
-// Finding the container that owns a position. Branches are hints: cached and used unchecked. Truth is in the node reached: its fences say
-// whether to stay, to walk right, or (too far right, or gone) to begin again from a root that is read anew (rules 12 and 15).
-import { childrenOf, rowOfBranch } from '../container/branch.ts';
+// Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
+// search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
+import { childFor, childrenOf, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
-import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
-import { keyAt, lowerBound, recordAt, recordCount } from '../format/page.ts';
-import { beforeBound, positionsOf, type Position, type UpperBound, within } from '../format/position.ts';
+import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
 
-/** Beyond this many restarts a structure is damaged, or changing faster than it can be read. */
+/** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
+
+/** Tells the parent level that `child` exists and begins at `low`: a link showed it. Returns at once (rule 11). */
+export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
 
 export interface TreeContext {
   readonly table: string;
@@ -23,11 +25,10 @@ export interface TreeContext {
   readonly cache: ContainerCache;
   readonly counters: Counters;
   readonly turns: Turns;
-  /** Tells the parent level that `child`, read as linked at `low`, exists. Returns at once. */
-  repair(parentLevel: number, incarnation: Id64, low: Position, child: Id64): void;
+  readonly repair: Repair;
 }
 
-/** Where a route leads: a node, and the incarnation of the root it was reached under. */
+/** A node, and the incarnation of the root under which it was reached. */
 export interface Route {
   readonly id: EntityId;
   readonly incarnation: Id64;
@@ -41,7 +42,7 @@ interface Reach {
 
 export interface Routable {
   readonly position: Position;
-  /** Of the node that is sought. */
+  /** The level of the node that is sought: 0 for a leaf. */
   readonly level: number;
 }
 
@@ -79,7 +80,11 @@ export class Tree {
       // A root that was recreated meanwhile may have fewer levels.
       if (whole.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = whole.header.level - 1;
-      const id = nodeId(this.#context.table, whole.header.incarnation, this.#childOf(whole, position).child);
+      const id = nodeId(
+        this.#context.table,
+        whole.header.incarnation,
+        childFor(whole, position, this.#context.table).child,
+      );
       if (below === level) return { id, incarnation: whole.header.incarnation };
       const next = await this.#seek({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
         this.#lookAtBranch(node),
@@ -134,7 +139,7 @@ export class Tree {
     for (let below = node.header.level - 1; node?.header.level === below + 1; below -= 1) {
       const { header }: Snapshot = node;
       if (!isWhole(header) || !within(position, header.low, header.high)) return undefined;
-      const { child, end } = this.#childOf(node, position);
+      const { child, end } = childFor(node, position, table);
       const id = nodeId(table, header.incarnation, child);
       if (below === level) return { id, end };
       node = cache.get(id);
@@ -147,7 +152,7 @@ export class Tree {
     const { cache, table } = this.#context;
     let branch = cache.get(this.#root);
     while (branch !== undefined && branch.header.level > 1 && isWhole(branch.header)) {
-      branch = cache.get(nodeId(table, branch.header.incarnation, this.#childOf(branch, low).child));
+      branch = cache.get(nodeId(table, branch.header.incarnation, childFor(branch, low, table).child));
     }
     if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
     const lows = childrenOf(branch, table).map((child) => child.low);
@@ -155,7 +160,7 @@ export class Tree {
     return lows.filter((next) => compareBytes(next, low) > 0).slice(0, count);
   }
 
-  /** The snapshot of the node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
+  /** The node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
   async find(position: Position, level: number, look: Look): Promise<Snapshot> {
     return this.visit(await this.#routeTo(position, level), position, level, look);
   }
@@ -178,10 +183,10 @@ export class Tree {
         await this.rootAfterMiss(at, missed);
         missed = true;
       } else {
-        const step = this.step(snapshot, position, level);
-        if (step === 'here') return snapshot;
-        if (step !== 'restart') {
-          at = { id: step.id, incarnation: snapshot.header.incarnation };
+        const found = locate(snapshot.header, position, level);
+        if (found === 'here') return snapshot;
+        if (found === 'right') {
+          at = this.walkRight(snapshot);
           continue;
         }
         await this.restart(snapshot, level);
@@ -194,16 +199,13 @@ export class Tree {
     throw new StoreError('corrupt', 'no container owns the position of the key', { table, container: at.id });
   }
 
-  /** What the fences of a node say of a position: it is here, to the right (a repair is set off), or to be sought from the root. */
-  step(snapshot: Snapshot, position: Position, level: number): 'here' | 'restart' | { readonly id: EntityId } {
-    const { header } = snapshot;
-    const isLeft = compareBytes(position, header.low) < 0;
-    if (header.state !== 'live' || header.level !== level || isLeft) return 'restart';
-    if (beforeBound(position, header.high)) return 'here';
-    if (header.high === undefined || header.right === undefined) return 'restart';
-    this.#context.counters.rightWalks += 1;
-    this.#context.repair(level + 1, header.incarnation, header.high, header.right);
-    return { id: nodeId(this.#context.table, header.incarnation, header.right) };
+  /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
+  walkRight({ header }: Snapshot): Route {
+    const { counters, repair, table } = this.#context;
+    const { incarnation, level, high, right } = header;
+    counters.rightWalks += 1;
+    repair(level + 1, incarnation, high!, right!);
+    return { id: nodeId(table, incarnation, right!), incarnation };
   }
 
   /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */
@@ -215,17 +217,20 @@ export class Tree {
     await this.root(true);
   }
 
-  /** After a node was missing: reads the root anew. Throws `corrupt` if it still has the incarnation under which a node was missed for the second time. */
+  /**
+   * Reads the root anew after a node was missing. Throws `not_found` if the table is gone, and `corrupt` if the node was missed before and the root
+   * still has its incarnation (rule 15).
+   */
   async rootAfterMiss(missing: Route, missedBefore: boolean): Promise<void> {
     const { cache, reader, table } = this.#context;
     cache.forgetBranches(incarnationPrefix(table, missing.incarnation), this.#root);
     const root = await reader.readWhole(this.#root);
-    const place = { table, container: missing.id };
+    const where = { table, container: missing.id };
     if (root === undefined)
-      throw new StoreError('corrupt', 'the root of a table that has containers is missing', place);
+      throw new StoreError('corrupt', 'the root of a table that has containers is missing', where);
     if (root.header.state !== 'live') throw tableNotFound(table);
     if (missedBefore && root.header.incarnation === missing.incarnation) {
-      throw new StoreError('corrupt', 'a container that the table links to does not exist', place);
+      throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
     }
   }
 
@@ -240,23 +245,6 @@ export class Tree {
     const whole = await this.#context.reader.readWhole(branch.id);
     if (whole === undefined || whole.header.state !== 'live') throw tableNotFound(this.#context.table);
     return whole;
-  }
-
-  /** The child whose separator is the last one not above `position`, and where the next one begins. */
-  #childOf(branch: Snapshot, position: Position): { readonly child: Id64; readonly end: UpperBound } {
-    const { table } = this.#context;
-    const { pages, high } = branch.header;
-    const place = positionsOf(branch.header.order, branch.header.level);
-    for (let row = rowOfBranch(branch.header, position); row >= 0; row -= 1) {
-      const page = pageOf(branch, pages[row]!, table);
-      const at = lowerBound(page, position, place);
-      const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;
-      const index = isExact ? at : at - 1;
-      if (index < 0) continue;
-      const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
-      return { child: id64(asBuffer(recordAt(page, index).value)), end };
-    }
-    throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
   }
 }
 

@@ -12,8 +12,6 @@ export class RecentContainers {
   readonly foreign = new LRUCache<EntityId, true>({ max: CONTAINERS_MAX });
   /** Containers that met trouble, with their commits since. */
   readonly #troubled = new LRUCache<EntityId, number>({ max: CONTAINERS_MAX });
-  /** When containers were committed to, by the monotonic clock; kept only where commits are capped. */
-  readonly committedMs = new LRUCache<EntityId, number>({ max: CONTAINERS_MAX });
 
   /** A commit of the container was refused, or its fate is unknown. */
   noteFailure(id: EntityId): void {

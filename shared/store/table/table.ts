@@ -1,4 +1,5 @@
 // The verbs of a table: validation, encoding and outcomes at the edge; beneath, changes to the engine's queues and looks at its leaves.
+import { locate } from '../container/branch.ts';
 import type { Decide, Decision } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type {
@@ -23,7 +24,7 @@ import type {
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { lookForRecords, recordIn } from '../engine/lookup.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf } from '../format/position.ts';
@@ -117,7 +118,7 @@ export class StoredTable<V> implements Table<V> {
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
     for (const [place, { index, key, bytes, position }] of group.entries()) {
       if (place > 0 && engine.turns.isLong) await engine.turns.pause();
-      const isHere = leaf !== undefined && engine.tree.step(leaf, position, 0) === 'here';
+      const isHere = leaf !== undefined && locate(leaf.header, position, 0) === 'here';
       const owner = isHere
         ? leaf
         : await engine.tree.find(position, 0, (node) =>

@@ -1,9 +1,10 @@
 // Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item hears its
 // verdict, at the latest when the deadline passes.
+import { unknownFate } from '../container/attempts.ts';
 import { byPosition, Change, type Verdict, type VerdictSink, type Action } from '../container/change.ts';
 import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import { EMPTY_BYTES } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
@@ -119,8 +120,10 @@ export class Writer {
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
       const aborted = abortedError(cause);
-      for (const change of changes)
-        change.settle({ kind: 'failed', error: change.openAttempts > 0 ? engine.unknown(change, cause) : aborted });
+      for (const change of changes) {
+        const isSent = change.openAttempts > 0;
+        change.settle({ kind: 'failed', error: isSent ? unknownFate(change, engine.table, cause) : aborted });
+      }
     });
     engine.counters.queueDepth += changes.length;
     let ticket: Ticket | undefined;
@@ -132,7 +135,7 @@ export class Writer {
     try {
       // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
       await Promise.race([ticket?.entered, slice.done]);
-      if (slice.left > 0) void engine.route(changes.filter((change) => !change.isSettled));
+      if (slice.left > 0) void engine.router.route(changes.filter((change) => !change.isSettled));
       await slice.done;
     } finally {
       unwatch();

@@ -48,7 +48,9 @@ function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {
   const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
   const snapshot: Snapshot = { id: entityId('n'), version: entityVersion('1'), header, lastCommit: hexId('cc'), seen };
   const cut = { layers, lows: [EMPTY, Buffer.from(low)] };
-  const { left, inserts } = planSplit(snapshot, cut, header.nextNumber, hexId('ffffffffffffffff'), IDS, 0, RULES);
+  const ids = IDS.values();
+  const input = { snapshot, attempt: hexId('ffffffffffffffff'), nowMs: 0, drawId: () => ids.next().value! };
+  const { left, inserts } = planSplit(input, cut, header.nextNumber, RULES);
   const keysOf = (node: Header) =>
     layersOf(node).map((rows) =>
       rows.map((ref) => [ref.low.toString(), ...keysIn({ ...snapshot, header: node }, ref)].join(' ')),

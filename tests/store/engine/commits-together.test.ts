@@ -1,4 +1,4 @@
-// How commits share requests, and how often one container is written.
+// How commits share requests.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Table } from '../../../shared/store/index.ts';
@@ -17,18 +17,18 @@ function writesOf(calls: readonly MemoryCall[]): number[] {
   return calls.flatMap((call) => (call.kind === 'write' ? [call.writes.length] : []));
 }
 
-test('commits of several containers ride in one request', async () => {
+test('commits of several containers share a request', async () => {
   const world = new World();
   const process = world.process();
   const { table, keys } = await manyLeaves(world, process);
   await world.run(Promise.all(keys.map((key) => table.put(key, 'new'))));
-  const trains = writesOf(process.takeCalls());
-  expect(trains.length).toBeLessThan(4);
-  expect(Math.max(...trains)).toBeGreaterThan(4);
+  const batches = writesOf(process.takeCalls());
+  expect(batches.length).toBeLessThan(4);
+  expect(Math.max(...batches)).toBeGreaterThan(4);
   for (const key of keys) expect((await world.run(table.get(key)))?.value).toBe('new');
 });
 
-test('rule 1: every container of a train that failed is settled by reading, and next travels alone', async () => {
+test('rule 1: every container of a batch that failed is settled by reading, and its next commit goes alone', async () => {
   const world = new World();
   const process = world.process();
   const { table, keys } = await manyLeaves(world, process);
@@ -40,7 +40,7 @@ test('rule 1: every container of a train that failed is settled by reading, and 
   for (const key of keys) expect((await world.run(table.get(key)))?.value).toBe('new');
 });
 
-test('after some commits without trouble a container rides with others again', async () => {
+test('after some commits without trouble a container shares requests again', async () => {
   const world = new World();
   const process = world.process();
   const { table, keys } = await manyLeaves(world, process);
@@ -49,24 +49,4 @@ test('after some commits without trouble a container rides with others again', a
   process.takeCalls();
   await world.run(Promise.all(keys.map((key) => table.put(key, 'newest'))));
   expect(Math.max(...writesOf(process.takeCalls()))).toBeGreaterThan(4);
-});
-
-test('commits to one container can be capped; what comes meanwhile shares the next', async () => {
-  const world = new World();
-  const process = world.process({ commitsPerSecondMax: 2 });
-  const table = await world.run(process.store.table<number>('t'));
-  const begunMs = world.runtime.monotonicMs();
-  await world.run(table.put('first', 0));
-  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(500);
-  process.takeCalls();
-  const puts = Array.from({ length: 20 }, (_, number) => table.put(`k${number}`, number));
-  await world.run(Promise.all(puts));
-  expect(process.writes).toHaveLength(1);
-  await world.run(table.put('last', 0));
-  expect(world.runtime.monotonicMs() - begunMs).toBeGreaterThanOrEqual(1_000);
-});
-
-test('a cap that would let nothing through is refused', () => {
-  const world = new World();
-  expect(() => world.process({ commitsPerSecondMax: 0 })).toThrow('commitsPerSecondMax');
 });

@@ -1,0 +1,233 @@
+// One attempt at a commit of one container: what the changes make of it, the write that says so, and what became of that write. An attempt
+// that was refused, or whose fate is unknown, is settled by reading the container: never by guessing, never by sending it again (rules 3 to 6).
+import { type Attempt, dropHints, failAll, OpenAttempts, settleAll } from '../container/attempts.ts';
+import type { Change, Verdict } from '../container/change.ts';
+import { evaluate, type Evaluation } from '../container/evaluate.ts';
+import { type Plan, planCommit } from '../container/plan-commit.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
+import { ON_THE_SPOT } from '../format/compression.ts';
+import type { Header } from '../format/header.ts';
+import { drawId } from '../io/clock.ts';
+import type { EngineCore } from './core.ts';
+import { type InsertedNode, insertNodes } from './insert-nodes.ts';
+import { sealPages } from './seal-pages.ts';
+
+/** While a write is open this long, reads begin to ask what became of it. */
+const SETTLING_READ_AFTER_MS = 1_000;
+/** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
+const FAILURES_BEFORE_SPLIT = 8;
+
+/** What one commit is made of. */
+interface Group {
+  readonly snapshot: Snapshot;
+  /** All lie within the snapshot, in order of position. */
+  readonly changes: readonly Change[];
+  /** Expiry is judged by it alone. */
+  readonly nowMs: number;
+}
+
+/** An attempt whose header is not made yet. */
+type Draft = Omit<Attempt, 'header'>;
+
+/** Commits to one container, one attempt after the other. It keeps no changes: an attempt settles its own or leaves them to the next. */
+export class Committer {
+  readonly #id: EntityId;
+  readonly #core: EngineCore;
+  readonly #open: OpenAttempts;
+  /** The container as a read or an acknowledgement showed it last; undefined if it is missing. */
+  #seen: Snapshot | undefined;
+  #mustSplit = false;
+  /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
+  #mustHurry = false;
+  /** Attempts and reads of the container that failed since a commit was acknowledged. */
+  failuresInARow = 0;
+  /** The attempt that was sent and is not answered. */
+  underWay: Attempt | undefined;
+
+  constructor(id: EntityId, core: EngineCore) {
+    this.#id = id;
+    this.#core = core;
+    this.#open = new OpenAttempts(core.table);
+  }
+
+  /** Settles open attempts by what a read of the container showed; undefined if it is missing. */
+  settle(now: Snapshot | undefined): void {
+    this.#open.settle(now);
+  }
+
+  /** Forgets open attempts: their changes have all had their answers. */
+  forget(): void {
+    this.#open.forget();
+  }
+
+  /**
+   * One attempt at committing the changes, which lie within the snapshot and whose pages are known. Gives the container as it was seen last:
+   * the snapshot itself if nothing newer was. Changes it did not settle are to be tried again. Throws if a read fails for good.
+   */
+  async commit(snapshot: Snapshot, changes: readonly Change[]): Promise<Snapshot | undefined> {
+    this.#seen = snapshot;
+    const group = { snapshot, changes, nowMs: this.#core.runtime.wallMs() };
+    const evaluation = await this.#evaluate(group);
+    if (evaluation === undefined) return this.#seen;
+    const isCarried = changes.some((change) => change.openAttempts > 0);
+    if (evaluation.appliedCount === 0 && !isCarried) await this.#confirmNegatives(group, evaluation.verdicts);
+    else await this.#write(group, evaluation);
+    return this.#seen;
+  }
+
+  async #look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+    this.#seen = await reading;
+    return this.#seen;
+  }
+
+  /** Rule 6: a verdict that no commit carries needs a read, sent after the call began, that shows this version. */
+  async #confirmNegatives({ snapshot, changes }: Group, verdicts: readonly Verdict[]): Promise<void> {
+    const isConfirmed = changes.every((change) => snapshot.seen.tick > change.begunTick);
+    if (isConfirmed || (await this.#core.reader.isCurrent(snapshot))) return settleAll(changes, verdicts);
+    await this.#look(this.#core.reader.readPages(this.#id, []));
+  }
+
+  /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
+  async #evaluate({ snapshot, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
+    const { rules, deadlines, turns } = this.#core;
+    const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
+    const unsealed = evaluate(snapshot, changes, { ...rules, nowMs, mergesAll });
+    if (changes.length > 1) await turns.pause();
+    const evaluation = await sealPages(unsealed, snapshot.header, { rules, deadlines, compressor });
+    if (changes.length > 1) await turns.pause();
+    this.#mustHurry = changes.some((change) => change.isSettled);
+    return this.#mustHurry ? undefined : evaluation;
+  }
+
+  async #write(group: Group, evaluation: Evaluation): Promise<void> {
+    const { reader, rules, runtime } = this.#core;
+    const { snapshot, changes, nowMs } = group;
+    const id = drawId(runtime);
+    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
+    const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
+    const input = { snapshot, evaluation, attempt: id, mustSplit, nowMs, drawId: () => drawId(runtime) };
+    const plan = planCommit(input, rules);
+    switch (plan.kind) {
+      case 'needs_whole':
+        await this.#look(reader.readWhole(this.#id));
+        return;
+      case 'needs_merge': {
+        const merged = await this.#evaluate(group, true);
+        return merged === undefined ? undefined : this.#write(group, merged);
+      }
+      case 'too_large':
+        return this.#fail(changes, 'too_large', 'the record does not fit into a container');
+      case 'split':
+        return this.#split(draft, plan);
+      case 'update':
+        await this.#send(plan.write, { ...draft, header: plan.header });
+        return;
+      default:
+        plan satisfies never;
+    }
+  }
+
+  /** Rules 8 to 10: look again, insert the new nodes, and only when all of them are there link them, on this very base. */
+  async #split(draft: Draft, { inserts, left }: Extract<Plan, { kind: 'split' }>): Promise<void> {
+    const core = this.#core;
+    const { base, changes } = draft;
+    if (!(await core.reader.isCurrent(base))) {
+      await this.#look(core.reader.readPages(this.#id, []));
+      return;
+    }
+    const inserted = await insertNodes(core, inserts, draft.id);
+    if (inserted === undefined) {
+      this.failuresInARow += 1;
+      dropHints(changes);
+      return;
+    }
+    // A call that ended meanwhile was told that nothing was written: that stays true.
+    if (changes.some((change) => change.isSettled)) return;
+    const attempt = { ...draft, header: left.header };
+    if (await this.#send(left.write, attempt)) this.#announce(left.header, inserted);
+  }
+
+  /** The new nodes are linked now: they may be cached, and their parent told. A root's children are in the root already. */
+  #announce(left: Header, inserted: readonly InsertedNode[]): void {
+    const { cache, counters, repair } = this.#core;
+    counters.splits += 1;
+    for (const { header, snapshot } of inserted) {
+      if (snapshot !== undefined) cache.offer(snapshot);
+      if (left.level === header.level) repair(header.level + 1, header.incarnation, header.low, header.container);
+    }
+  }
+
+  /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
+  async #send(write: Write, attempt: Attempt): Promise<boolean> {
+    const { clock, recentContainers, writeBatcher } = this.#core;
+    this.#open.begin(attempt);
+    this.underWay = attempt;
+    const sent = clock.now();
+    const sending = writeBatcher.send(write, recentContainers.failedRecently(this.#id), attempt.changes.length);
+    const outcome = await this.#outcomeOrSettlement(sending, attempt);
+    this.underWay = undefined;
+    if (outcome === undefined) return false;
+    if (outcome.kind === 'written') {
+      this.#acknowledge(attempt, outcome.version, sent);
+      return true;
+    }
+    if (outcome.kind === 'refused' && outcome.reason !== 'condition') this.#giveUp(attempt, outcome);
+    else await this.#settleByReading(attempt, outcome);
+    return false;
+  }
+
+  /** The write's outcome; undefined if a settling read told its fate before. */
+  async #outcomeOrSettlement(writing: Promise<WriteOutcome>, attempt: Attempt): Promise<WriteOutcome | undefined> {
+    for (;;) {
+      const first = await this.#core.deadlines.within(SETTLING_READ_AFTER_MS, writing);
+      if (first !== undefined) return first;
+      try {
+        this.#open.settle(await this.#look(this.#core.reader.readPages(this.#id, [])));
+      } catch {
+        // The write itself is still open: its outcome, or the next read, will tell.
+      }
+      if (!this.#open.has(attempt)) return undefined;
+    }
+  }
+
+  #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
+    const { cache, counters, recentContainers } = this.#core;
+    recentContainers.noteSuccess(this.#id);
+    this.#seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
+    counters.commits += 1;
+    this.failuresInARow = 0;
+    this.#mustSplit = false;
+    this.#open.acknowledge(attempt);
+  }
+
+  /** Rule 7: a refusal for limit or form is final. One forced split, then an error. */
+  #giveUp(attempt: Attempt, { reason, cause }: Refused): void {
+    this.#open.withdraw(attempt);
+    const isTooLarge = reason === 'limit';
+    this.#mustSplit = isTooLarge && !this.#mustSplit;
+    if (this.#mustSplit) return;
+    if (isTooLarge) this.#fail(attempt.changes, 'too_large', 'the provider refused the container as too large', cause);
+    else this.#fail(attempt.changes, 'invalid', 'the provider refused the form of the write', cause);
+  }
+
+  #fail(changes: readonly Change[], code: 'too_large' | 'invalid', message: string, cause?: unknown): void {
+    failAll(changes, new StoreError(code, message, { container: this.#id, cause }), this.#core.table);
+  }
+
+  async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
+    const { counters, reader, recentContainers } = this.#core;
+    this.failuresInARow += 1;
+    recentContainers.noteFailure(this.#id);
+    if (outcome.kind === 'refused') {
+      attempt.refused = true;
+      counters.conflicts += 1;
+    } else {
+      counters.unknownOutcomes += 1;
+    }
+    dropHints(attempt.changes);
+    this.#open.settle(await this.#look(reader.readPages(this.#id, [])));
+  }
+}

@@ -1,0 +1,120 @@
+// Bringing changes to the queue of the container that owns their position, at first and again when they were turned away. Queues exist
+// while they have work.
+import { Change } from '../container/change.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { EntityId } from '../contract/driver.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
+import type { Id64 } from '../format/bytes.ts';
+import { incarnationOf, rootId } from '../format/ids.ts';
+import type { Position } from '../format/position.ts';
+import type { Observation } from '../io/reader.ts';
+import { CommitQueue, type Routes } from './commit-queue.ts';
+import type { EngineCore } from './core.ts';
+
+/** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
+const REPAIRS_MAX = 256;
+/** A change that is sent on more often meets a damaged table. */
+const REROUTES_MAX = 50;
+
+export class Router implements Routes {
+  readonly #core: EngineCore;
+  readonly #queues = new Map<EntityId, CommitQueue>();
+  readonly #repairs = new Set<string>();
+
+  constructor(core: EngineCore) {
+    this.#core = core;
+  }
+
+  /** Commit queues that have work. */
+  get busyQueues(): number {
+    return this.#queues.size;
+  }
+
+  /** Sends each change to the queue of the container that the branches name. An error settles the changes it concerns. */
+  async route(changes: readonly Change[]): Promise<void> {
+    const routed = await this.#core.tree.group(changes, failChange);
+    for (const [id, queued] of routed) this.enqueue(id, queued);
+  }
+
+  enqueue(id: EntityId, changes: readonly Change[]): void {
+    let queue = this.#queues.get(id);
+    if (queue === undefined) {
+      queue = new CommitQueue(id, this.#core, this);
+      this.#queues.set(id, queue);
+    }
+    queue.add(changes);
+  }
+
+  queueIsIdle(id: EntityId): void {
+    this.#queues.delete(id);
+  }
+
+  /** Caches a commit of this process that was sent and is not answered yet, if a read showed it: its content is known already. */
+  recognise(id: EntityId, observed: Observation | undefined): void {
+    const attempt = this.#queues.get(id)?.underWay;
+    if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
+    const { version, seen } = observed;
+    this.#core.cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
+  }
+
+  routeAstray(astray: Snapshot, changes: readonly Change[]): void {
+    void this.#reroute(changes, () => this.#core.tree.restart(astray, changes[0]?.level ?? 0));
+  }
+
+  routeAfterMiss(id: EntityId, changes: readonly Change[]): void {
+    const { table, tree } = this.#core;
+    void this.#reroute(changes, async () => {
+      if (id === rootId(table)) throw tableNotFound(table);
+      const missedBefore = changes.some((change) => change.misses > 0);
+      for (const change of changes) change.misses += 1;
+      await tree.rootAfterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
+    });
+  }
+
+  /** Routes changes anew once the tree is prepared for it. An error settles them. */
+  async #reroute(changes: readonly Change[], prepare: () => Promise<void>): Promise<void> {
+    try {
+      await prepare();
+    } catch (error) {
+      for (const change of changes) failChange(change, error);
+      return;
+    }
+    for (const change of changes) {
+      change.reroutes += 1;
+      if (change.reroutes > REROUTES_MAX) failChange(change, this.#nobodyOwnsIt());
+    }
+    await this.route(changes.filter((change) => !change.isSettled));
+  }
+
+  #nobodyOwnsIt(): StoreError {
+    return new StoreError('corrupt', 'no container owns the position of the key', { table: this.#core.table });
+  }
+
+  /** Rule 11: gives the parent level a routing entry, in the background. Deduplicated; dropped at the first trouble. */
+  repair(level: number, incarnation: Id64, low: Position, child: Id64): void {
+    const name = `${incarnation}/${level}/${Buffer.from(low).toString('base64')}`;
+    if (this.#repairs.has(name) || this.#repairs.size >= REPAIRS_MAX) return;
+    this.#repairs.add(name);
+    const value = Buffer.from(child, 'hex');
+    const change = new Change({
+      position: low,
+      key: low,
+      order: undefined,
+      level,
+      bytes: 0,
+      begunTick: this.#core.clock.now().tick,
+      isHint: true,
+      wish: (current, found) => {
+        const isKnown = current !== undefined || found !== incarnation;
+        return isKnown ? { kind: 'none' } : { kind: 'write', codec: 0, value, expiresAtMs: undefined };
+      },
+      sink: { settled: () => this.#repairs.delete(name) },
+      index: 0,
+    });
+    void this.route([change]);
+  }
+}
+
+function failChange(change: Change, error: unknown): void {
+  change.settle({ kind: 'failed', error });
+}

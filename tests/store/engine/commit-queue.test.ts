@@ -1,0 +1,24 @@
+// Which changes a container's queue keeps, and how it sends on the others.
+import { expect, test } from 'vitest';
+import { key, text, World } from '../rules/world.ts';
+
+const NUMBERS = Array.from({ length: 60 }, (_, number) => number);
+
+test('changes that a stale branch sent astray walk right together: one walk, not one for each', async () => {
+  const world = new World();
+  const [stale, other] = [world.process(), world.process()];
+  const open = (process: typeof stale) => world.run(process.store.table<string>('t', { order: 'key' }));
+  const [mine, theirs] = [await open(stale), await open(other)];
+  const put = (table: typeof mine, from: number) =>
+    world.run(table.putMany(NUMBERS.map((number) => ({ key: key(from + number), value: text(number) }))));
+  await put(mine, 0);
+  // The last leaf splits, of which the other process's branch does not know.
+  await put(theirs, 100);
+  const before = mine.stats().rightWalks;
+  const written = await put(mine, 200);
+  expect(written.every(({ status }) => status === 'written')).toBe(true);
+  const walks = mine.stats().rightWalks - before;
+  expect(walks).toBeGreaterThan(0);
+  expect(walks).toBeLessThan(NUMBERS.length / 4);
+  await world.close();
+});
