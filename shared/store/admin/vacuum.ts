@@ -3,15 +3,16 @@
 // Age is no argument: instances sleep for hours.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { patchOf } from '../container/writes.ts';
 import type { VacuumReport } from '../contract/api.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/core.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { appendCommitId, encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawId } from '../io/clock.ts';
-import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
+import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 
 /** More steps to the right on one level than any table has: a chain that long has a cycle. */
 const STEPS_MAX = 10_000_000;
@@ -93,14 +94,7 @@ async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
     commitCount: snapshot.header.commitCount + 1,
     commitIds: appendCommitId(snapshot.header.commitIds, attempt),
   };
-  const parts = [
-    { name: HEADER_PART, bytes: encodeHeader(header), chunksBefore: 1 },
-    { name: COMMIT_PART, bytes: Buffer.from(attempt, 'hex'), chunksBefore: 1 },
-  ];
-  countWrite(engine.counters);
-  await engine.driver.write([{ kind: 'patch', id: snapshot.id, version: snapshot.version, parts }], {
-    timeoutMs: REQUEST_TIMEOUT_MS,
-  });
+  await sendWrites(engine, [patchOf(snapshot, encodeHeader(header), { written: [], dropped: [] }, attempt)]);
 }
 
 /** (b) Walks the node's level, past every cache, to its low. A node missing on the way means: stop, never "unreachable". */
@@ -130,10 +124,7 @@ function childFor(engine: Engine, branch: Snapshot, low: Uint8Array): Id64 | und
 
 /** (c) On condition of the version that was judged. */
 async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
-  countWrite(engine.counters);
-  const [outcome] = await engine.driver.remove([{ id: node.id, version: node.version }], {
-    timeoutMs: REQUEST_TIMEOUT_MS,
-  });
+  const outcome = await sendRemoval(engine, { id: node.id, version: node.version });
   if (outcome?.kind !== 'removed') return 'left';
   engine.cache.forget(node.id);
   return 'removed';
@@ -144,7 +135,6 @@ async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) {
     const version = await engine.reader.versionOf(id);
     if (version === undefined) continue;
-    countWrite(engine.counters);
-    await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
+    await sendRemoval(engine, { id, version });
   }
 }

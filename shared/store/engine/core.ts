@@ -84,7 +84,7 @@ export class Engine {
     this.limitCommits = options.limitCommits;
     this.compressor = options.compressor;
     this.commitIntervalMs = options.commitIntervalMs;
-    this.writeBatcher = new WriteBatcher(driver, writeLimit, this.counters);
+    this.writeBatcher = new WriteBatcher(this, writeLimit);
     // A container should hold many pages, also where a provider's entities are small.
     const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
     this.rules = { table, limits: driver.limits, compression, pageBytes };

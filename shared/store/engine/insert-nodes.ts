@@ -6,7 +6,7 @@ import { insertOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
-import { countWrite, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
+import { sendWrites } from '../io/requests.ts';
 import type { Engine } from './core.ts';
 
 const INSERTS_IN_FLIGHT = 8;
@@ -30,9 +30,8 @@ export async function insertNodes(
 
 async function insertNode(engine: Engine, header: Header, attempt: string): Promise<InsertedNode | undefined> {
   const id = nodeId(engine.table, header.incarnation, header.container);
-  countWrite(engine.counters);
   const seen = engine.clock.now();
-  const [outcome] = await engine.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
+  const [outcome] = await sendWrites(engine, [insertOf(id, header, attempt)]);
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }

@@ -10,7 +10,7 @@ import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import type { Counters } from './counters.ts';
-import { REQUEST_TIMEOUT_MS } from './requests.ts';
+import { sendReads } from './requests.ts';
 
 /** What one reply showed of a container. */
 export interface Observation {
@@ -105,7 +105,7 @@ export class Reader {
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
   async #depart(): Promise<Reply | undefined> {
-    const { driver, clock, counters } = this.#context;
+    const { driver, clock } = this.#context;
     const batch: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (batch.length === driver.limits.readsMax) break;
@@ -116,12 +116,10 @@ export class Reader {
     const checked = batch.filter(isCheck).map(({ id }) => id);
     for (const id of checked) this.#checking.add(id);
     const seen = clock.now();
-    counters.requests += 1;
-    counters.readRequests += 1;
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
-      const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
+      const entities = await sendReads(this.#context, requests);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
       return { operations, isThrottled: false };
     } catch (error) {

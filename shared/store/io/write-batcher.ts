@@ -1,9 +1,8 @@
 // Sending commits. Those of several containers that wait at the same moment ride in one request where the provider takes them together: a
 // train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
-import { type Driver, type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
+import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
-import type { Counters } from './counters.ts';
-import { countWrite, REQUEST_TIMEOUT_MS } from './requests.ts';
+import { type Provider, sendWrites } from './requests.ts';
 
 interface Waiting {
   readonly write: Write;
@@ -14,16 +13,14 @@ interface Waiting {
 }
 
 export class WriteBatcher {
-  readonly #driver: Driver;
+  readonly #provider: Provider;
   readonly #limit: AdaptiveLimit;
-  readonly #counters: Counters;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(driver: Driver, pace: AdaptiveLimit, counters: Counters) {
-    this.#driver = driver;
-    this.#limit = pace;
-    this.#counters = counters;
+  constructor(provider: Provider, limit: AdaptiveLimit) {
+    this.#provider = provider;
+    this.#limit = limit;
   }
 
   /**
@@ -42,10 +39,9 @@ export class WriteBatcher {
     const batch = this.#nextBatch();
     if (batch.length === 0) return undefined;
     const writes = batch.map(({ write }) => write);
-    countWrite(this.#counters);
     let isThrottled = false;
     try {
-      const outcomes = await this.#driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+      const outcomes = await sendWrites(this.#provider, writes);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
     } catch (error) {
@@ -56,7 +52,7 @@ export class WriteBatcher {
 
   /** The oldest that waits, with those of its lane that may come along. */
   #nextBatch(): Waiting[] {
-    const { limits } = this.#driver;
+    const { limits } = this.#provider.driver;
     const batch: Waiting[] = [];
     let lane: string | undefined;
     let bytes = 0;

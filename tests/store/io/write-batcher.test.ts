@@ -26,7 +26,7 @@ function sending() {
       return each.flat();
     },
   };
-  const sender = new WriteBatcher(driver, new AdaptiveLimit(new VirtualRuntime()), newCounters());
+  const sender = new WriteBatcher({ driver, counters: newCounters() }, new AdaptiveLimit(new VirtualRuntime()));
   return { sender, requests };
 }
 
