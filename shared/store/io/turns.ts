@@ -38,4 +38,13 @@ export class Turns {
       work(item, index);
     }
   }
+
+  /** What `work` makes of each item, in turns. */
+  async map<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<R[]> {
+    const made: R[] = [];
+    await this.forEach(items, (item, index) => {
+      made.push(work(item, index));
+    });
+    return made;
+  }
 }
