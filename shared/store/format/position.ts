@@ -1,6 +1,5 @@
 // Where a key stands in its table: positions compare as bytes. Order `hash`: the XXH64 of the key (seed 0), big-endian, then the
 // key. Order `key`: the key itself. The empty position is before all others; infinity is not a position (undefined).
-import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 import type { Order } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes } from './bytes.ts';
@@ -16,11 +15,16 @@ export type UpperBound = Position | undefined;
 /** Gives the position of a key's bytes. */
 export type PositionOf = (key: Uint8Array) => Position;
 
-let hasher: XXHashAPI | undefined;
+/** XXH64 with seed 0. */
+export type KeyHash = (key: Uint8Array) => bigint;
 
-/** Makes the hash ready, which positions of order `hash` need. Awaited by calls: CommonJS cannot require a module that awaits while it loads. */
-export async function loadHash(): Promise<void> {
-  hasher ??= await xxhash();
+let hashKey: KeyHash = () => {
+  throw new Error('the hash of keys is not ready: await loadHash() first');
+};
+
+/** Gives the hash that positions of order `hash` are made with. */
+export function setKeyHash(hash: KeyHash): void {
+  hashKey = hash;
 }
 
 const scratch = new DataView(new ArrayBuffer(HASH_BYTES));
@@ -29,7 +33,7 @@ const scratchBytes = new Uint8Array(scratch.buffer);
 /** Runs for every probe of a search. A DataView and a loop: a Buffer's methods take three times as long for so few bytes. */
 function hashPlacer(key: Uint8Array): Position {
   const position = Buffer.allocUnsafe(HASH_BYTES + key.length);
-  scratch.setBigUint64(0, hasher!.h64Raw(key));
+  scratch.setBigUint64(0, hashKey(key));
   position.set(scratchBytes);
   for (let index = 0; index < key.length; index += 1) position[HASH_BYTES + index] = key[index]!;
   return position;
