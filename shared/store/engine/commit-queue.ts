@@ -132,7 +132,7 @@ export class CommitQueue {
 
   async #readPages(slots: readonly number[]): Promise<void> {
     this.#pageReads += 1;
-    if (this.#pageReads > PAGE_READS_BEFORE_WHOLE) await this.#look(this.#engine.reader.readWhole(this.#id));
+    if (this.#pageReads > PAGE_READS_BEFORE_WHOLE) await this.#look(this.#engine.reader.readIntact(this.#id));
     else await this.#look(this.#engine.reader.readPages(this.#id, slots));
   }
 
@@ -192,7 +192,7 @@ export class CommitQueue {
     const plan = planCommit(input, engine.rules);
     switch (plan.kind) {
       case 'needs_whole':
-        await this.#look(engine.reader.readWhole(this.#id));
+        await this.#look(engine.reader.readIntact(this.#id));
         return;
       case 'needs_merge': {
         const merged = await this.#evaluate(snapshot, group, nowMs, true);

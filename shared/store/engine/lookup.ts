@@ -34,7 +34,8 @@ export async function lookForRecords(engine: Engine, id: EntityId, wish: LeafReq
     const read = await engine.reader.readPages(id, slots);
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, wish.positions);
-    if (unread.length === 0 && read.seen.tick > wish.begunTick) return read;
+    const isReadFully = unread.every(({ content }) => content.damage !== undefined);
+    if (isReadFully && read.seen.tick > wish.begunTick) return read;
     slots = pagesFor(read, wish.positions).map((ref) => ref.slot);
   }
   return engine.reader.readWhole(id);

@@ -19,7 +19,7 @@ export type PositionOf = (key: Uint8Array) => Position;
 export type KeyHash = (key: Uint8Array) => bigint;
 
 let hashKey: KeyHash = () => {
-  throw new Error('the hash of keys is not ready: await loadHash() first');
+  throw new Error('the hash of keys is not ready: loadHash() makes it so');
 };
 
 /** Gives the hash that positions of order `hash` are made with. */

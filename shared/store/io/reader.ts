@@ -69,16 +69,24 @@ export class Reader {
     return (await this.commitOf(id))?.version;
   }
 
-  /** The header, and the pages in these slots; undefined if the container is absent. One request. */
+  /** The header, and the pages in these slots; undefined if the container is absent. A page that is missing has its `damage`. One request. */
   async readPages(id: EntityId, slots: readonly number[]): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)]);
     return observed?.snapshot;
   }
 
-  /** The whole container; undefined if it is absent. One request. */
+  /** The whole container; undefined if it is absent. A page that is missing has its `damage`. One request. */
   async readWhole(id: EntityId): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, 'all');
     return observed?.snapshot;
+  }
+
+  /** As `readWhole`, for who cannot do without a page: rejects with `corrupt` if one is missing. */
+  async readIntact(id: EntityId): Promise<Snapshot | undefined> {
+    const snapshot = await this.readWhole(id);
+    const missing = snapshot?.header.pages.find(({ content }) => !content.isKnown);
+    if (missing !== undefined) throw missing.content.damage!;
+    return snapshot;
   }
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
@@ -157,9 +165,9 @@ export class Reader {
     }
     const read = snapshotOf(entity, table, seen, cache.get(entity.id));
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
-    for (const ref of read.header.pages) {
-      if ((pending.isWhole || asked.has(ref.slot)) && !ref.content.isKnown)
-        throw new StoreError('corrupt', `page ${ref.slot} is missing`, { table, container: entity.id });
+    for (const { slot, content } of read.header.pages) {
+      if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
+      content.forget(new StoreError('corrupt', `page ${slot} is missing`, { table, container: entity.id }));
     }
     const offered = cache.offer(read);
     // A later commit may be known by fewer of its pages than this reply brought.
