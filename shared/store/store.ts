@@ -84,7 +84,7 @@ class ContainerStore implements Store {
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
     const opened = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
-    // Kept only for tables that exist: whoever asks for any name must not fill the memory.
+    // Kept only for tables that exist: calls with names of none must not fill the memory.
     const engine = this.#engines.get(name) ?? this.#newEngine(name, this.#driver);
     this.#engines.set(name, engine);
     const { isNew, root } = opened;

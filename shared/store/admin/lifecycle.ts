@@ -15,7 +15,7 @@ import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/i
 import { drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 
-/** A root that changes under our hands more often than this is left to its other writers. */
+/** After so many conflicts a root is left to its other writers. */
 const TRIES_MAX = 20;
 
 export interface CreateOptions {
@@ -81,7 +81,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
   };
 }
 
-/** One conditional write whose effect the caller learns by reading the root again: only "written" is certain here. */
+/** Sends one write of a root. Only "written" is certain; otherwise the caller reads the root to learn what became of it. */
 async function send(engine: Engine, write: Write): Promise<'written' | 'other'> {
   const [outcome] = await sendWrites(engine, [write]);
   if (outcome?.kind === 'refused' && outcome.reason !== 'condition') {

@@ -1,5 +1,5 @@
-// Reading containers. Reads of one container that have not been sent yet share one request, and reads of several ride together where
-// the provider takes them; a read never joins a request that has departed, because its reply may be older than the caller (rule 19).
+// Reading containers. Reads of one container that wait share one read, and those of several containers go in one batch where the provider takes
+// batches. A read never joins a request that was sent already: its reply may be older than the caller (rule 19).
 import { isWhole, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -12,7 +12,7 @@ import type { ContainerCache } from './container-cache.ts';
 import type { Counters } from './counters.ts';
 import { sendReads } from './requests.ts';
 
-/** What one reply showed of a container. */
+/** A container as one reply showed it. */
 export interface Observation {
   readonly version: EntityVersion;
   readonly lastCommit: Id64 | undefined;
@@ -42,7 +42,7 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for: who wants to know it too waits for that reply, and shares the next request. */
+  /** Containers whose last commit is being asked for. Further such checks wait for that reply, and then share one request. */
   readonly #checking = new Set<EntityId>();
 
   constructor(context: ReaderContext) {

@@ -1,14 +1,14 @@
-// Work that takes long without waiting for anything ends its turn of the event loop from time to time: else no timer, reply or signal of the
-// whole process would be heard, and the work's own deadline neither.
+// Long work that waits for nothing ends its turn of the event loop from time to time. Without that, no timer, reply or signal of the process
+// would be heard meanwhile, nor the deadline of the work itself.
 import type { Runtime } from '../contract/runtime.ts';
 
-/** A turn ends when it has taken this long: far above what ending it costs (some microseconds), far below what a caller notices. */
+/** How long a turn may take: far more than ending it costs (some microseconds), far less than a caller notices. */
 const TURN_MS = 10;
 
 export class Turns {
   readonly #runtime: Runtime;
   #begunMs = 0;
-  /** Resolves when the present turn has ended; undefined if nobody has asked in it. */
+  /** Resolves when the present turn has ended; undefined if `isLong` was not asked in it yet. */
   #next: Promise<void> | undefined;
 
   constructor(runtime: Runtime) {
@@ -26,7 +26,7 @@ export class Turns {
     return false;
   }
 
-  /** Resolves in a turn that has time left: of those that wait together, the first may take the whole of the next one. */
+  /** Resolves in a turn that has time left. The first of those that wait may take the whole of the next turn: then the others wait on. */
   async pause(): Promise<void> {
     while (this.isLong) await this.#next;
   }

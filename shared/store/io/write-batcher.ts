@@ -1,5 +1,5 @@
-// Sending commits. Those of several containers that wait at the same moment ride in one request where the provider takes them together: a
-// train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
+// Sending commits. Those of several containers that wait at the same moment share a request, a batch, where the provider takes batches. Nothing
+// waits for a batch to fill: it is sent as soon as a request may be, with the commits that wait then.
 import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import { type Provider, sendWrites } from './requests.ts';
@@ -24,8 +24,8 @@ export class WriteBatcher {
   }
 
   /**
-   * The write's outcome. `isAlone`: in a request of its own, because in another's company a refusal tells nothing (rule 1). `changeCount`:
-   * changes that wait for it.
+   * The write's outcome. `isAlone`: in a request of its own, since a refusal is certain only there (rule 1). `changeCount`: the changes that wait
+   * for it. One request, shared where it can be.
    */
   send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
     const outcome = Promise.withResolvers<WriteOutcome>();
@@ -50,7 +50,7 @@ export class WriteBatcher {
     return { operations: batch.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
   }
 
-  /** The oldest that waits, with those of its lane that may come along. */
+  /** The write that waits longest, with those of its lane that fit into the same request. */
   #nextBatch(): Waiting[] {
     const { limits } = this.#provider.driver;
     const batch: Waiting[] = [];

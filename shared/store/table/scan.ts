@@ -1,5 +1,5 @@
-// A scan walks the leaves in order of position. Each leaf is taken from one reply, whole, and counts for exactly the positions it owned in
-// it; the next leaf is sought at its high. So a record that exists throughout is given once, whatever splits meanwhile (rule 20).
+// A scan walks the leaves in order of position. It takes each leaf whole from one reply, gives the records of exactly the positions that the leaf
+// owned then, and seeks the next leaf at its high. So it gives a record that exists throughout once, whatever splits meanwhile (rule 20).
 import { layersOf } from '../container/layers.ts';
 import { mergeLayers } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
@@ -25,7 +25,7 @@ import type { Deadline, Deadlines } from '../io/deadline.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
 
-/** Leaves read ahead of the one being given. */
+/** Leaves read ahead of the one whose records are being given. */
 const LEAVES_AHEAD = 4;
 
 export interface ScanContext {
@@ -90,7 +90,7 @@ export class TableScan<V> implements Scan<V> {
         }
         if (this.#engine.turns.isLong) await this.#engine.turns.pause();
         const { record, at } = found;
-        // Past the record before it is decoded: who catches that error goes on behind it.
+        // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
         this.#state = { order: this.#order, incarnation, position: successor(at), end };
         left -= 1;
         yield decodeEntry(this.#values, decodeKey(record.key), record, incarnation);
@@ -100,7 +100,7 @@ export class TableScan<V> implements Scan<V> {
     }
   }
 
-  /** All below `high` is given, or told to be damaged: where the scan goes on. */
+  /** The scan goes on at `high`: every record below was given, or told to be damaged. */
   #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
     const { end } = this.#bounds;
     this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
@@ -108,7 +108,7 @@ export class TableScan<V> implements Scan<V> {
     return this.#state.position;
   }
 
-  /** The leaf at `position`. Where it is damaged the cursor goes past it, as far as its branch says where the next one begins. */
+  /** The leaf at `position`. If its header is damaged the cursor goes past it, to where the branch says that the next one begins. */
   async #leafOrPast(position: Position): Promise<Snapshot> {
     const { tree } = this.#engine;
     try {
@@ -191,7 +191,7 @@ function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }
 
-/** A stretch of a leaf, from `low` to `high`, of which a page is damaged: nobody can say which records it has. */
+/** A damaged page, from `low` to `high`: nobody can say which records lie there. */
 interface DamagedStretch {
   readonly error: StoreError;
   readonly low: Position;

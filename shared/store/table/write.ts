@@ -1,5 +1,5 @@
-// Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item hears its
-// verdict, at the latest when the deadline passes.
+// Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item gets its verdict,
+// at the latest when the deadline passes.
 import { byPosition, Change, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -12,7 +12,7 @@ import type { Admission, Ticket } from './admission.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
-/** What a change counts beside its key and value. */
+/** Memory that a change takes beside its key and value, roughly. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
 /** One call's items, and what is made of each. */
@@ -63,7 +63,7 @@ export class Writer {
     return turns.map(verdicts, (verdict, index) => outcome(items[index]!, verdict));
   }
 
-  /** In order of position: so the slices of a large batch lie side by side, and each container is written for one or two of them. */
+  /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
   async #sorted(wave: readonly number[], items: readonly Keyed[]): Promise<number[]> {
     const { turns } = this.#context.engine;
     const runs: Located[][] = [];
@@ -124,7 +124,7 @@ export class Writer {
     const changes: Change[] = [];
     for (const [count, index] of slice.indexes.entries()) {
       if (count > 0 && engine.turns.isLong) await engine.turns.pause();
-      // Nothing of the slice has been sent.
+      // Nothing of this slice was sent yet.
       if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
       const change = this.#prepare(slice, index, batch, begunTick);
       if (change !== undefined) changes.push(change);
