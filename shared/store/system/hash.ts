@@ -10,7 +10,7 @@ let isReady = false;
  */
 export async function loadHash(): Promise<void> {
   if (isReady) return;
-  const { h64Raw } = await xxhash();
-  setKeyHash(h64Raw);
+  const hasher = await xxhash();
+  setKeyHash((key) => hasher.h64Raw(key));
   isReady = true;
 }
