@@ -4,6 +4,8 @@ import type { Runtime } from '../contract/runtime.ts';
 
 /** How long a turn may take: far more than ending it costs (some microseconds), far less than a caller notices. */
 const TURN_MS = 10;
+/** Items that a sort takes at once: some milliseconds. */
+const SORTED_AT_ONCE = 5_000;
 
 export class Turns {
   readonly #runtime: Runtime;
@@ -46,5 +48,30 @@ export class Turns {
       made.push(work(item, index));
     });
     return made;
+  }
+
+  /** A copy in order, in turns: runs that a turn has time for are sorted, then merged. Items that compare as equal may change places. */
+  async sort<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+    const runs: T[][] = [];
+    for (let first = 0; first === 0 || first < items.length; first += SORTED_AT_ONCE) {
+      if (first > 0 && this.isLong) await this.pause();
+      runs.push(items.slice(first, first + SORTED_AT_ONCE).sort(compare));
+    }
+    while (runs.length > 1) {
+      const [left = [], right = []] = runs.splice(0, 2);
+      runs.push(await this.#merge(left, right, compare));
+    }
+    return runs[0]!;
+  }
+
+  /** Two runs that are in order as one. */
+  async #merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+    const merged: T[] = [];
+    let next = 0;
+    await this.forEach(left, (one) => {
+      while (next < right.length && compare(right[next]!, one) < 0) merged.push(right[next++]!);
+      merged.push(one);
+    });
+    return merged.concat(right.slice(next));
   }
 }

@@ -66,29 +66,8 @@ export class Writer {
   /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
   async #sorted(wave: readonly number[], items: readonly Keyed[]): Promise<number[]> {
     const { turns } = this.#context.engine;
-    const runs: Located[][] = [];
-    for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-      const run = await turns.map(wave.slice(first, first + SLICE_COUNT), (index): Located => {
-        return { index, position: this.#locate(items[index]!.key) };
-      });
-      runs.push(run.sort(byPosition));
-    }
-    while (runs.length > 1) {
-      const [left = [], right = []] = runs.splice(0, 2);
-      runs.push(await this.#merge(left, right));
-    }
-    return runs[0]!.map(({ index }) => index);
-  }
-
-  /** Two runs that are in order as one, in turns: a single sort of a huge batch would keep the process from all else. */
-  async #merge(left: readonly Located[], right: readonly Located[]): Promise<Located[]> {
-    const merged: Located[] = [];
-    let next = 0;
-    await this.#context.engine.turns.forEach(left, (one) => {
-      while (next < right.length && byPosition(right[next]!, one) < 0) merged.push(right[next++]!);
-      merged.push(one);
-    });
-    return merged.concat(right.slice(next));
+    const located = await turns.map(wave, (index): Located => ({ index, position: this.#locate(items[index]!.key) }));
+    return (await turns.sort(located, byPosition)).map(({ index }) => index);
   }
 
   /** The key's position; the beginning for a key that has none: its verdict says so when its turn comes. */
