@@ -8,7 +8,6 @@ import { CHECK } from './contract/options.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
-import { loadHash } from './format/position.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
 import { CallDriver } from './io/call-driver.ts';
 import { Clock } from './io/clock.ts';
@@ -16,6 +15,7 @@ import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
 import { RecentContainers } from './io/recent-containers.ts';
 import { withRetry } from './io/retry.ts';
+import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
@@ -78,7 +78,7 @@ class ContainerStore implements Store {
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
     const opened = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
-    // Kept only for tables that exist: whoever asks for any name must not fill the memory.
+    // Kept only for tables that exist: calls with names of none must not fill the memory.
     const engine = this.#engines.get(name) ?? createEngine(this.#shared, name, this.#driver);
     this.#engines.set(name, engine);
     const { isNew, root } = opened;

@@ -2,7 +2,7 @@
 // deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
 import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
 import { ON_THE_SPOT } from '../../shared/store/format/compression.ts';
-import { loadHash } from '../../shared/store/format/position.ts';
+import { loadHash } from '../../shared/store/system/hash.ts';
 
 // No virtual time passes while WebAssembly compiles.
 await loadHash();

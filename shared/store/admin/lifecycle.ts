@@ -14,9 +14,9 @@ import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import type { Header, NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
-import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
+import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 
-/** A root that changes under our hands more often than this is left to its other writers. */
+/** After so many conflicts a root is left to its other writers. */
 const TRIES_MAX = 20;
 
 export interface CreateOptions {
@@ -83,10 +83,9 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
   };
 }
 
-/** One conditional write whose effect the caller learns by reading the root again: only "written" is certain here. */
+/** Sends one write of a root. Only "written" is certain; otherwise the caller reads the root to learn what became of it. */
 async function send(engine: Engine, write: Write): Promise<'written' | 'other'> {
-  countWrite(engine.counters);
-  const [outcome] = await engine.driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS });
+  const [outcome] = await sendWrites(engine, [write]);
   if (outcome?.kind === 'refused' && outcome.reason !== 'condition') {
     throw new StoreError('invalid', 'the provider refused the root of the table', {
       table: engine.table,
@@ -164,8 +163,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
 async function removeNode(engine: Engine, id: EntityId): Promise<void> {
   const version = await engine.reader.versionOf(id);
   if (version === undefined) return;
-  countWrite(engine.counters);
-  await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
+  await sendRemoval(engine, { id, version });
 }
 
 /** The live tables, by name. */

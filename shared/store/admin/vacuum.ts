@@ -13,7 +13,7 @@ import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawId } from '../io/clock.ts';
-import { countWrite, listIds, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
+import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 
 /** More steps to the right on one level than any table has: a chain that long has a cycle. */
 const STEPS_MAX = 10_000_000;
@@ -91,9 +91,7 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
 async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
   const attempt = drawId(engine.runtime);
   const encoded = encodeHeader(successor(snapshot.header, attempt));
-  const write = patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt);
-  countWrite(engine.counters);
-  await engine.driver.write([write], { timeoutMs: REQUEST_TIMEOUT_MS });
+  await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);
 }
 
 /** (b) Walks the node's level, past every cache, to its low. A node missing on the way means: stop, never "unreachable". */
@@ -123,10 +121,7 @@ function childFor(engine: Engine, branch: Snapshot, low: Uint8Array): Id64 | und
 
 /** (c) On condition of the version that was judged. */
 async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
-  countWrite(engine.counters);
-  const [outcome] = await engine.driver.remove([{ id: node.id, version: node.version }], {
-    timeoutMs: REQUEST_TIMEOUT_MS,
-  });
+  const outcome = await sendRemoval(engine, { id: node.id, version: node.version });
   if (outcome?.kind !== 'removed') return 'left';
   engine.cache.forget(node.id);
   return 'removed';
@@ -137,7 +132,6 @@ async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) {
     const version = await engine.reader.versionOf(id);
     if (version === undefined) continue;
-    countWrite(engine.counters);
-    await engine.driver.remove([{ id, version }], { timeoutMs: REQUEST_TIMEOUT_MS });
+    await sendRemoval(engine, { id, version });
   }
 }

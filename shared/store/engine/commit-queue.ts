@@ -123,7 +123,7 @@ export class CommitQueue {
     const { reader } = this.#core;
     this.#pageReads += 1;
     const mustBeWhole = this.#pageReads > PAGE_READS_BEFORE_WHOLE;
-    await this.#look(mustBeWhole ? reader.readWhole(this.#id) : reader.readPages(this.#id, slots));
+    await this.#look(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
   }
 
   /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */

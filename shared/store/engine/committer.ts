@@ -112,7 +112,7 @@ export class Committer {
     const plan = planCommit(input, rules);
     switch (plan.kind) {
       case 'needs_whole':
-        await this.#look(reader.readWhole(this.#id));
+        await this.#look(reader.readIntact(this.#id));
         return;
       case 'needs_merge': {
         const merged = await this.#evaluate(group, true);

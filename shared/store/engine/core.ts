@@ -67,6 +67,6 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     turns,
     reader,
     tree: new Tree({ table, reader, cache, counters, turns, repair }),
-    writeBatcher: new WriteBatcher(driver, writeLimit, counters),
+    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),
   };
 }

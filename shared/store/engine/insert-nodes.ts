@@ -7,7 +7,7 @@ import { StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
-import { countWrite, REQUEST_TIMEOUT_MS } from '../io/requests.ts';
+import { sendWrites } from '../io/requests.ts';
 import type { EngineCore } from './core.ts';
 
 const INSERTS_IN_FLIGHT = 8;
@@ -34,9 +34,8 @@ export async function insertNodes(
 
 async function insertNode(core: EngineCore, header: Header, attempt: Id64): Promise<InsertedNode | undefined> {
   const id = nodeId(core.table, header.incarnation, header.container);
-  countWrite(core.counters);
   const seen = core.clock.now();
-  const [outcome] = await core.driver.write([insertOf(id, header, attempt)], { timeoutMs: REQUEST_TIMEOUT_MS });
+  const [outcome] = await sendWrites(core, [insertOf(id, header, attempt)]);
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }

@@ -38,7 +38,8 @@ export async function lookForRecords(
     const read = await engine.reader.readPages(id, slots);
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, request.positions);
-    if (unread.length === 0 && read.seen.tick > request.begunTick) return read;
+    const isReadFully = unread.every(({ content }) => content.damage !== undefined);
+    if (isReadFully && read.seen.tick > request.begunTick) return read;
     slots = pagesFor(read, request.positions).map((ref) => ref.slot);
   }
   return engine.reader.readWhole(id);

@@ -2,7 +2,6 @@
 //   order `hash`: XXH64 of the key (seed 0), 8 bytes big-endian | key
 //   order `key`:  key
 // The empty position is before all others; infinity is no position (undefined).
-import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 import type { Order } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes } from './bytes.ts';
@@ -19,11 +18,16 @@ export type UpperBound = Position | undefined;
 /** Gives the position of a key's bytes. */
 export type PositionOf = (key: Uint8Array) => Position;
 
-let hasher: XXHashAPI | undefined;
+/** XXH64 with seed 0. */
+export type KeyHash = (key: Uint8Array) => bigint;
 
-/** Makes the hash ready, which positions of order `hash` need. Awaited by calls: CommonJS cannot require a module that awaits while it loads. */
-export async function loadHash(): Promise<void> {
-  hasher ??= await xxhash();
+let hashKey: KeyHash = () => {
+  throw new Error('the hash of keys is not ready: loadHash() makes it so');
+};
+
+/** Gives the hash that positions of order `hash` are made with. */
+export function setKeyHash(hash: KeyHash): void {
+  hashKey = hash;
 }
 
 const scratch = new DataView(new ArrayBuffer(HASH_BYTES));
@@ -32,7 +36,7 @@ const scratchBytes = new Uint8Array(scratch.buffer);
 /** Runs for every step of a binary search: a DataView and a loop, as a Buffer's methods take three times as long for so few bytes. */
 function hashPosition(key: Uint8Array): Position {
   const position = Buffer.allocUnsafe(HASH_BYTES + key.length);
-  scratch.setBigUint64(0, hasher!.h64Raw(key));
+  scratch.setBigUint64(0, hashKey(key));
   position.set(scratchBytes);
   for (let index = 0; index < key.length; index += 1) position[HASH_BYTES + index] = key[index]!;
   return position;

@@ -1,5 +1,5 @@
-// How many requests may be in flight: one limit for the reads of a store, one for its writes. It climbs while requests wait, for a reply that
-// takes its time says nothing: every network has a tail. It takes a step back only where that brought more operations a second (an emulator,
+// How many requests may be in flight: one limit for the reads of a store, one for its writes. It climbs while requests wait, whether replies are
+// slow or not: every network has a slow tail. It takes a step back only where fewer in flight bring more operations a second (on an emulator, on
 // a busy machine: what waits meanwhile shares the next request), and halves when the provider throttles.
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Runtime } from '../contract/runtime.ts';
@@ -12,17 +12,17 @@ const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;
 /** A limit is better than another if it brings this many times its operations a second. */
 const BETTER_RATIO = 1.1;
-/** Judgements for which a limit stays when a step from it was of no use. The step that is tried then costs a part of one in so many. */
+/** After a step that was of no use a limit stays for so many judgements: trials then cost little on average. */
 const RESTS = 16;
 
-/** What is known of a request when it has been answered. */
+/** How a request was answered. */
 export interface Reply {
   /** Operations that waited for it. */
   readonly operations: number;
   readonly isThrottled: boolean;
 }
 
-/** What a limit brought. */
+/** The throughput under a limit. */
 interface Judgement {
   readonly limit: number;
   readonly operationsPerMs: number;
@@ -32,7 +32,7 @@ export class AdaptiveLimit {
   readonly #runtime: Runtime;
   readonly #limit: LimitFunction = pLimit(IN_FLIGHT_FIRST);
   #replies = new Replies(0);
-  /** The limit that was left for the present one, which is on trial. */
+  /** The limit before the present one, while that is on trial. */
   #before: Judgement | undefined;
   #isUpNext = true;
   #rests = 0;
@@ -46,14 +46,14 @@ export class AdaptiveLimit {
     return this.#limit.concurrency;
   }
 
-  /** Sends a request when its turn comes; `send` resolves to what the reply was, never rejects, and says undefined if there was nothing to send. */
+  /** Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or undefined if there was nothing to send. */
   async run(send: () => Promise<Reply | undefined>): Promise<void> {
     await this.#limit(async () => {
       const replies = this.#replies;
       const inFlight = this.#limit.activeCount;
       const sentMs = this.#runtime.monotonicMs();
       const reply = await send();
-      // What was sent under another limit says nothing of this one.
+      // A request that was sent under another limit says nothing of this one.
       if (reply === undefined || replies !== this.#replies) return;
       if (reply.isThrottled) return this.#giveWay();
       replies.add(reply.operations, inFlight, this.#runtime.monotonicMs() - sentMs);
@@ -83,7 +83,7 @@ export class AdaptiveLimit {
     }
   }
 
-  /** Tries twice as many, if requests wait, or half as many, if more than that are in flight; goes on in a direction that was good. */
+  /** Tries twice as many, if requests wait, or half as many, if more than that are in flight. A direction that brought more is kept. */
   #step(now: Judgement): void {
     const canRise = now.limit < IN_FLIGHT_MOST && this.#limit.pendingCount > 0;
     const canFall = now.limit > IN_FLIGHT_LEAST && this.#replies.inFlight > now.limit / 2;
@@ -104,14 +104,14 @@ export class AdaptiveLimit {
   }
 }
 
-/** More in flight must have cost something to be left again; fewer must have gained something to be kept. */
+/** A higher limit is in vain if it brought clearly less than the lower one; a lower limit, unless it brought clearly more. */
 function isInVain(before: Judgement, now: Judgement): boolean {
   return now.limit > before.limit
     ? before.operationsPerMs > BETTER_RATIO * now.operationsPerMs
     : now.operationsPerMs < BETTER_RATIO * before.operationsPerMs;
 }
 
-/** The replies to what was sent under one limit. */
+/** The replies to the requests that were sent under one limit. */
 class Replies {
   readonly #enough: number;
   #count = 0;

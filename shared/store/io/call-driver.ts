@@ -1,5 +1,5 @@
-// The driver as one administrative call sees it (opening, dropping, vacuuming a table): it notes whether anything was sent that
-// changes the provider, and sends nothing more once the call has ended, so that no work goes on that nobody waits for.
+// The driver of one administrative call (opening, dropping, vacuuming a table). It notes whether a write or removal was sent, so that an error
+// of the call tells the truth, and sends nothing once the call has ended: work that nobody waits for would go on otherwise.
 import type { Driver } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';
@@ -26,13 +26,13 @@ export class CallDriver {
     };
   }
 
-  /** What its caller is told of an error in it: not that nothing was written, if something was sent. */
+  /** The error for the call's caller. After a write was sent, an error that says "nothing was written" becomes `unknown`. */
   failure(error: unknown): unknown {
     const saysNothing = error instanceof StoreError && ['aborted', 'throttled', 'unavailable'].includes(error.code);
     return this.#hasWritten && saysNothing ? this.end(error) : error;
   }
 
-  /** Ends the call before its time; returns what its caller is told. */
+  /** Ends the call before its time, and returns the error for its caller: `aborted`, or `unknown` if a write was sent. */
   end(cause: unknown): StoreError {
     this.#isOver = true;
     if (!this.#hasWritten) return abortedError(cause);

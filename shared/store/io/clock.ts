@@ -1,4 +1,4 @@
-// Moments: a count that orders what happens in this process, with the time of two clocks for measuring age.
+// Moments: a count orders the events of this process; two clocks measure their age.
 import type { Moment, Runtime } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 

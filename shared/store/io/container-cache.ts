@@ -1,5 +1,5 @@
-// Containers in memory, bounded in bytes, least recently used first out. Only snapshots of what the provider showed or acknowledged
-// enter, and a container's snapshot never goes back to an earlier commit.
+// Containers in memory, bounded in bytes; the least recently used go first. A snapshot enters only if a read showed it or the provider
+// acknowledged it, and a later commit of a container is never replaced by an earlier one (rule 19).
 import { LRUCache } from 'lru-cache';
 import { memoryBytes, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -15,19 +15,19 @@ export class ContainerCache {
     return this.#snapshots.get(id);
   }
 
-  /** Takes a snapshot in unless a later one is known; returns the one to use from now on. Also accounts for pages that became known. */
+  /** Takes a snapshot in, unless a later one is known, and returns the later one. A snapshot of which more pages became known is weighed anew. */
   offer(snapshot: Snapshot): Snapshot {
     const known = this.#snapshots.peek(snapshot.id);
     if (known !== undefined && known.header.commitCount > snapshot.header.commitCount) return known;
     if (known !== undefined && known.version === snapshot.version && known.seen.tick > snapshot.seen.tick)
       snapshot.seen = known.seen;
-    // The same object may hold more by now, and is weighed only as a new entry.
+    // The cache weighs an object only when it enters.
     if (known === snapshot) this.#snapshots.delete(snapshot.id);
     this.#snapshots.set(snapshot.id, snapshot);
     return snapshot;
   }
 
-  /** What was read of a container no longer holds, or the container is gone. */
+  /** Forgets a container that is gone, or of which memory is out of date. */
   forget(id: EntityId): void {
     this.#snapshots.delete(id);
   }

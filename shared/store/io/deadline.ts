@@ -1,4 +1,4 @@
-// Deadlines, of calls and of what a call waits for on the way. One timer serves all: it sleeps until the earliest.
+// Deadlines: of calls, and of single waits within them. One timer serves all of a store: it sleeps until the earliest.
 import type { CallOptions } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
@@ -37,7 +37,7 @@ export class Deadlines {
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
   }
 
-  /** Whether it has passed or its signal aborted, also where work that never waited has kept the timer from saying so. */
+  /** Whether the deadline has passed or its signal aborted. Asks the clock: work that never waits keeps the timer from firing. */
   isOver({ dueMs, signal }: Deadline): boolean {
     return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
   }
@@ -67,7 +67,7 @@ export class Deadlines {
     return unwatch;
   }
 
-  /** Work under a deadline: rejects with what `atEnd` says when it passes. The work itself is left to end by its own bounds. */
+  /** The result of `work`; rejects with the error of `atEnd` when the deadline passes. The work itself goes on until its own bounds end it. */
   bound<T>(
     deadline: Deadline,
     work: () => Promise<T>,

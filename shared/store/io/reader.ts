@@ -1,5 +1,5 @@
-// Reading containers. Reads of one container that have not been sent yet share one request, and reads of several ride together where
-// the provider takes them; a read never joins a request that has departed, because its reply may be older than the caller (rule 19).
+// Reading containers. Reads of one container that wait share one read, and those of several containers go in one batch where the provider takes
+// batches. A read never joins a request that was sent already: its reply may be older than the caller (rule 19).
 import { isWhole, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -10,9 +10,9 @@ import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import type { Counters } from './counters.ts';
-import { REQUEST_TIMEOUT_MS } from './requests.ts';
+import { sendReads } from './requests.ts';
 
-/** What one reply showed of a container. */
+/** A container as one reply showed it. */
 export interface Observation {
   readonly version: EntityVersion;
   readonly lastCommit: Id64 | undefined;
@@ -42,7 +42,7 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for: who wants to know it too waits for that reply, and shares the next request. */
+  /** Containers whose last commit is being asked for. Further such checks wait for that reply, and then share one request. */
   readonly #checking = new Set<EntityId>();
 
   constructor(context: ReaderContext) {
@@ -69,16 +69,24 @@ export class Reader {
     return (await this.commitOf(id))?.version;
   }
 
-  /** The header, and the pages in these slots; undefined if the container is absent. One request. */
+  /** The header, and the pages in these slots; undefined if the container is absent. A page that is missing has its `damage`. One request. */
   async readPages(id: EntityId, slots: readonly number[]): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)]);
     return observed?.snapshot;
   }
 
-  /** The whole container; undefined if it is absent. One request. */
+  /** The whole container; undefined if it is absent. A page that is missing has its `damage`. One request. */
   async readWhole(id: EntityId): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, 'all');
     return observed?.snapshot;
+  }
+
+  /** As `readWhole`, for who cannot do without a page: rejects with `corrupt` if one is missing. */
+  async readIntact(id: EntityId): Promise<Snapshot | undefined> {
+    const snapshot = await this.readWhole(id);
+    const missing = snapshot?.header.pages.find(({ content }) => !content.isKnown);
+    if (missing !== undefined) throw missing.content.damage!;
+    return snapshot;
   }
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
@@ -105,7 +113,7 @@ export class Reader {
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
   async #depart(): Promise<Reply | undefined> {
-    const { driver, clock, counters } = this.#context;
+    const { driver, clock } = this.#context;
     const batch: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (batch.length === driver.limits.readsMax) break;
@@ -116,12 +124,10 @@ export class Reader {
     const checked = batch.filter(isCheck).map(({ id }) => id);
     for (const id of checked) this.#checking.add(id);
     const seen = clock.now();
-    counters.requests += 1;
-    counters.readRequests += 1;
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
-      const entities = await driver.read(requests, { timeoutMs: REQUEST_TIMEOUT_MS });
+      const entities = await sendReads(this.#context, requests);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
       return { operations, isThrottled: false };
     } catch (error) {
@@ -159,9 +165,9 @@ export class Reader {
     }
     const read = snapshotOf(entity, table, seen, cache.get(entity.id));
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
-    for (const ref of read.header.pages) {
-      if ((pending.isWhole || asked.has(ref.slot)) && !ref.content.isKnown)
-        throw new StoreError('corrupt', `page ${ref.slot} is missing`, { table, container: entity.id });
+    for (const { slot, content } of read.header.pages) {
+      if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
+      content.forget(new StoreError('corrupt', `page ${slot} is missing`, { table, container: entity.id }));
     }
     const offered = cache.offer(read);
     // A later commit may be known by fewer of its pages than this reply brought.

@@ -1,33 +1,33 @@
-// What a store remembers of single containers for a while: hints, shared by all tables, whose loss costs a request or a shared train.
+// Hints about containers that were used recently, shared by all tables of a store. A hint that is lost costs a request, or a place in a batch.
 import { LRUCache } from 'lru-cache';
 import type { EntityId } from '../contract/driver.ts';
 
-/** Containers remembered for each of the reasons. */
+/** Containers remembered for each kind of hint. */
 const CONTAINERS_MAX = 1_000;
-/** Commits in a row without trouble after which a container may ride with others again. */
-const QUIET_COMMITS = 8;
+/** After so many acknowledged commits in a row a container's commits may share a batch again. */
+const SUCCESSES_TO_FORGET = 8;
 
 export class RecentContainers {
-  /** Containers whose last check met a foreign commit: there header and page are asked for at once. */
+  /** Containers whose last check met a commit of another process: the next read asks for header and page at once. */
   readonly foreign = new LRUCache<EntityId, true>({ max: CONTAINERS_MAX });
-  /** Containers that met trouble, with their commits since. */
-  readonly #troubled = new LRUCache<EntityId, number>({ max: CONTAINERS_MAX });
+  /** Containers of which a commit failed, with the commits acknowledged since. */
+  readonly #successesSince = new LRUCache<EntityId, number>({ max: CONTAINERS_MAX });
 
   /** A commit of the container was refused, or its fate is unknown. */
   noteFailure(id: EntityId): void {
-    this.#troubled.set(id, 0);
+    this.#successesSince.set(id, 0);
   }
 
   /** A commit of the container was acknowledged. */
   noteSuccess(id: EntityId): void {
-    const quietCommits = this.#troubled.get(id);
-    if (quietCommits === undefined) return;
-    if (quietCommits + 1 === QUIET_COMMITS) this.#troubled.delete(id);
-    else this.#troubled.set(id, quietCommits + 1);
+    const successes = this.#successesSince.get(id);
+    if (successes === undefined) return;
+    if (successes + 1 === SUCCESSES_TO_FORGET) this.#successesSince.delete(id);
+    else this.#successesSince.set(id, successes + 1);
   }
 
-  /** Whether the container's commits are to travel alone. */
+  /** Whether the container's commits are to be sent alone: in a batch a refusal says nothing certain (rule 1). */
   failedRecently(id: EntityId): boolean {
-    return this.#troubled.has(id);
+    return this.#successesSince.has(id);
   }
 }

@@ -1,11 +1,47 @@
-// What all requests to the provider share: their deadline, their count, and the listing of ids page by page.
-import type { Driver, EntityId, ListCursor } from '../contract/driver.ts';
+// The one place from which requests go to the provider: each has the same deadline, and is counted for its table's stats.
+import type {
+  Driver,
+  Entity,
+  EntityId,
+  ListCursor,
+  ReadRequest,
+  Removal,
+  RemoveOutcome,
+  Write,
+  WriteOutcome,
+} from '../contract/driver.ts';
 import type { Counters } from './counters.ts';
 
 /** Deadline of one request to the provider. */
-export const REQUEST_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
-/** All ids with a prefix, page by page. */
+/** Where requests go, and where they are counted. An engine is one. */
+export interface Provider {
+  readonly driver: Driver;
+  readonly counters: Counters;
+}
+
+/** One request that reads entities, `readsMax` at most; retried within its deadline. See `Driver.read`. */
+export function sendReads(provider: Provider, reads: readonly ReadRequest[]): Promise<readonly (Entity | undefined)[]> {
+  provider.counters.requests += 1;
+  provider.counters.readRequests += 1;
+  return provider.driver.read(reads, { timeoutMs: REQUEST_TIMEOUT_MS });
+}
+
+/** One request that writes entities of one lane, `writesMax` at most; never sent again (rule 2). See `Driver.write`. */
+export function sendWrites(provider: Provider, writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
+  countWrite(provider.counters);
+  return provider.driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+}
+
+/** One request that removes an entity if it still has this version; never sent again (rule 2). See `Driver.remove`. */
+export async function sendRemoval(provider: Provider, removal: Removal): Promise<RemoveOutcome | undefined> {
+  countWrite(provider.counters);
+  const [outcome] = await provider.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
+  return outcome;
+}
+
+/** All ids with a prefix; one request a page of `listMax`. Not counted: only calls on whole tables list, and those have no stats. */
 export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<EntityId> {
   let cursor: ListCursor | undefined;
   do {
@@ -15,8 +51,7 @@ export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<E
   } while (cursor !== undefined);
 }
 
-/** A write or removal is sent. */
-export function countWrite(counters: Counters): void {
+function countWrite(counters: Counters): void {
   counters.requests += 1;
   counters.writeRequests += 1;
 }

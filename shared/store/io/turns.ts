@@ -1,14 +1,16 @@
-// Work that takes long without waiting for anything ends its turn of the event loop from time to time: else no timer, reply or signal of the
-// whole process would be heard, and the work's own deadline neither.
+// Long work that waits for nothing ends its turn of the event loop from time to time. Without that, no timer, reply or signal of the process
+// would be heard meanwhile, nor the deadline of the work itself.
 import type { Runtime } from '../contract/runtime.ts';
 
-/** A turn ends when it has taken this long: far above what ending it costs (some microseconds), far below what a caller notices. */
+/** How long a turn may take: far more than ending it costs (some microseconds), far less than a caller notices. */
 const TURN_MS = 10;
+/** Items that a sort takes at once: some milliseconds. */
+const SORTED_AT_ONCE = 5_000;
 
 export class Turns {
   readonly #runtime: Runtime;
   #begunMs = 0;
-  /** Resolves when the present turn has ended; undefined if nobody has asked in it. */
+  /** Resolves when the present turn has ended; undefined if `isLong` was not asked in it yet. */
   #next: Promise<void> | undefined;
 
   constructor(runtime: Runtime) {
@@ -26,7 +28,7 @@ export class Turns {
     return false;
   }
 
-  /** Resolves in a turn that has time left: of those that wait together, the first may take the whole of the next one. */
+  /** Resolves in a turn that has time left. The first of those that wait may take the whole of the next turn: then the others wait on. */
   async pause(): Promise<void> {
     while (this.isLong) await this.#next;
   }
@@ -37,5 +39,39 @@ export class Turns {
       if (index > 0 && this.isLong) await this.pause();
       work(item, index);
     }
+  }
+
+  /** What `work` makes of each item, in turns. */
+  async map<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<R[]> {
+    const made: R[] = [];
+    await this.forEach(items, (item, index) => {
+      made.push(work(item, index));
+    });
+    return made;
+  }
+
+  /** A copy in order, in turns: runs that a turn has time for are sorted, then merged. Items that compare as equal may change places. */
+  async sort<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+    const runs: T[][] = [];
+    for (let first = 0; first === 0 || first < items.length; first += SORTED_AT_ONCE) {
+      if (first > 0 && this.isLong) await this.pause();
+      runs.push(items.slice(first, first + SORTED_AT_ONCE).sort(compare));
+    }
+    while (runs.length > 1) {
+      const [left = [], right = []] = runs.splice(0, 2);
+      runs.push(await this.#merge(left, right, compare));
+    }
+    return runs[0]!;
+  }
+
+  /** Two runs that are in order as one. */
+  async #merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+    const merged: T[] = [];
+    let next = 0;
+    await this.forEach(left, (one) => {
+      while (next < right.length && compare(right[next]!, one) < 0) merged.push(right[next++]!);
+      merged.push(one);
+    });
+    return merged.concat(right.slice(next));
   }
 }

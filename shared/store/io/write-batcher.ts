@@ -1,9 +1,8 @@
-// Sending commits. Those of several containers that wait at the same moment ride in one request where the provider takes them together: a
-// train. Nothing waits for a train to fill: one departs whenever a request may, with what is there. What is to travel alone does.
-import { type Driver, type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
+// Sending commits. Those of several containers that wait at the same moment share a request, a batch, where the provider takes batches. Nothing
+// waits for a batch to fill: it is sent as soon as a request may be, with the commits that wait then.
+import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
-import type { Counters } from './counters.ts';
-import { countWrite, REQUEST_TIMEOUT_MS } from './requests.ts';
+import { type Provider, sendWrites } from './requests.ts';
 
 interface Waiting {
   readonly write: Write;
@@ -14,21 +13,19 @@ interface Waiting {
 }
 
 export class WriteBatcher {
-  readonly #driver: Driver;
+  readonly #provider: Provider;
   readonly #limit: AdaptiveLimit;
-  readonly #counters: Counters;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(driver: Driver, pace: AdaptiveLimit, counters: Counters) {
-    this.#driver = driver;
-    this.#limit = pace;
-    this.#counters = counters;
+  constructor(provider: Provider, limit: AdaptiveLimit) {
+    this.#provider = provider;
+    this.#limit = limit;
   }
 
   /**
-   * The write's outcome. `isAlone`: in a request of its own, because in another's company a refusal tells nothing (rule 1). `changeCount`:
-   * changes that wait for it.
+   * The write's outcome. `isAlone`: in a request of its own, since a refusal is certain only there (rule 1). `changeCount`: the changes that wait
+   * for it. One request, shared where it can be.
    */
   send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
     const outcome = Promise.withResolvers<WriteOutcome>();
@@ -42,10 +39,9 @@ export class WriteBatcher {
     const batch = this.#nextBatch();
     if (batch.length === 0) return undefined;
     const writes = batch.map(({ write }) => write);
-    countWrite(this.#counters);
     let isThrottled = false;
     try {
-      const outcomes = await this.#driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+      const outcomes = await sendWrites(this.#provider, writes);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
     } catch (error) {
@@ -54,9 +50,9 @@ export class WriteBatcher {
     return { operations: batch.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
   }
 
-  /** The oldest that waits, with those of its lane that may come along. */
+  /** The write that waits longest, with those of its lane that fit into the same request. */
   #nextBatch(): Waiting[] {
-    const { limits } = this.#driver;
+    const { limits } = this.#provider.driver;
     const batch: Waiting[] = [];
     let lane: string | undefined;
     let bytes = 0;

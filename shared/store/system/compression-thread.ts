@@ -4,12 +4,12 @@ import { Worker } from 'node:worker_threads';
 import type { Compression, Compressor } from '../contract/runtime.ts';
 import { CHUNK_BYTES_LEAST, compressHere, METHODS, smallerOf } from '../format/compression.ts';
 
-/** Fewer pages, up to some 5 ms of work, are compressed on the spot: the commits of single puts would wait longer for the thread than that. */
+/** Commits of fewer pages are compressed on the spot, in some 5 ms at most: single puts would wait longer than that for the thread. */
 const PAGES_LEAST = 64;
 /** While so many commits wait for the thread, further ones are compressed on the spot. */
 const BACKLOG_MAX = 8;
 
-/** Its own source, so that it needs no file beside a bundle. Bodies come, and go, one behind another in one buffer, which is handed over. */
+/** The thread's source, as text: a bundle has no file for it. Bodies travel in one buffer, end to end, which is transferred and not copied. */
 const SOURCE = `
   const { parentPort } = require('node:worker_threads');
   const zlib = require('node:zlib');
@@ -40,7 +40,7 @@ interface Reply {
 
 type Pieces = readonly Uint8Array[] | undefined;
 
-/** Starts its thread with the first large commit, which it does not keep waiting. A thread that failed, or was closed, is not started again. */
+/** Starts its thread with the first large commit, and compresses that one on the spot. A thread that failed or was closed is not started again. */
 export class CompressionThread implements Compressor {
   readonly #waiting = new Map<number, (pieces: Pieces) => void>();
   #worker: Worker | undefined;
@@ -66,10 +66,10 @@ export class CompressionThread implements Compressor {
     return this.#isOnline && this.#waiting.size < BACKLOG_MAX;
   }
 
-  /** A process that may not have threads, or no further one, does without. */
+  /** A process that may not start a thread does without. */
   #start(): void {
     try {
-      // Flags of the process, such as --input-type, are not meant for it.
+      // Flags of the process, such as --input-type, would apply to the thread's source too.
       const worker = new Worker(SOURCE, { eval: true, execArgv: [], name: 'stowage compression' });
       worker.unref();
       worker.once('online', () => (this.#isOnline = !this.#isOver));
@@ -113,7 +113,7 @@ export class CompressionThread implements Compressor {
   }
 }
 
-/** In memory of their own, which can be handed over. */
+/** End to end in a buffer of their own, which can be transferred. */
 function joined(bodies: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
   let end = 0;

@@ -1,4 +1,4 @@
-// The system's clock, chance and threads: with the compression thread beside it the only touch of Node's own.
+// The system's clock, chance and threads. With its neighbours in this folder it is the only part of the store that touches Node's.
 import { randomFillSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';

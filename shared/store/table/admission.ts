@@ -1,4 +1,4 @@
-// The bound on what waits to be written: bytes and changes. Whoever comes when it is reached waits in line; the line is bounded too.
+// Bounds the changes that wait to be written, in number and bytes. A call beyond that waits in line, and the line is bounded too.
 import { StoreError } from '../contract/errors.ts';
 
 const WAITING_MAX = 10_000;
@@ -9,7 +9,7 @@ interface Waiting {
   admit(): void;
 }
 
-/** A place in the queues. */
+/** Room for a call's changes, or a place in line for it. */
 export interface Ticket {
   /** Resolves when there is room; undefined if there was at once. */
   readonly entered: Promise<void> | undefined;
@@ -43,10 +43,10 @@ export class Admission {
   }
 
   #leave(waiting: Waiting): void {
-    const place = this.#line.indexOf(waiting);
-    if (place < 0) return this.#giveBack(waiting.bytes, waiting.count);
-    this.#line.splice(place, 1);
-    // It may have been too large for the room that those behind it fit into.
+    const index = this.#line.indexOf(waiting);
+    if (index < 0) return this.#giveBack(waiting.bytes, waiting.count);
+    this.#line.splice(index, 1);
+    // Those behind it may fit into room that was too small for it.
     this.#admit();
   }
 
@@ -56,7 +56,7 @@ export class Admission {
     this.#admit();
   }
 
-  /** Lets in from the head of the line whoever has room. */
+  /** Admits from the head of the line as long as there is room. */
   #admit(): void {
     for (
       let first = this.#line[0];
@@ -69,7 +69,7 @@ export class Admission {
     }
   }
 
-  /** What is larger than the bound itself is admitted alone. */
+  /** A call larger than the bound itself is admitted alone. */
   #hasRoom(bytes: number, count: number): boolean {
     return this.#count === 0 || (this.#bytes + bytes <= this.#bytesMax && this.#count + count <= this.#countMax);
   }

@@ -1,5 +1,5 @@
-// What a codec carries: a value passes here only if it comes back the same; otherwise it is refused with what to do instead. A getter counts
-// as the value it gives.
+// Checks a value before it is encoded: it passes only if it comes back the same, and is refused with what to do instead otherwise. A getter
+// counts as the value it gives.
 
 /** Arrays, objects, Maps and Sets within each other that a value may have, at most: shallow enough for every recursive reader. */
 export const VALUE_DEPTH_MAX = 100;

@@ -1,9 +1,9 @@
-// A scan walks the leaves in order of position. Each leaf is taken from one reply, whole, and counts for exactly the positions it owned in
-// it; the next leaf is sought at its high. So a record that exists throughout is given once, whatever splits meanwhile (rule 20).
+// A scan walks the leaves in order of position. It takes each leaf whole from one reply, gives the records of exactly the positions that the leaf
+// owned then, and seeks the next leaf at its high. So it gives a record that exists throughout once, whatever splits meanwhile (rule 20).
 import { layersOf } from '../container/layers.ts';
 import { mergeLayers } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
-import type { Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
+import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
@@ -23,39 +23,52 @@ import {
 import { isExpired, isTombstone, type StoredRecord } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
+import { decodeEntry, type ValueContext } from './values.ts';
 
-/** Leaves read ahead of the one being given. */
+/** Leaves read ahead of the one whose records are being given. */
 const LEAVES_AHEAD = 4;
 
-export type MakeEntry<V> = (key: string, record: StoredRecord, incarnation: Id64) => Entry<V>;
+export interface ScanContext {
+  readonly engine: Engine;
+  readonly deadlines: Deadlines;
+  readonly order: Order;
+  readonly codec: CodecName;
+}
+
+/** Which positions a scan gives, and the incarnation it is bound to, if its cursor names one. */
+interface Bounds {
+  readonly from: Position;
+  readonly end: UpperBound;
+  readonly incarnation: Id64 | undefined;
+}
 
 export class TableScan<V> implements Scan<V> {
   readonly #engine: Engine;
   readonly #deadlines: Deadlines;
   readonly #order: Order;
   readonly #options: ScanOptions;
-  readonly #makeEntry: MakeEntry<V>;
-  readonly #place: PositionOf;
-  readonly #bounds: { readonly from: Position; readonly end: UpperBound; readonly incarnation: Id64 | undefined };
+  readonly #values: ValueContext;
+  readonly #positionOf: PositionOf;
+  readonly #bounds: Bounds;
   readonly #ahead = new Map<string, Promise<Snapshot>>();
   #state: ScanState | undefined;
   #isStarted = false;
+  #isAtEnd = false;
 
-  constructor(engine: Engine, deadlines: Deadlines, order: Order, options: ScanOptions, makeEntry: MakeEntry<V>) {
+  /** Throws `invalid` for options that make no sense. */
+  constructor({ engine, deadlines, order, codec }: ScanContext, options: ScanOptions) {
     this.#engine = engine;
     this.#deadlines = deadlines;
     this.#order = order;
     this.#options = options;
-    this.#makeEntry = makeEntry;
-    this.#place = positionsOf(order, 0);
-    this.#bounds = boundsOf(options, order, engine.table);
+    this.#values = { table: engine.table, codec };
+    this.#positionOf = positionsOf(order, 0);
+    this.#bounds = checkBounds(options, order, engine.table);
   }
 
   get cursor(): string | undefined {
     return this.#state === undefined ? this.#options.cursor : this.#isAtEnd ? undefined : encodeCursor(this.#state);
   }
-
-  #isAtEnd = false;
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Entry<V>> {
     if (this.#isStarted)
@@ -69,24 +82,25 @@ export class TableScan<V> implements Scan<V> {
       const { incarnation, high, order } = leaf.header;
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
-      for (const found of recordsFrom(this.#engine, leaf, this.#place, position, end)) {
+      const range = { engine: this.#engine, leaf, positionOf: this.#positionOf, from: position, end };
+      for (const found of recordsIn(range)) {
         if ('error' in found) {
           this.#goPast(found.high, position, incarnation);
           throw found.error;
         }
         if (this.#engine.turns.isLong) await this.#engine.turns.pause();
         const { record, at } = found;
-        // Past the record before it is decoded: who catches that error goes on behind it.
+        // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
         this.#state = { order: this.#order, incarnation, position: successor(at), end };
         left -= 1;
-        yield this.#makeEntry(decodeKey(record.key), record, incarnation);
+        yield decodeEntry(this.#values, decodeKey(record.key), record, incarnation);
         if (left === 0) return;
       }
       position = this.#goPast(high, position, incarnation);
     }
   }
 
-  /** All below `high` is given, or told to be damaged: where the scan goes on. */
+  /** The scan goes on at `high`: every record below was given, or told to be damaged. */
   #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
     const { end } = this.#bounds;
     this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
@@ -94,7 +108,7 @@ export class TableScan<V> implements Scan<V> {
     return this.#state.position;
   }
 
-  /** The leaf at `position`. Where it is damaged the cursor goes past it, as far as its branch says where the next one begins. */
+  /** The leaf at `position`. If its header is damaged the cursor goes past it, to where the branch says that the next one begins. */
   async #leafOrPast(position: Position): Promise<Snapshot> {
     const { tree } = this.#engine;
     try {
@@ -144,11 +158,8 @@ function nameOf(position: Position): string {
   return Buffer.from(position).toString('latin1');
 }
 
-function boundsOf(
-  options: ScanOptions,
-  order: Order,
-  table: string,
-): { from: Position; end: UpperBound; incarnation: Id64 | undefined } {
+/** Throws `invalid` for bounds that make no sense, or that are not those of the cursor. */
+function checkBounds(options: ScanOptions, order: Order, table: string): Bounds {
   const { prefix, from, to, limit, cursor } = options;
   const hasBounds = prefix !== undefined || from !== undefined || to !== undefined;
   const refuse = (message: string): never => {
@@ -180,30 +191,34 @@ function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }
 
-/** A stretch of a leaf, from `low` to `high`, of which a page is damaged: nobody can say which records it has. */
+/** A damaged page, from `low` to `high`: nobody can say which records lie there. */
 interface DamagedStretch {
   readonly error: StoreError;
   readonly low: Position;
   readonly high: UpperBound;
 }
 
-/** The live records of a leaf in [from, end), in order, up to the first stretch that is damaged: it comes last. */
-function* recordsFrom(
-  engine: Engine,
-  leaf: Snapshot,
-  place: PositionOf,
-  from: Position,
-  end: UpperBound,
-): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
-  const nowMs = engine.runtime.wallMs();
-  for (const page of pagesBetween(engine, leaf, place, from, end)) {
+/** The records of a leaf in [from, end). */
+interface LeafRange {
+  readonly engine: Engine;
+  readonly leaf: Snapshot;
+  readonly positionOf: PositionOf;
+  readonly from: Position;
+  readonly end: UpperBound;
+}
+
+/** The live records of a range, in order, up to the first stretch that is damaged: it comes last. */
+function* recordsIn(range: LeafRange): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
+  const { from, end } = range;
+  const nowMs = range.engine.runtime.wallMs();
+  for (const page of pagesIn(range)) {
     if ('error' in page) {
       yield page;
       return;
     }
     for (let index = 0; index < recordCount(page); index += 1) {
       const record = recordAt(page, index);
-      const at = place(record.key);
+      const at = range.positionOf(record.key);
       if (compareBytes(at, from) < 0) continue;
       if (!beforeBound(at, end)) return;
       if (!isTombstone(record) && !isExpired(record, nowMs)) yield { record, at };
@@ -218,17 +233,12 @@ interface Row {
 }
 
 /**
- * Pages that hold the records of a leaf in [from, end), in order, and some beside. A leaf in one layer gives its pages as they come; several layers
- * are opened together, and give what lies before the first damage in any.
+ * Pages that hold the records of a range, in order, and some beside. A leaf of one layer gives its pages as they come; several layers are
+ * opened together, and give what lies before the first damage in any.
  */
-function* pagesBetween(
-  engine: Engine,
-  leaf: Snapshot,
-  place: PositionOf,
-  from: Position,
-  end: UpperBound,
-): Generator<Page | DamagedStretch> {
-  const layers = layersOf(leaf.header).map((refs) => rowsBetween(refs, leaf, from, end));
+function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
+  const { engine, leaf, positionOf } = range;
+  const layers = layersOf(leaf.header).map((refs) => rowsIn(refs, range));
   const [only] = layers;
   if (layers.length === 1 && only !== undefined) {
     for (const row of only) yield open(engine, leaf, row);
@@ -242,14 +252,14 @@ function* pagesBetween(
   const intact = layers.map((rows) => rows.filter(({ low }) => beforeBound(low, first?.low)));
   const page = mergeLayers(
     intact.map((rows) => rows.map(({ ref }) => pageOf(leaf, ref, engine.table))),
-    place,
+    positionOf,
   );
-  yield first === undefined ? page : slicePage(page, 0, lowerBound(page, first.low, place));
+  yield first === undefined ? page : slicePage(page, 0, lowerBound(page, first.low, positionOf));
   if (first !== undefined) yield first;
 }
 
-/** The rows of a layer that may hold records in [from, end). */
-function rowsBetween(refs: readonly PageRef[], leaf: Snapshot, from: Position, end: UpperBound): Row[] {
+/** The rows of a layer that may hold records of the range. */
+function rowsIn(refs: readonly PageRef[], { leaf, from, end }: LeafRange): Row[] {
   const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
   return rows.filter(
     ({ low, high }, row) =>

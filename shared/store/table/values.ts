@@ -1,6 +1,6 @@
 // Values at the edge: how a record's value becomes bytes and back. The engine below never decodes a value; the codec's tag is stored
 // with the record, so any table handle reads any record.
-import type { CodecName, EncodedValue } from '../contract/api.ts';
+import type { CodecName, EncodedValue, Entry } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
@@ -12,6 +12,12 @@ export const RECORD_BYTES_MAX = 512 * 1024;
 
 /** The tags of FORMAT.md. */
 const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;
+
+/** What an open table knows of its values. */
+export interface ValueContext {
+  readonly table: string;
+  readonly codec: CodecName;
+}
 
 export interface TaggedBytes {
   readonly tag: number;
@@ -41,27 +47,27 @@ function jsonOf(value: unknown, isPlain: boolean): string {
 }
 
 /** Encodes a value; throws `invalid` for what the codec cannot carry, `too_large` above 512 KiB with the key. */
-export function encodeValue(codec: CodecName, value: unknown, place: { table: string; key: string }): TaggedBytes {
+export function encodeValue(codec: CodecName, value: unknown, where: { table: string; key: string }): TaggedBytes {
   let encoded: TaggedBytes;
   try {
     encoded = ENCODERS[codec](value);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new StoreError('invalid', `the codec "${codec}" cannot carry the value: ${detail}`, { ...place, cause });
+    throw new StoreError('invalid', `the codec "${codec}" cannot carry the value: ${detail}`, { ...where, cause });
   }
-  const bytes = encoded.bytes.length + Buffer.byteLength(place.key);
+  const bytes = encoded.bytes.length + Buffer.byteLength(where.key);
   if (bytes > RECORD_BYTES_MAX) {
     throw new StoreError(
       'too_large',
       `the record takes ${bytes} bytes encoded, at most ${RECORD_BYTES_MAX} are allowed`,
-      place,
+      where,
     );
   }
   return encoded;
 }
 
 /** Decodes by the stored tag; a handle of codec `encoded` gets the bytes as they are. Throws `corrupt` if they cannot be decoded. */
-export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { table: string; key: string }): unknown {
+export function decodeValue(codec: CodecName, stored: TaggedBytes, where: { table: string; key: string }): unknown {
   const name = TAG_NAMES[stored.tag];
   try {
     if (name === undefined) throw new RangeError(`unknown codec tag ${stored.tag}`);
@@ -70,8 +76,16 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, place: { tabl
     if (name === 'bytes') return new Uint8Array(stored.bytes);
     return name === 'msgpack' ? unpackValue(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
   } catch (cause) {
-    throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...place, cause });
+    throw new StoreError('corrupt', 'the stored value cannot be decoded', { ...where, cause });
   }
+}
+
+/** The record as its table's users see it. Throws `corrupt` if its value cannot be decoded. */
+export function decodeEntry<V>(context: ValueContext, key: string, record: StoredRecord, incarnation: Id64): Entry<V> {
+  const { table, codec } = context;
+  const { version, expiresAtMs } = record;
+  const value = decodeValue(codec, { tag: record.codec, bytes: record.value }, { table, key }) as V;
+  return { key, value, version: versionOf({ incarnation, version }), expiresAtMs };
 }
 
 /** A record's version as users see it: opaque, and never the same for the same key again. */
@@ -79,6 +93,7 @@ export function versionOf({ incarnation, version }: { readonly incarnation: Id64
   return `${incarnation}-${version.toString(36)}`;
 }
 
+/** Whether the present record is at the version that a call asks for; true if it asks for none. */
 export function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
   if (ifVersion === undefined) return true;
   return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;

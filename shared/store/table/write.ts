@@ -1,22 +1,29 @@
-// Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item hears its
-// verdict, at the latest when the deadline passes.
+// Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item gets its verdict,
+// at the latest when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
-import { byPosition, Change, type Verdict, type VerdictSink, type Action } from '../container/change.ts';
+import { byPosition, Change, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { EMPTY_BYTES } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
+import type { Prepared } from './actions.ts';
 import type { Admission, Ticket } from './admission.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
-/** What a change counts beside its key and value. */
+/** Memory that a change takes beside its key and value, roughly. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
-/** What the item of a batch asks for, and the bytes of its value as far as they are known. Throws if it cannot be. */
-export type Prepare<T> = (item: T) => { readonly wish: Action; readonly bytes: number };
+/** One call's items, and what is made of each. */
+export interface WriteBatch<T extends Keyed, O> {
+  readonly items: readonly T[];
+  /** What the item asks for. Throws if that makes no sense: then the item fails with what was thrown. */
+  readonly prepare: (item: T) => Prepared;
+  readonly outcome: (item: T, verdict: Verdict) => O;
+  readonly options: CallOptions | undefined;
+}
 
 export interface WriterContext {
   readonly engine: Engine;
@@ -27,68 +34,63 @@ export interface WriterContext {
 
 export class Writer {
   readonly #context: WriterContext;
-  readonly #place: PositionOf;
+  readonly #positionOf: PositionOf;
 
   constructor(context: WriterContext) {
     this.#context = context;
-    this.#place = positionsOf(context.order, 0);
+    this.#positionOf = positionsOf(context.order, 0);
   }
 
-  /** A verdict for each item. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
-  async write<T extends Keyed>(
-    items: readonly T[],
-    prepare: Prepare<T>,
-    options: CallOptions | undefined,
-  ): Promise<Verdict[]> {
-    const deadline = this.#context.deadlines.begin(options);
+  /** An outcome for each item, in order. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
+  async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
+    const { items, options, outcome } = batch;
+    const { deadlines, engine } = this.#context;
+    const deadline = deadlines.begin(options);
+    const { turns } = engine;
+    const waves = new Waves();
+    // No await before the first item is encoded: its caller may change the value as soon as it has the promise.
+    for (const [index, { key }] of items.entries()) {
+      if (index > 0 && turns.isLong) await turns.pause();
+      waves.add(key, index);
+    }
     const verdicts: Verdict[] = [];
-    for (const each of wavesOf(items)) {
+    for (const each of waves.all) {
       const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items) : each;
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT));
-        await this.#writeSlice(slice, items, prepare, deadline);
+        await this.#writeSlice(slice, batch, deadline);
       }
     }
-    return verdicts;
+    return turns.map(verdicts, (verdict, index) => outcome(items[index]!, verdict));
   }
 
-  /** In order of position: so the slices of a large batch lie side by side, and each container is written for one or two of them. */
+  /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
   async #sorted(wave: readonly number[], items: readonly Keyed[]): Promise<number[]> {
     const { turns } = this.#context.engine;
-    const runs: Placed[][] = [];
-    for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-      const run: Placed[] = [];
-      await turns.forEach(wave.slice(first, first + SLICE_COUNT), (index) => {
-        run.push({ index, position: this.#positionOf(items[index]!.key) });
-      });
-      runs.push(run.sort(byPosition));
-    }
-    // Runs that are in order are merged, not sorted: a fraction of the work.
-    return runs
-      .flat()
-      .sort(byPosition)
-      .map(({ index }) => index);
+    const located = await turns.map(wave, (index): Located => ({ index, position: this.#locate(items[index]!.key) }));
+    return (await turns.sort(located, byPosition)).map(({ index }) => index);
   }
 
-  /** Where it lies; the beginning for a key that has no position: its verdict says so when its turn comes. */
-  #positionOf(key: string): Position {
+  /** The key's position; the beginning for a key that has none: its verdict says so when its turn comes. */
+  #locate(key: string): Position {
     try {
-      return this.#place(encodeKey(key, this.#context.engine.table));
+      return this.#positionOf(encodeKey(key, this.#context.engine.table));
     } catch {
       return EMPTY_BYTES;
     }
   }
 
-  /** Undefined if it could not be made: then it has its verdict. */
-  #changeOf<T extends Keyed>(slice: Slice, index: number, item: T, prepare: Prepare<T>, begunTick: number) {
+  /** The change that an item asks for; undefined if that makes no sense: then the item has its verdict. */
+  #prepare<T extends Keyed, O>(slice: Slice, index: number, batch: WriteBatch<T, O>, begunTick: number) {
     const { engine, order } = this.#context;
     try {
+      const item = batch.items[index]!;
       const key = encodeKey(item.key, engine.table);
-      const { wish, bytes } = prepare(item);
-      const position = this.#place(key);
+      const { action, bytes } = batch.prepare(item);
+      const position = this.#positionOf(key);
       const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
       const rest = { order, level: 0, begunTick, isHint: false, sink: slice };
-      return new Change({ key, position, wish, bytes: cost, index, ...rest });
+      return new Change({ key, position, wish: action, bytes: cost, index, ...rest });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });
@@ -96,20 +98,15 @@ export class Writer {
     }
   }
 
-  async #writeSlice<T extends Keyed>(
-    slice: Slice,
-    items: readonly T[],
-    prepare: Prepare<T>,
-    deadline: Deadline,
-  ): Promise<void> {
+  async #writeSlice<T extends Keyed, O>(slice: Slice, batch: WriteBatch<T, O>, deadline: Deadline): Promise<void> {
     const { engine, deadlines } = this.#context;
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
-    for (const [place, index] of slice.indexes.entries()) {
-      if (place > 0 && engine.turns.isLong) await engine.turns.pause();
-      // Nothing of the slice has been sent.
+    for (const [count, index] of slice.indexes.entries()) {
+      if (count > 0 && engine.turns.isLong) await engine.turns.pause();
+      // Nothing of this slice was sent yet.
       if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
-      const change = this.#changeOf(slice, index, items[index]!, prepare, begunTick);
+      const change = this.#prepare(slice, index, batch, begunTick);
       if (change !== undefined) changes.push(change);
     }
     if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
@@ -149,9 +146,23 @@ export interface Keyed {
   readonly key: string;
 }
 
-interface Placed {
+interface Located {
   readonly index: number;
   readonly position: Position;
+}
+
+/** Indexes in as few waves as hold each key at most once. */
+class Waves {
+  readonly all: number[][] = [];
+  readonly #seen = new Map<string, number>();
+
+  add(key: string, index: number): void {
+    const wave = this.#seen.get(key) ?? 0;
+    this.#seen.set(key, wave + 1);
+    const indexes = this.all[wave];
+    if (indexes === undefined) this.all.push([index]);
+    else indexes.push(index);
+  }
 }
 
 /** Items of a batch that are written together, and what became of each. */
@@ -182,18 +193,4 @@ class Slice implements VerdictSink {
     this.left -= 1;
     if (this.left === 0) this.#done.resolve();
   }
-}
-
-/** Indexes in as few waves as hold each key at most once. */
-function wavesOf(items: readonly Keyed[]): number[][] {
-  const waves: number[][] = [];
-  const seen = new Map<string, number>();
-  for (const [index, { key }] of items.entries()) {
-    const wave = seen.get(key) ?? 0;
-    seen.set(key, wave + 1);
-    const indexes = waves[wave];
-    if (indexes === undefined) waves.push([index]);
-    else indexes.push(index);
-  }
-  return waves;
 }

@@ -14,14 +14,9 @@ import {
   recordAt,
   recordCount,
 } from '../../../shared/store/format/page.ts';
-import {
-  endOfPrefix,
-  loadHash,
-  positionsOf,
-  separatorBetween,
-  successor,
-} from '../../../shared/store/format/position.ts';
+import { endOfPrefix, positionsOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
 import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/record.ts';
+import { loadHash } from '../../../shared/store/system/hash.ts';
 
 /** A small generator of numbers for tests (mulberry32), so that a failure can be run again. */
 function numbers(seed: number): (below: number) => number {

@@ -10,8 +10,13 @@ const IN_FLIGHT_MOST = 64;
 /** What becomes of a request, from how many are in flight with it. */
 type Answer = (inFlight: number) => { readonly tookMs: number; readonly reply?: Reply };
 
+interface Limited {
+  readonly limit: AdaptiveLimit;
+  readonly runtime: VirtualRuntime;
+}
+
 /** Lets `count` requests of `callers` be answered, each of which waits for its own; the most that were in flight, and how long it took. */
-async function answer(pace: AdaptiveLimit, runtime: VirtualRuntime, count: number, answered: Answer, callers = 256) {
+async function answer({ limit, runtime }: Limited, count: number, answered: Answer, callers = 256) {
   const begunMs = runtime.monotonicMs();
   let [left, inFlight, most] = [count, 0, 0];
   const send = async (): Promise<Reply> => {
@@ -25,96 +30,96 @@ async function answer(pace: AdaptiveLimit, runtime: VirtualRuntime, count: numbe
   const call = async (): Promise<void> => {
     for (; left > 0;) {
       left -= 1;
-      await pace.run(send);
+      await limit.run(send);
     }
   };
   await runtime.run(Promise.all(Array.from({ length: callers }, call)));
   return { most, tookMs: runtime.monotonicMs() - begunMs };
 }
 
-function newPace() {
+function newLimit(): Limited {
   const runtime = new VirtualRuntime();
-  return { runtime, pace: new AdaptiveLimit(runtime) };
+  return { runtime, limit: new AdaptiveLimit(runtime) };
 }
 
 test('while requests wait and more in flight bring more, more may be in flight, up to a bound', async () => {
-  const { runtime, pace } = newPace();
-  const before = pace.inFlightMax;
-  await answer(pace, runtime, 100, () => ({ tookMs: 10 }));
-  expect(pace.inFlightMax).toBeGreaterThan(before);
-  await answer(pace, runtime, 3_000, () => ({ tookMs: 10 }));
-  expect(pace.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
+  const limited = newLimit();
+  const before = limited.limit.inFlightMax;
+  await answer(limited, 100, () => ({ tookMs: 10 }));
+  expect(limited.limit.inFlightMax).toBeGreaterThan(before);
+  await answer(limited, 3_000, () => ({ tookMs: 10 }));
+  expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
 });
 
 test('a lone caller leaves the limit where it is', async () => {
-  const { runtime, pace } = newPace();
-  const before = pace.inFlightMax;
-  await answer(pace, runtime, 1_000, () => ({ tookMs: 10 }), 1);
-  expect(pace.inFlightMax).toBe(before);
+  const limited = newLimit();
+  const before = limited.limit.inFlightMax;
+  await answer(limited, 1_000, () => ({ tookMs: 10 }), 1);
+  expect(limited.limit.inFlightMax).toBe(before);
 });
 
 test('where more in flight bring less, few are sent at a time', async () => {
-  const { runtime, pace } = newPace();
-  await answer(pace, runtime, 4_000, (inFlight) => ({ tookMs: 5 * inFlight ** 1.5 }));
-  expect(pace.inFlightMax).toBeLessThanOrEqual(4);
+  const limited = newLimit();
+  await answer(limited, 4_000, (inFlight) => ({ tookMs: 5 * inFlight ** 1.5 }));
+  expect(limited.limit.inFlightMax).toBeLessThanOrEqual(4);
 });
 
 test('where fewer in flight answer more operations each, few are sent at a time', async () => {
-  const { runtime, pace } = newPace();
-  await answer(pace, runtime, 4_000, (inFlight) => ({
+  const limited = newLimit();
+  await answer(limited, 4_000, (inFlight) => ({
     tookMs: 5 * inFlight,
     reply: { operations: Math.ceil(100 / inFlight), isThrottled: false },
   }));
-  expect(pace.inFlightMax).toBeLessThanOrEqual(4);
+  expect(limited.limit.inFlightMax).toBeLessThanOrEqual(4);
 });
 
 test('where the provider has become able to take more, as many are in flight again before long', async () => {
-  const { runtime, pace } = newPace();
-  await answer(pace, runtime, 4_000, (inFlight) => ({ tookMs: 5 * inFlight ** 1.5 }));
-  await answer(pace, runtime, 8_000, () => ({ tookMs: 5 }));
-  expect(pace.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
+  const limited = newLimit();
+  await answer(limited, 4_000, (inFlight) => ({ tookMs: 5 * inFlight ** 1.5 }));
+  await answer(limited, 8_000, () => ({ tookMs: 5 }));
+  expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
 });
 
 test('the queue of a provider that works on four requests at a time stays bounded, and is never empty', async () => {
-  const { runtime, pace } = newPace();
+  const limited = newLimit();
   const freeMs = [0, 0, 0, 0];
   const served: Answer = () => {
     const slot = freeMs.indexOf(Math.min(...freeMs));
-    freeMs[slot] = Math.max(freeMs[slot]!, runtime.monotonicMs()) + 10;
-    return { tookMs: freeMs[slot] - runtime.monotonicMs() };
+    freeMs[slot] = Math.max(freeMs[slot]!, limited.runtime.monotonicMs()) + 10;
+    return { tookMs: freeMs[slot] - limited.runtime.monotonicMs() };
   };
-  const { most, tookMs } = await answer(pace, runtime, 20_000, served, 1_000);
+  const { most, tookMs } = await answer(limited, 20_000, served, 1_000);
   expect(most).toBeLessThanOrEqual(IN_FLIGHT_MOST);
   expect(tookMs).toBeLessThan((1.02 * 20_000 * 10) / 4);
 });
 
 test('throttled replies to requests that were sent together halve the limit once, and two always may be in flight', async () => {
-  const { runtime, pace } = newPace();
-  const before = pace.inFlightMax;
-  await answer(pace, runtime, before, () => ({ tookMs: 1, reply: THROTTLED }));
-  expect(pace.inFlightMax).toBe(before / 2);
-  await answer(pace, runtime, 100, () => ({ tookMs: 1, reply: THROTTLED }));
-  expect(pace.inFlightMax).toBe(2);
+  const limited = newLimit();
+  const before = limited.limit.inFlightMax;
+  await answer(limited, before, () => ({ tookMs: 1, reply: THROTTLED }));
+  expect(limited.limit.inFlightMax).toBe(before / 2);
+  await answer(limited, 100, () => ({ tookMs: 1, reply: THROTTLED }));
+  expect(limited.limit.inFlightMax).toBe(2);
 });
 
 test('a provider that throttles above ten in flight is asked for no more most of the time, and for more once it does not', async () => {
-  const { runtime, pace } = newPace();
+  const limited = newLimit();
   let throttled = 0;
   const grudging: Answer = (inFlight) => {
     if (inFlight > 10) throttled += 1;
     return { tookMs: 10, reply: inFlight > 10 ? THROTTLED : ANSWERED };
   };
-  await answer(pace, runtime, 10_000, grudging);
+  await answer(limited, 10_000, grudging);
   expect(throttled).toBeLessThan(1_000);
-  await answer(pace, runtime, 5_000, () => ({ tookMs: 10 }));
-  expect(pace.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
+  await answer(limited, 5_000, () => ({ tookMs: 10 }));
+  expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
 });
 
 test('no more requests are in flight than may be', async () => {
-  const { runtime, pace } = newPace();
+  const limited = newLimit();
   let most = 0;
-  await answer(pace, runtime, 500, (inFlight) => {
-    most = Math.max(most, inFlight - pace.inFlightMax);
+  await answer(limited, 500, (inFlight) => {
+    most = Math.max(most, inFlight - limited.limit.inFlightMax);
     return { tookMs: inFlight };
   });
   expect(most).toBe(0);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
 import { Turns } from '../../../shared/store/io/turns.ts';
-import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const COUNT = 20_000;
 const ITEMS = Array.from({ length: COUNT }, (_, index) => ({ key: `key${index}`, value: index }));
@@ -39,6 +39,21 @@ async function slowTable() {
   const table = await runtime.run(store.table<number>('t', { containers: 8 }));
   return { runtime, table };
 }
+
+test.each([0, 1, 5_000, 5_001, 32_123])('%d items are sorted, and what is sorted stays as it was', async (count) => {
+  const draw = randomSource(count);
+  const items = Array.from({ length: count }, () => Math.floor(draw() * 10_000));
+  const before = items.slice();
+  expect(await new Turns(new VirtualRuntime()).sort(items, (a, b) => a - b)).toEqual(items.toSorted((a, b) => a - b));
+  expect(items).toEqual(before);
+});
+
+test('sorting ends its turns', async () => {
+  const runtime = new SlowRuntime();
+  const items = Array.from({ length: 50_000 }, (_, index) => (index * 7_919) % 50_000);
+  await runtime.run(new Turns(runtime).sort(items, (a, b) => a - b));
+  expect(runtime.longest).toBeLessThanOrEqual(STEPS_A_TURN_MOST);
+});
 
 describe('on a machine whose clock moves with the work', () => {
   const works: Record<string, (table: Table<number>) => Promise<unknown>> = {

@@ -1,4 +1,4 @@
-// Trains: commits that wait at the same moment share a request where the provider takes them together, and each hears its own outcome.
+// Batches: commits that wait at the same moment share a request where the provider takes them together, and each hears its own outcome.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
@@ -16,7 +16,7 @@ function insert(id: string, bytes = 10): Write {
   };
 }
 
-/** A sender on memory, and the ids in each request it made. Ids of one lane begin alike. */
+/** A batcher on memory, and the ids in each request it made. Ids of one lane begin alike. */
 function sending() {
   const requests: string[][] = [];
   const memory = memoryDriver();
@@ -31,25 +31,25 @@ function sending() {
       return each.flat();
     },
   };
-  const sender = new WriteBatcher(driver, new AdaptiveLimit(new VirtualRuntime()), newCounters());
-  return { sender, requests };
+  const batcher = new WriteBatcher({ driver, counters: newCounters() }, new AdaptiveLimit(new VirtualRuntime()));
+  return { batcher, requests };
 }
 
 test('a lone write departs at once, alone', async () => {
-  const { sender, requests } = sending();
-  expect(await sender.send(insert('a1'), false, 1)).toMatchObject({ kind: 'written' });
+  const { batcher, requests } = sending();
+  expect(await batcher.send(insert('a1'), false, 1)).toMatchObject({ kind: 'written' });
   expect(requests).toEqual([['a1']]);
 });
 
 test('writes of one lane that wait together share a request, as many as it takes', async () => {
-  const { sender, requests } = sending();
-  await Promise.all(['a1', 'a2', 'a3', 'a4'].map((id) => sender.send(insert(id), false, 1)));
+  const { batcher, requests } = sending();
+  await Promise.all(['a1', 'a2', 'a3', 'a4'].map((id) => batcher.send(insert(id), false, 1)));
   expect(requests).toEqual([['a1', 'a2', 'a3'], ['a4']]);
 });
 
 test('lanes never mix', async () => {
-  const { sender, requests } = sending();
-  await Promise.all(['a1', 'b1', 'a2', 'b2'].map((id) => sender.send(insert(id), false, 1)));
+  const { batcher, requests } = sending();
+  await Promise.all(['a1', 'b1', 'a2', 'b2'].map((id) => batcher.send(insert(id), false, 1)));
   expect(requests).toEqual([
     ['a1', 'a2'],
     ['b1', 'b2'],
@@ -57,30 +57,30 @@ test('lanes never mix', async () => {
 });
 
 test('a request carries no more bytes than the provider takes, save for a single write', async () => {
-  const { sender, requests } = sending();
+  const { batcher, requests } = sending();
   await Promise.all([
-    sender.send(insert('a1', 600), false, 1),
-    sender.send(insert('a2', 600), false, 1),
-    sender.send(insert('a3', 300), false, 1),
-    sender.send(insert('a4', 2_000), false, 1),
+    batcher.send(insert('a1', 600), false, 1),
+    batcher.send(insert('a2', 600), false, 1),
+    batcher.send(insert('a3', 300), false, 1),
+    batcher.send(insert('a4', 2_000), false, 1),
   ]);
   expect(requests).toEqual([['a1', 'a3'], ['a2'], ['a4']]);
 });
 
 test('what is to travel alone does, and keeps nobody waiting', async () => {
-  const { sender, requests } = sending();
+  const { batcher, requests } = sending();
   await Promise.all([
-    sender.send(insert('a1'), false, 1),
-    sender.send(insert('a2'), true, 1),
-    sender.send(insert('a3'), false, 1),
-    sender.send(insert('a4'), true, 1),
+    batcher.send(insert('a1'), false, 1),
+    batcher.send(insert('a2'), true, 1),
+    batcher.send(insert('a3'), false, 1),
+    batcher.send(insert('a4'), true, 1),
   ]);
   expect(requests).toEqual([['a1', 'a3'], ['a2'], ['a4']]);
 });
 
-test('each write of a train hears its own outcome', async () => {
-  const { sender } = sending();
-  await sender.send(insert('a2'), false, 1);
-  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => sender.send(insert(id), false, 1)));
+test('each write of a batch hears its own outcome', async () => {
+  const { batcher } = sending();
+  await batcher.send(insert('a2'), false, 1);
+  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false, 1)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written']);
 });

@@ -90,6 +90,46 @@ test('getMany fails the keys of a damaged page, and gives all the others', async
   expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
 });
 
+function remove(world: World, id: EntityId, part: PartName): void {
+  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
+  const left = new Map([...parts].filter(([name]) => name !== part));
+  world.state.entities.set(id, { version: entityVersion(`${version}x`), parts: left, chunksPeak });
+}
+
+test('getMany fails the keys of a page that is missing, and gives all the others', async () => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  const lost = keysIn(root, 1);
+  remove(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
+  const table = await opened(world);
+  const outcomes = await world.run(table.getMany(KEYS));
+  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
+  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
+  for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
+  expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
+});
+
+test('a scan tells of a page that is missing, and goes on behind it', async () => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  const lost = keysIn(root, 2);
+  remove(world, ROOT, partName(`p${root.header.pages[2]!.slot}`));
+  const { keys, errors } = await world.run(scanThrough(await opened(world)));
+  expect(errors).toMatchObject([{ code: 'corrupt', container: ROOT }]);
+  expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
+});
+
+test('a write that needs a page that is missing fails, and other records of its container are still written', async () => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  const [lost] = keysIn(root, 1);
+  const [other] = keysIn(root, 0);
+  remove(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
+  const table = await opened(world);
+  await expect(world.run(table.update(lost!, () => 'new'))).rejects.toMatchObject({ code: 'corrupt' });
+  expect((await world.run(table.update(other!, () => 'new')))?.value).toBe('new');
+});
+
 test('a page that was damaged and is mended is read again', async () => {
   const world = await oneLeaf();
   const whole = world.state.entities.get(ROOT)!;

@@ -1,0 +1,84 @@
+// What puts, updates and deletes ask of a record: actions, which the engine carries out, or decides from the record as it then stands.
+import type { Action, Decide, Decision } from '../container/change.ts';
+import type { DeleteItem, Entry, PutItem } from '../contract/api.ts';
+import { StoreError } from '../contract/errors.ts';
+import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
+
+/** The last moment a Date can hold, and below the largest varint. */
+const LATEST_MS = 8.64e15;
+
+export interface ActionContext extends ValueContext {
+  readonly wallMs: () => number;
+}
+
+/** An action, and the bytes of its value as far as they are known. */
+export interface Prepared {
+  readonly action: Action;
+  readonly bytes: number;
+}
+
+/** Throws `invalid` for options that make no sense, or a value that the codec cannot carry; `too_large`. */
+export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepared {
+  const { key, value, ifVersion, ifAbsent, ttlMs } = item;
+  const where = { table: context.table, key };
+  if (ifVersion !== undefined && ifAbsent === true)
+    throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', where);
+  const expiresAtMs = expiryAfter(ttlMs, context, key);
+  const { tag, bytes } = encodeValue(context.codec, value, where);
+  const writing: Decision = { kind: 'write', codec: tag, value: bytes, expiresAtMs };
+  if (ifVersion === undefined && ifAbsent !== true) return { action: writing, bytes: bytes.length };
+  const action: Decide = (current, incarnation) => {
+    if (ifAbsent === true && current !== undefined) return conflict('the record exists already', where);
+    if (!matches(ifVersion, current, incarnation)) return conflict('the record is not at the version given', where);
+    return writing;
+  };
+  return { action, bytes: bytes.length };
+}
+
+/** `change` is called once an attempt; undefined leaves the record as it is. Throws `invalid` for a `ttlMs` that makes no sense. */
+export function prepareUpdate<V>(
+  context: ActionContext,
+  key: string,
+  change: (current: Entry<V> | undefined) => V | undefined,
+  ttlMs: number | undefined,
+): Prepared {
+  const where = { table: context.table, key };
+  const expiresAtMs = expiryAfter(ttlMs, context, key);
+  const action: Decide = (current, incarnation) => {
+    const entry = current === undefined ? undefined : decodeEntry<V>(context, key, current, incarnation);
+    const value: unknown = change(entry);
+    if (value === undefined) return { kind: 'none' };
+    if (value instanceof Promise) {
+      // Nobody else would meet its failure.
+      value.catch(() => undefined);
+      throw new StoreError('invalid', 'the function given to update must not be asynchronous', where);
+    }
+    const { tag, bytes } = encodeValue(context.codec, value, where);
+    return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
+  };
+  return { action, bytes: 0 };
+}
+
+export function prepareDelete({ table }: ActionContext, { key, ifVersion }: DeleteItem): Prepared {
+  const action: Decide = (current, incarnation) => {
+    if (!matches(ifVersion, current, incarnation))
+      return conflict('the record is not at the version given', { table, key });
+    return current === undefined ? { kind: 'none' } : { kind: 'remove' };
+  };
+  return { action, bytes: 0 };
+}
+
+/** When a record put now expires, in wall-clock milliseconds. */
+function expiryAfter(ttlMs: number | undefined, { table, wallMs }: ActionContext, key: string): number | undefined {
+  if (ttlMs === undefined) return undefined;
+  if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0)
+    throw new StoreError('invalid', 'ttlMs must be a positive whole number', { table, key });
+  const expiresAtMs = wallMs() + ttlMs;
+  if (expiresAtMs > LATEST_MS)
+    throw new StoreError('invalid', 'ttlMs reaches beyond the end of time: leave it out', { table, key });
+  return expiresAtMs;
+}
+
+function conflict(message: string, where: { table: string; key: string }): Decision {
+  return { kind: 'none', error: new StoreError('conflict', message, where) };
+}
