@@ -11,6 +11,11 @@ import { parsed } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;
 
+/** MessagePack's 64-bit integers are decoded as bigints; one beyond the safe integers is left for the schema to refuse. */
+function safeNumber(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
 const PUT = z.strictObject({
   op: z.literal('put'),
   key: z.string(),
@@ -21,7 +26,7 @@ const PUT = z.strictObject({
   contentType: z.enum([MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.bytes]).exactOptional(),
   ifVersion: z.string().exactOptional(),
   ifAbsent: z.literal(true).exactOptional(),
-  ttlMs: z.int().min(1).max(TTL_MS_MAX).exactOptional(),
+  ttlMs: z.preprocess(safeNumber, z.int().min(1).max(TTL_MS_MAX)).exactOptional(),
 });
 const GET = z.strictObject({ op: z.literal('get'), key: z.string() });
 const DELETE = z.strictObject({ op: z.literal('delete'), key: z.string(), ifVersion: z.string().exactOptional() });
