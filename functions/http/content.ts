@@ -1,7 +1,7 @@
 // Values and media types: what a value may arrive as, what it can be given back as, and how one becomes the other. Bytes are stored
 // as they came, once they are known to parse; so the stored media type gives back the very same bytes.
 import { type EncodedValue, VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
-import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './convert.ts';
+import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './json-msgpack.ts';
 import { tooDeep } from './depth.ts';
 import { depthOf } from './json-source.ts';
 import { assertMsgpack } from './msgpack.ts';
@@ -14,8 +14,6 @@ export const MEDIA_TYPE_OF: Readonly<Record<Codec, string>> = {
   msgpack: 'application/msgpack',
   bytes: 'application/octet-stream',
 };
-
-export const MEDIA_TYPES: readonly string[] = Object.values(MEDIA_TYPE_OF);
 
 /** The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem `unsupported_media_type`. */
 export function codecOf(contentType: string | null, allowed: readonly Codec[]): Codec {
@@ -58,7 +56,7 @@ export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
  * The offers that are accepted, the best first: by weight, then by how closely their range names them (the type itself before any wildcard),
  * then by the order of the ranges, then by their own.
  */
-export function acceptable(accept: string | null, offers: readonly string[]): string[] {
+function acceptable(accept: string | null, offers: readonly string[]): string[] {
   if (accept === null || accept.trim() === '') return [...offers];
   const ranges = accept.split(',').map(mediaRange);
   return offers

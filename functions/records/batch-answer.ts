@@ -5,7 +5,7 @@ import { MEDIA_TYPE_OF } from '../http/content.ts';
 import { encodeMsgpack, msgpackArray, msgpackMap } from '../http/msgpack.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import type { Operation } from './batch-body.ts';
-import { recordText } from './scan.ts';
+import { recordText } from './record-text.ts';
 import { isoTime } from './tables.ts';
 
 /**

@@ -69,7 +69,7 @@ it.each([
     const { admin, put, freshTable } = instance();
     const table = await freshTable();
     // As JSON text each control character takes six bytes.
-    await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)) as Uint8Array);
+    await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)));
     const operations = [...Array.from({ length: 70 }, () => 'large'), 'none'].map((key) => ({ op: 'get', key }));
     const response = await admin(`${table}/batch`, {
       method: 'POST',
