@@ -10,7 +10,7 @@ export interface Baseline {
   readonly putManyMax: number;
   /** Most keys in one `getMany`; 1 where the provider has no batched get. */
   readonly getManyMax: number;
-  /** Records of equal lanes may ride in one `putMany`. */
+  /** Records of one lane may share a `putMany`, others not. */
   lane(key: string): string;
   /** Opens, or creates, the place that a dataset's records live in. */
   open(dataset: string): Promise<BaselineTable>;

@@ -4,7 +4,7 @@ import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Runtime } from '../../store/index.ts';
 import { type Histogram, newHistogram, recordLatency } from './histogram.ts';
-import type { Call, Unit } from './layouts.ts';
+import type { Call, Unit } from './layout-clients.ts';
 
 export interface WindowOptions {
   readonly concurrency: number;
@@ -153,7 +153,7 @@ class Run {
 }
 
 /** The error's own code, its name if it has none. */
-export function errorCode(error: unknown): string {
+function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code } = error as { code?: unknown };
   return typeof code === 'string' || typeof code === 'number' ? String(code) : error.name;

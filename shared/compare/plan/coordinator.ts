@@ -6,7 +6,7 @@ import type { Layout, Provider, Workload } from '../dimensions.ts';
 import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
 import { median } from './median.ts';
 import { cellsOf, type Plan, type PlannedCell, repeated, warmupCellsOf } from './plan.ts';
-import { Datasets, type Leftover } from './removal.ts';
+import { Datasets, type Leftover } from './datasets.ts';
 
 export type { Endpoint } from './endpoint.ts';
 
@@ -55,9 +55,9 @@ export interface CoordinatorOptions {
 const CELL_EXTRA_MS = 50_000;
 
 /**
- * Runs the plan: every cell once, then of each layout the rung of `load` with the highest median so far, until that is one with all its
- * repetitions: so no layout is judged by a lucky first run, nor by a rung that was the best only once. However the run ends, all datasets of it
- * and of its warm-up are removed then, which takes at most three minutes. Rejects only when the signal aborts.
+ * Runs the plan: every cell once, then `load` again, for each layout at the concurrency with the highest median so far, until that one has all
+ * its repetitions. So no layout is judged by one lucky run. However the run ends, its datasets and those of its warm-up are removed then, which
+ * takes at most three minutes. Rejects only when the signal aborts.
  */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const run = new PlanRun(plan, options);
@@ -146,7 +146,7 @@ class PlanRun {
     this.#done++;
   }
 
-  /** The best rung so far of each layout's load, where it lacks repetitions. A cell that fails uses up its tries. */
+  /** The best load cell of each layout so far, where it lacks repetitions. A cell that fails uses up its tries. */
   loadsToRepeat(cells: readonly PlannedCell[]): PlannedCell[] {
     const best = new Map<string, { readonly cell: PlannedCell; readonly rate: number }>();
     for (const cell of cells) {

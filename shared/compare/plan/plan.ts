@@ -12,7 +12,7 @@ export interface Plan {
   readonly records: number;
   readonly recordBytes: number;
   readonly seed: number;
-  /** Each layout's best rung of `load` runs so often in all; the median counts. Rungs that were the best for a while run more than once too. */
+  /** How often `load` runs at each layout's best concurrency; the median counts. One that was the best for a while runs more than once too. */
   readonly loadRepetitions: number;
 }
 

@@ -18,7 +18,7 @@ export interface Prices {
   readonly providers: Readonly<Record<Provider, ProviderPrices>>;
 }
 
-export function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): number {
+function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): number {
   return (
     billable.reads * prices.dollarsPerRead +
     billable.writes * prices.dollarsPerWrite +
