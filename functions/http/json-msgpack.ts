@@ -1,9 +1,9 @@
 // JSON as MessagePack, and MessagePack as JSON: exactly, or not at all. Integers stay integers and floats floats, none is rounded, no member
-// is lost. What the other form has no word for is refused, never replaced.
+// is lost. What the other form cannot express is refused, never replaced.
 import { OPEN_ARRAY, OPEN_OBJECT, partsOf, trimmed } from './json-source.ts';
 import { encodeMsgpack, msgpackArray, msgpackMap, MsgpackReader } from './msgpack.ts';
 
-/** The value holds something that its other form has not. */
+/** The value holds something that its other form cannot express. */
 export class NotCarried extends Error {
   constructor(what: string) {
     super(`the value holds ${what}`);

@@ -11,6 +11,7 @@ import { batchAnswer, type Outcome } from './batch-answer.ts';
 import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
 import { type RecordTable, tableNameOf, type Tables } from './tables.ts';
 
+/** Bytes of a batch as it is sent, inflated. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The route of batches. Gets alone need the role `read`, puts and deletes `write`. */
@@ -47,7 +48,7 @@ interface Batch {
 async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[]> {
   const { operations } = batch;
   const outcomes: Outcome[] = Array.from({ length: operations.length });
-  for (const group of groupsOf(operations)) {
+  for (const group of groupInOrder(operations)) {
     const runKind = async (op: Operation['op'], run: Run): Promise<void> => {
       const indexes = group.filter((index) => operations[index]!.op === op);
       if (indexes.length === 0) return;
@@ -66,8 +67,8 @@ async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[
 /** Runs operations of one kind; their outcomes come in the same order. */
 type Run = (table: RecordTable, operations: readonly Operation[], batch: Batch) => Promise<readonly Outcome[]>;
 
-/** Groups of indexes to run one after the other: within a group no key meets operations of two kinds. */
-function groupsOf(operations: readonly Operation[]): number[][] {
+/** Indexes of operations, in groups to run one after the other: within a group all operations on one key are of one kind. */
+function groupInOrder(operations: readonly Operation[]): number[][] {
   const groups: number[][] = [];
   const lastOf = new Map<string, { group: number; op: Operation['op'] }>();
   for (const [index, { key, op }] of operations.entries()) {

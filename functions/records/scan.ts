@@ -11,13 +11,14 @@ import { tableNameOf, type Tables } from './tables.ts';
 
 const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
-/** A page ends with the record that fills it: small enough for every host's limit (32 MB) even with one more record of 512 KiB. */
+/** A page ends with the record that fills it. It stays under every host's 32 MB: one more record of 512 KiB is at most 3 MiB of JSON text. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines of a stream are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
 
 const NDJSON = 'application/x-ndjson';
 
+/** The route of scans. */
 export function scanRoute(tables: Tables): Route {
   return {
     method: 'GET',
@@ -62,7 +63,7 @@ function limitOf(text: string | undefined, streamed: boolean): number | undefine
   return limit;
 }
 
-/** A scan with its next record at hand. */
+/** A scan whose first record has been fetched. */
 class Reading {
   readonly #scan: Scan<EncodedValue>;
   readonly #iterator: AsyncIterator<Entry<EncodedValue>>;

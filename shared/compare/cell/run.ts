@@ -1,4 +1,4 @@
-// Runs one cell next to its store. Keeps nothing between cells: what a cell needs to be there, it looks for at the provider.
+// Runs one cell next to its store. Keeps nothing between cells: whether a dataset is loaded is looked up at the provider.
 // A cell in which nothing succeeded is an error, never a row of zeros.
 import pLimit from 'p-limit';
 import { type Runtime, type Store, systemRuntime, type Table } from '../../store/index.ts';

@@ -6,6 +6,7 @@ import type { Runtime } from '../../store/index.ts';
 import { type Histogram, newHistogram, recordLatency } from './histogram.ts';
 import type { Call, Unit } from './layout-clients.ts';
 
+/** The load, and how long it lasts. */
 export interface WindowOptions {
   readonly concurrency: number;
   readonly warmupMs: number;
@@ -16,6 +17,7 @@ export interface WindowOptions {
   readonly runtime: Runtime;
 }
 
+/** What callers saw; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult {
   readonly durationMs: number;
   readonly records: number;
@@ -27,8 +29,8 @@ export interface WindowResult {
 }
 
 /**
- * With few operations a caller, the count depends on where the window happens to end: 32 calls of 500 records tend to end together. So it
- * grows: to three times its length for two operations a caller, begun and ended in it; to ten times for one.
+ * The window ends at its length where each caller has had two replies on average, at three times its length where each has had one, and at ten
+ * times whatever came. With fewer replies the count would depend on where the window happens to end: 32 calls of 500 records end together.
  */
 const GROWTH = [
   { factor: 1, repliesPerCaller: 2 },

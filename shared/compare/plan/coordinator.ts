@@ -20,6 +20,7 @@ export interface MeasuredCell {
   readonly runs: readonly CellResult[];
 }
 
+/** A cell without a result; `error` is one line. */
 export interface FailedCell {
   readonly provider: Provider;
   readonly layout: Layout;
@@ -28,6 +29,7 @@ export interface FailedCell {
   readonly error: string;
 }
 
+/** What a run measured, what failed, and what it left behind. */
 export interface PlanOutcome {
   readonly cells: readonly MeasuredCell[];
   readonly failures: readonly FailedCell[];
@@ -104,7 +106,7 @@ function addWarmup(datasets: Datasets, endpoint: Endpoint, runId: string): void 
   for (const { request } of warmupCellsOf(endpoint.provider, 0, runId)) datasets.add(endpoint, request.dataset);
 }
 
-/** Why the run ended; where its traces could not all be removed, in an error that names them. */
+/** The reason why the run ended; where datasets are left over, an error around it that names them. */
 function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
   if (leftovers.length === 0) return reason;
   const names = leftovers.map(({ provider, dataset, error }) => `${provider} ${dataset} (${error})`);
@@ -114,7 +116,7 @@ function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
 class PlanRun {
   readonly #options: CoordinatorOptions;
   readonly #repetitions: number;
-  /** At the least: which concurrencies are repeated shows as they run. */
+  /** A lower bound: which concurrencies are repeated shows only as they run. */
   #total: number;
   #done = 0;
   readonly #measured = new Map<string, CellResult[]>();

@@ -2,6 +2,7 @@
 import type { CellRequestInput } from '../cell/cell.ts';
 import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 
+/** What a comparison measures, and how long. */
 export interface Plan {
   readonly name: 'default' | 'full' | 'custom';
   /** Callers in flight, ascending. */
@@ -35,6 +36,7 @@ export const FULL_PLAN: Plan = {
   warmupMs: 500,
 };
 
+/** A cell, and the provider to run it on. */
 export interface PlannedCell {
   readonly provider: Provider;
   readonly request: CellRequestInput & { readonly layout: Layout; readonly workload: Workload };

@@ -26,7 +26,7 @@ function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): number 
   );
 }
 
-/** What a million records cost if each million is like the `records` that this was spent on. */
+/** Dollars for a million records, if each costs what these `records` did, for which `billable` was spent. */
 export function dollarsPerMillionRecords(billable: Usage['billable'], records: number, prices: ProviderPrices): number {
   return (dollarsOf(billable, prices) / records) * 1_000_000;
 }
