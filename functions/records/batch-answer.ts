@@ -9,10 +9,10 @@ import { recordText } from './record-text.ts';
 import { isoTime } from './tables.ts';
 
 /**
- * Bytes of found records in one answer. The other outcomes, at most 1,000, take some 7 KB each at the worst, where every byte of a key of
- * 1,024 has to be escaped: so the whole stays under the 32 MB that hosts let pass.
+ * Bytes of all outcomes. Where they would be more, found records become failures. Such a failure takes some 7 KB at the worst, where every byte
+ * of a key of 1,024 has to be escaped; so with 1,000 of them the answer still stays under the 32 MB that hosts let pass.
  */
-const FOUND_BYTES_MAX = 24 * 1024 * 1024;
+const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
 
 /** How one operation of a batch ended. */
 export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
@@ -41,22 +41,24 @@ function writeBounded<Written extends string | Uint8Array>(
   outcomes: readonly Outcome[],
   write: (outcome: Outcome, operation: Operation) => Written,
 ): Written[] {
-  let bytesLeft = FOUND_BYTES_MAX;
-  return outcomes.map((outcome, index) => {
-    const operation = operations[index]!;
-    if (outcome.status !== 'found') return write(outcome, operation);
+  const written = outcomes.map((outcome, i) =>
+    outcome.status === 'found' ? undefined : write(outcome, operations[i]!),
+  );
+  let bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
+  const writeFound = (outcome: Outcome, operation: Operation): Written => {
     // When the answer is full nothing more is converted: that would be work in vain.
     if (bytesLeft > 0) {
-      const written = write(outcome, operation);
-      bytesLeft -= Buffer.byteLength(written);
-      if (bytesLeft >= 0) return written;
+      const found = write(outcome, operation);
+      bytesLeft -= Buffer.byteLength(found);
+      if (bytesLeft >= 0) return found;
     }
     return write(refusalOf(outcome.key), operation);
-  });
+  };
+  return written.map((one, i) => one ?? writeFound(outcomes[i]!, operations[i]!));
 }
 
 function refusalOf(key: string): Refusal {
-  const detail = `the answer exceeds ${FOUND_BYTES_MAX} bytes: get this record in another batch`;
+  const detail = `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`;
   return { status: 'failed', key, error: new Problem('too_large', detail) };
 }
 
