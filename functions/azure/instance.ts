@@ -44,6 +44,7 @@ export const open = once(async () => {
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => azureTablesUsage(counters) };
 });
+
 /** A client of one physical table, for the layouts that the store is compared with. */
 export function tableClient(tableName: string): TableClient {
   return credential instanceof AzureNamedKeyCredential

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ConfigError } from '../instance/config.ts';
 
 /** What the platform puts into the environment as IDENTITY_ENDPOINT and IDENTITY_HEADER; `clientId` names a user-assigned identity. */
-export interface IdentityPlace {
+export interface IdentityEndpoint {
   readonly endpoint: string | undefined;
   readonly secret: string | undefined;
   readonly clientId: string | undefined;
@@ -16,7 +16,7 @@ const TOKEN_TIMEOUT_MS = 10_000;
 const TOKEN = z.object({ access_token: z.string(), expires_on: z.coerce.number() });
 
 /** Throws a ConfigError where the platform offers no identity. */
-export function managedIdentity({ endpoint, secret, clientId }: IdentityPlace): TokenCredential {
+export function managedIdentity({ endpoint, secret, clientId }: IdentityEndpoint): TokenCredential {
   if (endpoint === undefined || secret === undefined) {
     throw new ConfigError('give the function a managed identity, or set STOWAGE_TABLES_ACCOUNT and STOWAGE_TABLES_KEY');
   }

@@ -12,9 +12,10 @@ import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 
+/** The frame's options, the cells' own code, and the page. */
 export interface CompareAppOptions extends FrameOptions {
   readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
-  /** Removes what cells of the dataset made; content where there is nothing. */
+  /** Removes what cells of the dataset made; no error where there is nothing. */
   readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
   /** The page, as HTML with its style and script inline. */
   readonly page: string;
@@ -24,6 +25,7 @@ const datasetPathSchema = z.object({ dataset: datasetSchema });
 
 const CELL_BODY_BYTES_MAX = 16_384;
 
+/** The app of the function `compare`. */
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageResponse(options.page);
   const running = new RunningCells();
@@ -55,7 +57,7 @@ export function createCompareApp(options: CompareAppOptions): App {
 class RunningCells {
   readonly #ends = new Map<string, Set<Promise<unknown>>>();
 
-  /** Notes the cell until it ends; gives back what it gives. */
+  /** Counts the cell as running until it ends, and settles as it does. */
   async during<T>(dataset: string, cell: Promise<T>): Promise<T> {
     const ends = this.#ends.get(dataset) ?? new Set();
     this.#ends.set(dataset, ends.add(cell));
@@ -67,8 +69,8 @@ class RunningCells {
     }
   }
 
-  /** Waits for the dataset's cells, however they end; rejects with the signal's reason. */
-  async over(dataset: string, signal: AbortSignal): Promise<void> {
+  /** Waits until the dataset's cells have ended, successfully or not; rejects with the signal's reason. */
+  async ended(dataset: string, signal: AbortSignal): Promise<void> {
     const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
     signal.throwIfAborted();
     await Promise.race([Promise.allSettled(cells), once(signal, 'abort')]);
@@ -102,7 +104,7 @@ async function deleteDataset(
   queryOf(request, []);
   const { dataset } = parsed(datasetPathSchema, { dataset: pathSegment(request, 3) });
   try {
-    await running.over(dataset, signal);
+    await running.ended(dataset, signal);
     await removeDataset(dataset, signal);
   } catch (error) {
     if (signal.aborted)

@@ -7,9 +7,9 @@ import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { processorTimes } from '../instance/processor.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, log, open, place } from './instance.ts';
+import { config, databaseOptions, log, open } from './instance.ts';
 
-const baseline = once(async () => datastoreBaseline(place));
+const baseline = once(async () => datastoreBaseline(databaseOptions));
 const targets = async (): Promise<CellTargets> => {
   const { store, usage } = await open();
   return { provider: 'datastore', baseline: await baseline(), store, storeUsage: usage, processorTimes };

@@ -23,7 +23,7 @@ const env = parsedEnvironment(
   process.env,
 );
 /** The project's database and namespace, as the SDK's clients take them. */
-export const place = {
+export const databaseOptions = {
   projectId: env.GOOGLE_CLOUD_PROJECT,
   ...(env.STOWAGE_DATABASE_ID === undefined ? {} : { databaseId: env.STOWAGE_DATABASE_ID }),
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
@@ -35,7 +35,7 @@ export const open = once(async () => {
     env.DATASTORE_EMULATOR_HOST === undefined
       ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
-  const { driver, counters } = measured(datastoreDriver({ ...place, ...where }));
+  const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());
   return { store, usage: () => datastoreUsage(counters) };
@@ -44,6 +44,6 @@ export const open = once(async () => {
 /** The app's line, tied to the trace that Cloud Logging shows it under. */
 export const log: Log = (line) => {
   const trace = /^[\da-f]{2}-([\da-f]{32})-/.exec(line.traceparent ?? '')?.[1];
-  const extra = { 'logging.googleapis.com/trace': `projects/${place.projectId}/traces/${trace}` };
+  const extra = { 'logging.googleapis.com/trace': `projects/${databaseOptions.projectId}/traces/${trace}` };
   logToStdout(line, trace === undefined ? {} : extra);
 };

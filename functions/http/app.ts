@@ -9,7 +9,7 @@ import { causesOf, type Log, severityOf } from './log.ts';
 import { pathSegment, queryOf, rawPath, refuseFragment } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 
-/** What a handler gets: the request, its bounds, and the check of the caller's role. */
+/** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
   readonly request: Request;
   /** Bounds for the store: the request's own deadline, or its caller's hanging up. */
@@ -20,6 +20,7 @@ export interface Call {
   endsWith(outcome: Promise<Problem | undefined>): void;
 }
 
+/** One method of one path, and its handler. */
 export interface Route {
   /** GET answers HEAD too. */
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
@@ -30,6 +31,7 @@ export interface Route {
   handle(call: Call): Promise<Response>;
 }
 
+/** What both functions' apps take. */
 export interface FrameOptions {
   readonly auth: AuthConfig;
   readonly log: Log;
@@ -39,22 +41,23 @@ export interface FrameOptions {
   readonly timeoutMaxMs: number;
 }
 
-/** One call's surroundings, where the platform has better ones than the app's own. */
-export interface Surroundings {
+/** What a platform knows of one invocation; each member takes the place of the app's own. */
+export interface Invocation {
   readonly log?: Log;
   /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
 }
 
+/** A function's application: the platforms' entries hand it requests. */
 export interface App {
-  /** Never rejects. */
-  fetch(request: Request, surroundings?: Surroundings): Promise<Response>;
+  /** Never rejects: whatever goes wrong is a response. */
+  fetch(request: Request, invocation?: Invocation): Promise<Response>;
 }
 
 /** An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and `method_not_allowed` on a known path. */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const authorize = createAuthorize(options.auth);
-  const hono = new Hono<{ Bindings: Surroundings }>({ getPath: (request) => rawPath(request.url) });
+  const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
   for (const route of all) {
     hono.on(route.method, route.path, ({ req, env }) => answer(route, req.raw, env));
@@ -66,7 +69,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   const elsewhere = notFound(all);
   hono.notFound(({ req, env }) => answer(elsewhere, req.raw, env));
 
-  async function answer(route: Route, request: Request, { log = options.log, requestId }: Surroundings) {
+  async function answer(route: Route, request: Request, { log = options.log, requestId }: Invocation) {
     const startedMs = performance.now();
     const id = ownRequestId(request) ?? requestId ?? randomUUID();
     let ending: Promise<Problem | undefined> | undefined;
@@ -103,10 +106,10 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     }
   }
 
-  return { fetch: async (request, surroundings = {}) => await hono.fetch(request, surroundings) };
+  return { fetch: async (request, invocation = {}) => await hono.fetch(request, invocation) };
 }
 
-/** A response with a body in memory. */
+/** A response with its whole body in memory, of that length, for its one caller's cache. */
 export function reply(
   contentType: string,
   body: Uint8Array | string,
@@ -120,6 +123,7 @@ export function reply(
   });
 }
 
+/** The value as `application/json`. */
 export function replyJson(value: unknown, status = 200): Response {
   return reply('application/json', JSON.stringify(value), {}, status);
 }

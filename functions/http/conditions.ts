@@ -1,5 +1,5 @@
-// If-Match and If-None-Match as RFC 9110 (13.1, 13.2) has them. The entity tag of a record is its version, quoted; that of its converted form
-// has the form's name behind it, for a strong tag stands for certain bytes. A write asks for the record's state, which any of them names.
+// If-Match and If-None-Match as in RFC 9110 (13.1, 13.2). The entity tag of a record is its version in quotes. A converted form has its name
+// behind the version, because a strong tag stands for one sequence of bytes. A write may send the tag of any form: all name the version.
 import type { Codec } from './content.ts';
 import { Problem } from './problem.ts';
 
@@ -11,11 +11,13 @@ interface Tag {
 
 type TagList = '*' | readonly Tag[];
 
+/** Both headers, parsed; undefined where the request has none. */
 export interface Conditions {
   readonly ifMatch: TagList | undefined;
   readonly ifNoneMatch: TagList | undefined;
 }
 
+/** Throws the Problem `malformed` for a header that is neither `*` nor a list of quoted tags. */
 export function conditionsOf(request: Request): Conditions {
   return { ifMatch: tagsOf(request, 'If-Match'), ifNoneMatch: tagsOf(request, 'If-None-Match') };
 }
@@ -33,15 +35,15 @@ export function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string |
   return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => versionOf(tag) === version);
 }
 
-/** Whether the reader has by If-None-Match what this entity tag stands for: another form of the record is not that. */
+/** Whether If-None-Match says that the caller has the bytes of this entity tag; another form of the record does not count. */
 export function isKnown({ ifNoneMatch }: Conditions, tag: string): boolean {
   return ifNoneMatch === '*' || (ifNoneMatch ?? []).some(({ text }) => `"${text}"` === tag);
 }
 
-/** What a store can be told at once: exactly this version, or no record. */
+/** A condition that the store judges within the write: exactly this version, no record, or none at all. */
 export type Guard = { readonly ifVersion: string } | { readonly ifAbsent: true } | Record<string, never>;
 
-/** The conditions as one guard where that says it all, so that no read comes first; undefined where a read must. */
+/** The guard that says the same as the conditions, so that no read is needed; undefined where there is none. */
 export function guardOf({ ifMatch, ifNoneMatch }: Conditions): Guard | undefined {
   if (ifMatch === undefined && ifNoneMatch === undefined) return {};
   if (ifMatch === undefined && ifNoneMatch === '*') return { ifAbsent: true };

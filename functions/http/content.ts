@@ -1,21 +1,21 @@
-// Values and media types: what a value may arrive as, what it can be given back as, and how one becomes the other. Bytes are stored
-// as they came, once they are known to parse; so the stored media type gives back the very same bytes.
+// The media types of values: which of them a caller may send or accept, and which one an answer has. Bytes are stored as they came once they
+// are known to parse, so a caller that accepts the stored media type gets the very same bytes.
 import { type EncodedValue, VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
-import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './convert.ts';
+import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './json-msgpack.ts';
 import { tooDeep } from './depth.ts';
 import { depthOf } from './json-source.ts';
 import { assertMsgpack } from './msgpack.ts';
 import { Problem } from './problem.ts';
 
+/** How stored bytes are encoded. */
 export type Codec = EncodedValue['codec'];
 
+/** The media type of each codec's bytes. */
 export const MEDIA_TYPE_OF: Readonly<Record<Codec, string>> = {
   json: 'application/json',
   msgpack: 'application/msgpack',
   bytes: 'application/octet-stream',
 };
-
-export const MEDIA_TYPES: readonly string[] = Object.values(MEDIA_TYPE_OF);
 
 /** The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem `unsupported_media_type`. */
 export function codecOf(contentType: string | null, allowed: readonly Codec[]): Codec {
@@ -30,7 +30,7 @@ export function codecOf(contentType: string | null, allowed: readonly Codec[]): 
   });
 }
 
-/** Takes a value in as it came, or throws the Problem `malformed`. */
+/** The bytes as a value to store, untouched. Throws the Problem `malformed` unless they are one value of this codec. */
 export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   if (codec === 'json') parseJson(bytes);
   if (codec === 'msgpack') assertMsgpack(bytes);
@@ -44,7 +44,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** The Problem `malformed` never quotes the text, which may be secret. */
+/** As `parseJson`, however deep. The Problem `malformed` never quotes the text, which may be secret. */
 export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
@@ -58,7 +58,7 @@ export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
  * The offers that are accepted, the best first: by weight, then by how closely their range names them (the type itself before any wildcard),
  * then by the order of the ranges, then by their own.
  */
-export function acceptable(accept: string | null, offers: readonly string[]): string[] {
+function acceptable(accept: string | null, offers: readonly string[]): string[] {
   if (accept === null || accept.trim() === '') return [...offers];
   const ranges = accept.split(',').map(mediaRange);
   return offers

@@ -1,7 +1,7 @@
-// The headers of our own, and what we make of Cache-Control.
+// Reads the headers that this API defines, and Cache-Control.
 import { Problem } from './problem.ts';
 
-/** What every answer about data says to caches: keep it for this one caller, and ask before each use. */
+/** Tells caches to keep an answer for its one caller only, and to ask before each use. */
 export const CACHING = { 'Cache-Control': 'private, no-cache', Vary: 'Accept, Authorization' } as const;
 
 /** A whole number from 1 to `max` (at most 2^53 - 1), or undefined if the header is not there. */
@@ -21,7 +21,7 @@ export function ttlMsOf(request: Request): number | undefined {
   return wholeNumberHeader(request, 'Stowage-Ttl-Ms', TTL_MS_MAX);
 }
 
-/** `Cache-Control: max-age=N` lets a read be N seconds old; anything else, and `no-cache` beside it, asks for the present. */
+/** How old a read may be, in milliseconds: N seconds by `Cache-Control: max-age=N`; 0 otherwise, and where `no-cache` stands beside it. */
 export function maxAgeMsOf(request: Request): number {
   const directives = (request.headers.get('Cache-Control') ?? '').toLowerCase().split(',');
   if (directives.some((directive) => directive.trim() === 'no-cache')) return 0;

@@ -1,6 +1,7 @@
 // One structured line a request. It says who asked for what and how it ended; never a value, a record's key or an access key.
 import type { Problem } from './problem.ts';
 
+/** The line of one request. */
 export interface LogLine {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';
   readonly message: string;
@@ -19,15 +20,15 @@ export interface LogLine {
   readonly causes?: readonly string[];
 }
 
+/** Takes the line of a request when its answer has ended. Must not throw. */
 export type Log = (line: LogLine) => void;
 
 /** Writes a line as JSON to standard output, where the platforms collect it; `extra` holds members that only one of them knows. */
 export function logToStdout(line: LogLine, extra: Readonly<Record<string, string>> = {}): void {
-  process.stdout.write(`${JSON.stringify({ ...line, ...extra })}
-`);
+  process.stdout.write(`${JSON.stringify({ ...line, ...extra })}\n`);
 }
 
-/** How a request ended: by status, and by the problem if there was one. */
+/** `ERROR` for 5xx, `WARNING` for 429, otherwise `INFO`: callers' own mistakes wake nobody. */
 export function severityOf(status: number): LogLine['severity'] {
   if (status >= 500) return 'ERROR';
   return status === 429 ? 'WARNING' : 'INFO';
@@ -40,8 +41,8 @@ export function causesOf(problem: Problem): string[] {
   const causes: string[] = [];
   for (let at: unknown = problem.cause; at instanceof Error && causes.length < CAUSES_MAX; at = at.cause) {
     const code = 'code' in at ? ` ${String(at.code)}` : '';
-    const place = /\n\s+at ([^\n]+)/.exec(at.stack ?? '')?.[1] ?? '';
-    causes.push(`${at.name}${code}${place === '' ? '' : ` at ${place}`}`);
+    const frame = /\n\s+at ([^\n]+)/.exec(at.stack ?? '')?.[1] ?? '';
+    causes.push(`${at.name}${code}${frame === '' ? '' : ` at ${frame}`}`);
   }
   return causes;
 }

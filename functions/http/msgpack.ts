@@ -26,6 +26,23 @@ export function encodeMsgpack(value: unknown): Uint8Array {
   return packr.pack(value);
 }
 
+/** An array of items that are encoded already. */
+export function msgpackArray(items: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat([headOf(items.length, 0x90, 0xdc), ...items]);
+}
+
+/** A map of names and values in turn that are encoded already. */
+export function msgpackMap(parts: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat([headOf(parts.length / 2, 0x80, 0xde), ...parts]);
+}
+
+/** `short` holds a count below 16 itself, `long` has two bytes of it behind it, the token after that four. */
+function headOf(count: number, short: number, long: number): Uint8Array {
+  if (count < 16) return Uint8Array.of(short | count);
+  if (count < 0x1_0000) return Uint8Array.of(long, count >> 8, count);
+  return Uint8Array.of(long + 1, count >> 24, count >> 16, count >> 8, count);
+}
+
 /** Throws the Problem `malformed` unless the bytes are exactly one well-formed value of at most 100 levels. */
 export function assertMsgpack(bytes: Uint8Array): void {
   const reader = new MsgpackReader(bytes);

@@ -1,4 +1,4 @@
-// Node's requests and responses as the web's, both ways, streaming both ways. A caller that hangs up aborts the request's signal.
+// Node's HTTP requests and responses as the Fetch API's, streamed both ways. A caller that hangs up aborts the request's signal.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -35,7 +35,7 @@ export async function serveNode(
   incoming.resume();
 }
 
-/** A Request cannot have these methods. No route has them either, nor the one they become. */
+/** Methods that the constructor of Request refuses. They become OPTIONS, which no route takes either. */
 const UNKNOWN_TO_REQUEST: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 function requestOf(

@@ -73,6 +73,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
+  /** As it is sent; `instance` is the request's id. */
   body(instance?: string): ProblemBody {
     const { status, title } = PROBLEMS[this.code];
     return {

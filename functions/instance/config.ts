@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type AuthConfig, ROLES } from '../http/auth.ts';
 
+/** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What both clouds' functions take from the environment. */

@@ -1,15 +1,16 @@
-// The HTTP application of records: who may call what, and which handler answers. One record, batches, scans and tables stand beside it.
+// The function `records` as routes: who may call what, and which handler answers.
 import { type App, createApp, type FrameOptions, type Route } from '../http/app.ts';
 import { batchRoute } from './batch.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
 import { scanRoute } from './scan.ts';
 import { type StoreSource, tableRoutes, Tables } from './tables.ts';
 
+/** The frame's options, and the store. */
 export interface RecordsAppOptions extends FrameOptions {
   readonly store: StoreSource;
 }
 
-/** The function `records`. */
+/** The app of the function `records`; the store is opened at the first request that needs it. */
 export function createRecordsApp(options: RecordsAppOptions): App {
   const tables = new Tables(options.store);
   const path = '/v1/tables/:table/records/:key';

@@ -11,6 +11,11 @@ import { parsed } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;
 
+/** MessagePack's 64-bit integers are decoded as bigints; one beyond the safe integers is left for the schema to refuse. */
+function safeNumber(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
 const PUT = z.strictObject({
   op: z.literal('put'),
   key: z.string(),
@@ -21,7 +26,7 @@ const PUT = z.strictObject({
   contentType: z.enum([MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.bytes]).exactOptional(),
   ifVersion: z.string().exactOptional(),
   ifAbsent: z.literal(true).exactOptional(),
-  ttlMs: z.int().min(1).max(TTL_MS_MAX).exactOptional(),
+  ttlMs: z.preprocess(safeNumber, z.int().min(1).max(TTL_MS_MAX)).exactOptional(),
 });
 const GET = z.strictObject({ op: z.literal('get'), key: z.string() });
 const DELETE = z.strictObject({ op: z.literal('delete'), key: z.string(), ifVersion: z.string().exactOptional() });
@@ -36,7 +41,7 @@ export type Put = z.output<typeof PUT>;
 export type Delete = z.output<typeof DELETE>;
 export type Operation = z.output<typeof BATCH>['operations'][number];
 
-/** The operations; the Problem `malformed` or `invalid` for a body that does not say any. */
+/** The operations of the body, at most 1,000. Throws the Problem `malformed` or `invalid` where it is no batch. */
 export function operationsOf(body: Uint8Array, codec: Codec): readonly Operation[] {
   if (codec === 'json') parseJsonOfAnyDepth(body);
   const batch = membersOf(codec === 'json' ? jsonSource(body) : msgpackSource(body), (name, source) =>
@@ -59,7 +64,7 @@ interface Source {
   decode(): unknown;
 }
 
-/** A map as an object of what `read` makes of its members; whatever else it is, decoded. */
+/** A map as an object, each member as `read` gives it; any other value decoded. */
 function membersOf(source: Source, read: (name: string, member: Source) => unknown): unknown {
   const members = source.members();
   if (members === undefined) return source.decode();
@@ -71,7 +76,7 @@ function membersOf(source: Source, read: (name: string, member: Source) => unkno
   return Object.fromEntries(members.map(([name, member]) => [name, read(name, member)]));
 }
 
-/** Parts looked at: no well-formed batch has more anywhere, and a body of mere commas would fill the memory. */
+/** More parts are not looked at: no array or map of a valid batch has more, and a body of millions would fill the memory. */
 const PARTS_MAX = 2 * (OPERATIONS_MAX + 1);
 
 /** Of JSON that parses. */
@@ -120,7 +125,7 @@ function pairsOf(parts: readonly Source[]): [name: string, member: Source][] {
   });
 }
 
-/** What a put hands to the store, or throws the Problem that is its outcome. */
+/** The put as the store takes it. Throws the Problem that is its outcome where its value cannot be stored. */
 export function itemOf(put: Put, codec: Codec): PutItem<EncodedValue> {
   const { op: _, value: _value, data: _data, contentType: _contentType, ...item } = put;
   return { ...item, value: valueOf(put, codec) };

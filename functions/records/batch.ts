@@ -1,38 +1,20 @@
 // POST of a batch: puts, gets and deletes mixed, an outcome each, in JSON or MessagePack. Keys travel in the body, so every key can be
 // reached here. Operations on one key take effect in their order; those on different keys run together.
-import type {
-  CallOptions,
-  DeleteOutcome,
-  EncodedValue,
-  GetOptions,
-  GetOutcome,
-  PutItem,
-  PutOutcome,
-} from '../../shared/store/index.ts';
+import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { readBody } from '../http/body.ts';
 import { type Codec, codecOf, MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
-import { encodeMsgpack } from '../http/msgpack.ts';
 import { queryOf } from '../http/paths.ts';
-import { Problem, toProblem } from '../http/problem.ts';
+import { toProblem } from '../http/problem.ts';
+import { batchAnswer, type Outcome } from './batch-answer.ts';
 import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
-import { recordText } from './scan.ts';
-import { isoTime, type RecordTable, tableNameOf, type Tables } from './tables.ts';
+import { type RecordTable, tableNameOf, type Tables } from './tables.ts';
 
+/** Bytes of a batch as it is sent, inflated. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
-/** Bytes of found values in one answer: as base64 they stay under the hosts' 32 MB. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
-
-/** An operation that never reached the store. */
-interface Refusal {
-  readonly status: 'failed';
-  readonly key: string;
-  readonly error: Problem;
-}
-
+/** The route of batches. Gets alone need the role `read`, puts and deletes `write`. */
 export function batchRoute(tables: Tables): Route {
   return { method: 'POST', path: '/v1/tables/:table/batch', role: 'read', handle: (call) => runBatch(tables, call) };
 }
@@ -48,142 +30,88 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const body = await readBody(request, BATCH_BYTES_MAX, bounds.signal);
   const operations = operationsOf(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
-  const maxAgeMs = maxAgeMsOf(request);
-  const outcomes = await tables.use(tableNameOf(request), bounds, (table) =>
-    runOperations(table, operations, codec, bounds, maxAgeMs),
-  );
-  boundAnswer(outcomes);
-  if (answerType === MEDIA_TYPE_OF.json)
-    return reply(
-      answerType,
-      `{"outcomes":[${outcomes.map((outcome, i) => outcomeText(outcome, operations[i]!)).join(',')}]}`,
-    );
-  return reply(
-    answerType,
-    encodeMsgpack({ outcomes: outcomes.map((outcome, i) => outcomeObject(outcome, operations[i]!)) }),
-  );
+  const batch = { operations, codec, maxAgeMs: maxAgeMsOf(request), bounds };
+  const outcomes = await tables.use(tableNameOf(request), bounds, (table) => runOperations(table, batch));
+  return reply(answerType, batchAnswer(answerType, operations, outcomes));
 }
 
-async function runOperations(
-  table: RecordTable,
-  operations: readonly Operation[],
-  codec: Codec,
-  bounds: CallOptions,
-  maxAgeMs: number,
-): Promise<Outcome[]> {
+/** A batch as it was sent, and the bounds of its request. */
+interface Batch {
+  readonly operations: readonly Operation[];
+  /** Of the values in it. */
+  readonly codec: Codec;
+  /** How old what its gets find may be, in milliseconds. */
+  readonly maxAgeMs: number;
+  readonly bounds: CallOptions;
+}
+
+async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[]> {
+  const { operations } = batch;
   const outcomes: Outcome[] = Array.from({ length: operations.length });
-  for (const wave of wavesOf(operations)) {
-    const indexesOf = (op: Operation['op']): number[] => wave.filter((index) => operations[index]!.op === op);
-    await Promise.all([
-      runPuts(table, operations, indexesOf('put'), codec, bounds, outcomes),
-      runGets(table, operations, indexesOf('get'), { ...bounds, maxAgeMs }, outcomes),
-      runDeletes(table, operations, indexesOf('delete'), bounds, outcomes),
-    ]);
+  for (const group of groupInOrder(operations)) {
+    const runKind = async (op: Operation['op'], run: Run): Promise<void> => {
+      const indexes = group.filter((index) => operations[index]!.op === op);
+      if (indexes.length === 0) return;
+      const results = await run(
+        table,
+        indexes.map((index) => operations[index]!),
+        batch,
+      );
+      for (const [i, index] of indexes.entries()) outcomes[index] = results[i]!;
+    };
+    await Promise.all([runKind('put', runPuts), runKind('get', runGets), runKind('delete', runDeletes)]);
   }
   return outcomes;
 }
 
-/** Groups of indexes to run one after the other: within a group no key meets operations of two kinds. */
-function wavesOf(operations: readonly Operation[]): number[][] {
-  const waves: number[][] = [];
-  const lastOf = new Map<string, { wave: number; op: Operation['op'] }>();
+/** Runs operations of one kind; their outcomes come in the same order. */
+type Run = (table: RecordTable, operations: readonly Operation[], batch: Batch) => Promise<readonly Outcome[]>;
+
+/** Indexes of operations, in groups to run one after the other: within a group all operations on one key are of one kind. */
+function groupInOrder(operations: readonly Operation[]): number[][] {
+  const groups: number[][] = [];
+  const lastOf = new Map<string, { group: number; op: Operation['op'] }>();
   for (const [index, { key, op }] of operations.entries()) {
     const last = lastOf.get(key);
-    const wave = last === undefined ? 0 : last.op === op ? last.wave : last.wave + 1;
-    lastOf.set(key, { wave, op });
-    (waves[wave] ??= []).push(index);
+    const group = last === undefined ? 0 : last.op === op ? last.group : last.group + 1;
+    lastOf.set(key, { group, op });
+    (groups[group] ??= []).push(index);
   }
-  return waves;
+  return groups;
 }
 
+/** A put with a value that cannot be stored fails alone; the others are sent. */
 async function runPuts(
   table: RecordTable,
   operations: readonly Operation[],
-  indexes: readonly number[],
-  codec: Codec,
-  bounds: CallOptions,
-  outcomes: Outcome[],
-): Promise<void> {
+  batch: Batch,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
   const items: PutItem<EncodedValue>[] = [];
   const sent: number[] = [];
-  for (const index of indexes) {
-    const put = operations[index] as Put;
+  for (const [index, operation] of operations.entries()) {
     try {
-      items.push(itemOf(put, codec));
+      items.push(itemOf(operation as Put, batch.codec));
       sent.push(index);
     } catch (error) {
-      outcomes[index] = { status: 'failed', key: put.key, error: toProblem(error) };
+      outcomes[index] = { status: 'failed', key: operation.key, error: toProblem(error) };
     }
   }
-  if (items.length === 0) return;
-  const results = await table.putMany(items, bounds);
+  if (items.length === 0) return outcomes;
+  const results = await table.putMany(items, batch.bounds);
   for (const [i, index] of sent.entries()) outcomes[index] = results[i]!;
+  return outcomes;
 }
 
-async function runGets(
-  table: RecordTable,
-  operations: readonly Operation[],
-  indexes: readonly number[],
-  options: GetOptions,
-  outcomes: Outcome[],
-): Promise<void> {
-  if (indexes.length === 0) return;
-  const results = await table.getMany(
-    indexes.map((index) => operations[index]!.key),
-    options,
-  );
-  for (const [i, index] of indexes.entries()) outcomes[index] = results[i]!;
+function runGets(table: RecordTable, operations: readonly Operation[], batch: Batch): Promise<readonly Outcome[]> {
+  const keys = operations.map(({ key }) => key);
+  return table.getMany(keys, { ...batch.bounds, maxAgeMs: batch.maxAgeMs });
 }
 
-async function runDeletes(
-  table: RecordTable,
-  operations: readonly Operation[],
-  indexes: readonly number[],
-  bounds: CallOptions,
-  outcomes: Outcome[],
-): Promise<void> {
-  if (indexes.length === 0) return;
-  const items = indexes.map((index) => {
-    const { op: _, ...item } = operations[index] as Delete;
+function runDeletes(table: RecordTable, operations: readonly Operation[], batch: Batch): Promise<readonly Outcome[]> {
+  const items = operations.map((operation): DeleteItem => {
+    const { op: _, ...item } = operation as Delete;
     return item;
   });
-  const results = await table.deleteMany(items, bounds);
-  for (const [i, index] of indexes.entries()) outcomes[index] = results[i]!;
-}
-
-/** Found values beyond the answer's bound become failures: those that fit stay. */
-function boundAnswer(outcomes: Outcome[]): void {
-  let size = 0;
-  for (const [index, outcome] of outcomes.entries()) {
-    if (outcome.status !== 'found') continue;
-    size += outcome.value.bytes.length;
-    if (size <= ANSWER_BYTES_MAX) continue;
-    const error = new Problem(
-      'too_large',
-      `the answer exceeds ${ANSWER_BYTES_MAX} bytes: get this record in another batch`,
-    );
-    outcomes[index] = { status: 'failed', key: outcome.key, error };
-  }
-}
-
-function isConditional(operation: Operation): boolean {
-  return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
-}
-
-function outcomeText(outcome: Outcome, operation: Operation): string {
-  if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome, operation));
-  return `{"status":"found",${recordText(outcome).slice(1)}`;
-}
-
-/** In MessagePack a found record comes as `data`: the bytes that are stored, with their `contentType`. */
-function outcomeObject(outcome: Outcome, operation: Operation): unknown {
-  if (outcome.status === 'failed') {
-    const { status, key, error } = outcome;
-    // A key with half a surrogate pair is refused, and would make the MessagePack of all outcomes unreadable.
-    return { status, key: key.toWellFormed(), problem: toProblem(error, isConditional(operation)).body() };
-  }
-  if (outcome.status !== 'found') return outcome;
-  const { status, key, version, expiresAtMs, value } = outcome;
-  const expiry = expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) };
-  return { status, key, version, ...expiry, contentType: MEDIA_TYPE_OF[value.codec], data: value.bytes };
+  return table.deleteMany(items, batch.bounds);
 }

@@ -25,6 +25,7 @@ const VALUE_BYTES_MAX = 512 * 1024;
 /** Rounds of reading, judging and writing against other writers before giving up. */
 const ROUNDS_MAX = 8;
 
+/** GET and HEAD: the record, or 304 where the caller has it. One read. */
 export async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const conditions = conditionsOf(request);
@@ -41,6 +42,7 @@ export async function getRecord(tables: Tables, { request, bounds }: Call): Prom
   return reply(MEDIA_TYPE_OF[codec], bytes, headers);
 }
 
+/** PUT: 201 where the conditions say that the record is new, otherwise 204. */
 export async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const key = keyOf(request);
@@ -52,7 +54,7 @@ export async function putRecord(tables: Tables, { request, bounds }: Call): Prom
   const value = encodedValue(codec, await readBody(request, VALUE_BYTES_MAX, bounds.signal));
   const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
   const { written, guard } = await tables.use(tableNameOf(request), bounds, (table) =>
-    guarded(table, key, conditions, bounds, (guard) => table.put(key, value, { ...options, ...guard })),
+    writeUnder({ table, key, conditions, bounds }, (guard) => table.put(key, value, { ...options, ...guard })),
   );
   return new Response(null, {
     status: 'ifAbsent' in guard ? 201 : 204,
@@ -60,12 +62,13 @@ export async function putRecord(tables: Tables, { request, bounds }: Call): Prom
   });
 }
 
+/** DELETE: 204, also where there is no record. */
 export async function deleteRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const key = keyOf(request);
   const conditions = conditionsOf(request);
   await tables.use(tableNameOf(request), bounds, (table) =>
-    guarded(table, key, conditions, bounds, async (guard) => {
+    writeUnder({ table, key, conditions, bounds }, async (guard) => {
       if (!('ifAbsent' in guard)) await table.delete(key, { ...bounds, ...guard });
       // The store knows no such delete; a record that must be absent has only to be looked for.
       else if ((await table.get(key, bounds)) !== undefined) throw failed();
@@ -74,15 +77,20 @@ export async function deleteRecord(tables: Tables, { request, bounds }: Call): P
   return new Response(null, { status: 204, headers: CACHING });
 }
 
+/** What is written, and on which conditions. */
+interface ConditionalWrite {
+  readonly table: RecordTable;
+  readonly key: string;
+  readonly conditions: Conditions;
+  readonly bounds: Call['bounds'];
+}
+
 /**
- * Writes under the request's conditions: at once where the store can judge them, otherwise after a read, on condition that the record is
- * still as read; another writer in between means another round.
+ * Writes under the request's conditions: at once where the store can judge them, otherwise after a read and on condition that the record is
+ * still as it was read. Another writer in between costs another round, of at most eight.
  */
-async function guarded<T>(
-  table: RecordTable,
-  key: string,
-  conditions: Conditions,
-  bounds: Call['bounds'],
+async function writeUnder<T>(
+  { table, key, conditions, bounds }: ConditionalWrite,
   write: (guard: Guard) => Promise<T>,
 ): Promise<{ written: T; guard: Guard }> {
   const direct = guardOf(conditions);

@@ -2,21 +2,23 @@
 // ended: `{"end":true}` (with a cursor if there is more), or `{"error":{...}}`; without such a line it was cut off.
 import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
-import { jsonText, MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
+import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { CACHING } from '../http/headers.ts';
 import { queryOf, rawPath, rawQuery } from '../http/paths.ts';
 import { Problem, toProblem } from '../http/problem.ts';
-import { isoTime, tableNameOf, type Tables } from './tables.ts';
+import { recordText } from './record-text.ts';
+import { tableNameOf, type Tables } from './tables.ts';
 
 const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
-/** A page ends with the record that fills it: small enough for every host's limit (32 MB) even with one more record of 512 KiB. */
+/** A page ends with the record that fills it. It stays under every host's 32 MB: one more record of 512 KiB is at most 3 MiB of JSON text. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines of a stream are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
 
-export const NDJSON = 'application/x-ndjson';
+const NDJSON = 'application/x-ndjson';
 
+/** The route of scans. */
 export function scanRoute(tables: Tables): Route {
   return {
     method: 'GET',
@@ -61,7 +63,7 @@ function limitOf(text: string | undefined, streamed: boolean): number | undefine
   return limit;
 }
 
-/** A scan with its next record at hand. */
+/** A scan whose first record has been fetched. */
 class Reading {
   readonly #scan: Scan<EncodedValue>;
   readonly #iterator: AsyncIterator<Entry<EncodedValue>>;
@@ -93,23 +95,6 @@ class Reading {
   async stop(): Promise<void> {
     await this.#iterator.return?.();
   }
-}
-
-/** `{"key", "version", "expiresAt"?, "contentType", "value" | "data"}`: `data` are the stored bytes as base64, for what JSON cannot carry. */
-export function recordText({ key, version, expiresAtMs, value }: Entry<EncodedValue>): string {
-  const head = JSON.stringify({
-    key,
-    version,
-    ...(expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) }),
-    contentType: MEDIA_TYPE_OF[value.codec],
-  });
-  const text = jsonText(value);
-  const tail = text === undefined ? `"data":${JSON.stringify(base64(value.bytes))}` : `"value":${text}`;
-  return `${head.slice(0, -1)},${tail}}`;
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 async function pageText(reading: Reading): Promise<string> {

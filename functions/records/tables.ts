@@ -20,6 +20,7 @@ const TABLE_BODY_BYTES_MAX = 4_096;
 /** Opens the store once; every request awaits the same one. */
 export type StoreSource = () => Promise<Store>;
 
+/** The store's tables, with at most 1,000 handles kept open. */
 export class Tables {
   readonly #store: StoreSource;
   readonly #handles = new LRUCache<string, RecordTable>({ max: HANDLES_MAX });
@@ -63,10 +64,12 @@ export class Tables {
   }
 }
 
+/** ISO 8601, UTC. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** The table that the request's path names. */
 export function tableNameOf(request: Request): string {
   return pathSegment(request, 2);
 }
@@ -76,6 +79,7 @@ const TABLE_OPTIONS = z.strictObject({
   containers: z.int().min(1).max(256).exactOptional(),
 });
 
+/** The routes of tables: list, look at, create and drop. */
 export function tableRoutes(tables: Tables): Route[] {
   const path = '/v1/tables/:table';
   return [

@@ -34,7 +34,7 @@ const succeed: Answer = ({ layout, workload, concurrency }, provider) =>
   Response.json(result({ provider, layout, workload, concurrency, records: 1_000 * concurrency }));
 
 describe('the coordinator', () => {
-  it('runs every combination once, and the best rung of each load three times', async () => {
+  it('runs every combination once, and each load at its best concurrency three times', async () => {
     const run = options(succeed);
     const { cells, failures } = await runPlan(PLAN, 'run1', run);
     expect(failures).toEqual([]);
@@ -45,7 +45,7 @@ describe('the coordinator', () => {
     );
   });
 
-  it('repeats another rung where the best at first sight was only lucky', async () => {
+  it('repeats another concurrency where the best at first sight was only lucky', async () => {
     const seen = new Map<string, number>();
     const run = options(({ layout, workload, concurrency }, provider) => {
       const name = `${provider} ${layout} ${workload} ${concurrency}`;

@@ -125,7 +125,7 @@ describe('the report', () => {
     expect(cell.repetitions).toEqual([1_000, 4_000, 3_000]);
   });
 
-  it('compares the best rungs, a repeated one by its median though a single run was faster', () => {
+  it('compares layouts at their best concurrency, a repeated one by its median though a single run was faster', () => {
     const [row] = report.summary;
     expect(row?.best.batch).toMatchObject({ recordsPerSecond: 3_000, concurrency: 8 });
     expect(row?.best.container?.recordsPerSecond).toBe(9_000);

@@ -4,17 +4,18 @@ import type { SampleRecord } from '../data/records.ts';
 import type { Provider } from '../dimensions.ts';
 import type { Usage } from '../usage.ts';
 
+/** A provider's SDK on one account or project, and what was spent through it. */
 export interface Baseline {
   readonly provider: Provider;
   /** Most records in one `putMany`. */
   readonly putManyMax: number;
   /** Most keys in one `getMany`; 1 where the provider has no batched get. */
   readonly getManyMax: number;
-  /** Records of equal lanes may ride in one `putMany`. */
+  /** Records of one lane may share a `putMany`, others not. */
   lane(key: string): string;
-  /** Opens, or creates, the place that a dataset's records live in. */
+  /** Opens the dataset's kind or table, and creates it where it is missing. */
   open(dataset: string): Promise<BaselineTable>;
-  /** Removes a dataset with all its records, and is content where there is none. Not counted. Rejects with the SDK's own error, or the signal's reason. */
+  /** Removes a dataset with all its records; no error where there is none. Not counted. Rejects with the SDK's own error, or the signal's reason. */
   remove(dataset: string, signal: AbortSignal): Promise<void>;
   /** Running totals since the baseline was made. */
   usage(): Usage;
@@ -33,6 +34,6 @@ export interface BaselineTable {
   putMany(records: readonly SampleRecord[]): Promise<void>;
   /** How many of at most `getManyMax` distinct keys were there. */
   getMany(keys: readonly string[]): Promise<number>;
-  /** Reads every record, by the SDK's query or list, in as many requests as it makes of that; how many there were. */
+  /** Reads every record by the SDK's query or list, in as many requests as it takes; gives their number. */
   scan(): Promise<number>;
 }

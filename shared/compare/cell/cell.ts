@@ -7,8 +7,10 @@ import { usageSchema } from '../usage.ts';
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
 
+/** The name of a dataset: a table of the store, a kind or a table of the baseline. */
 export const datasetSchema = z.string().regex(/^[a-z][a-z0-9]{2,31}$/);
 
+/** What a cell is asked for. */
 export const cellRequestSchema = z.strictObject({
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
@@ -30,9 +32,12 @@ export const cellRequestSchema = z.strictObject({
 
 /** What a caller sends: fields with defaults may be left out. */
 export type CellRequestInput = z.input<typeof cellRequestSchema>;
+/** The same with its defaults filled in. */
 export type CellRequest = z.output<typeof cellRequestSchema>;
+
 const share = z.number().min(0).max(1);
 
+/** What a cell answers. */
 export const cellResultSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
@@ -57,7 +62,7 @@ export const cellResultSchema = z.strictObject({
   histogram: z.string().min(1),
   /** Operations in the histogram. */
   operations: z.int().min(0),
-  /** Null where there were too few operations for it (measure.ts). */
+  /** Null where there were too few operations for it (histogram.ts). */
   p50Ms: z.number().min(0).nullable(),
   p95Ms: z.number().min(0).nullable(),
   p99Ms: z.number().min(0).nullable(),
@@ -65,4 +70,5 @@ export const cellResultSchema = z.strictObject({
   processorWait: share.nullable(),
   processorStolen: share.nullable(),
 });
+
 export type CellResult = z.infer<typeof cellResultSchema>;

@@ -28,6 +28,7 @@ export interface Latencies {
   readonly maxMs: number;
 }
 
+/** From 1 µs to one minute; longer ones count as one minute. */
 export function newHistogram(): Histogram {
   return hdr.build({
     bitBucketSize: 32,
@@ -59,6 +60,7 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
   return merged;
 }
 
+/** The percentiles that stand on enough operations. */
 export function latenciesOf(histogram: Histogram): Latencies {
   const operations = histogram.totalCount;
   const { p50Ms, p95Ms, p99Ms, maxMs } = percentilesOf(histogram);
@@ -67,7 +69,7 @@ export function latenciesOf(histogram: Histogram): Latencies {
   return { operations, p50Ms: given(50, p50Ms), p95Ms: given(95, p95Ms), p99Ms: given(99, p99Ms), maxMs };
 }
 
-/** However few samples there are. */
+/** The percentiles, however few samples there are. */
 export function percentilesOf(histogram: Histogram): Percentiles {
   const atMs = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
   return { p50Ms: atMs(50), p95Ms: atMs(95), p99Ms: atMs(99), maxMs: histogram.maxValue / 1_000 };

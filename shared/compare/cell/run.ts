@@ -1,4 +1,4 @@
-// Runs one cell next to its store. Keeps nothing between cells: what a cell needs to be there, it looks for at the provider.
+// Runs one cell next to its store. Keeps nothing between cells: whether a dataset is loaded is looked up at the provider.
 // A cell in which nothing succeeded is an error, never a row of zeros.
 import pLimit from 'p-limit';
 import { type Runtime, type Store, systemRuntime, type Table } from '../../store/index.ts';
@@ -9,15 +9,9 @@ import type { Provider } from '../dimensions.ts';
 import type { Usage } from '../usage.ts';
 import { type CellRequest, type CellResult, LOAD_RECORDS_PER_CALL } from './cell.ts';
 import { encodeHistogram, latenciesOf } from './histogram.ts';
-import {
-  batchHandling,
-  containerHandling,
-  type LayoutClient,
-  type Operation,
-  operationsOf,
-  recordHandling,
-} from './layouts.ts';
-import { processorShares, type ProcessorShares, type ProcessorTimes } from './processor.ts';
+import { batchClient, containerClient, type LayoutClient, recordClient } from './layout-clients.ts';
+import { type Operation, operationSource } from './operations.ts';
+import { processorShares, type ProcessorShares, type ProcessorTimes } from './processor-shares.ts';
 import { runWindow, type WindowResult } from './window.ts';
 
 /** Where a cell runs. Whoever made the baseline and the store closes them. */
@@ -62,17 +56,17 @@ export async function runCell(
   targets: CellTargets,
   { signal, runtime = systemRuntime }: RunCellOptions,
 ): Promise<CellResult> {
-  const handling = await openHandling(request, targets, signal);
+  const client = await openClient(request, targets, signal);
   if (request.workload !== 'load') await preload(request, targets, signal);
   const usageNow = request.layout === 'container' ? () => targets.storeUsage() : () => targets.baseline.usage();
   // A snapshot: the counters go on.
   const before = structuredClone(usageNow());
   const timesBefore = targets.processorTimes();
-  const window = await runWindow(callsOf(request, handling), { ...request, drainMs: DRAIN_MS, signal, runtime });
+  const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime });
   const shares = processorShares(timesBefore, targets.processorTimes());
   const after = usageNow();
   if (window.records === 0) throw emptyCell(request, targets.provider, window);
-  const recordsPerCall = handling.recordsPerCall(request.workload);
+  const recordsPerCall = client.recordsPerCall(request.workload);
   return { ...resultOf(request, targets.provider, window), ...shares, recordsPerCall, usage: spent(before, after) };
 }
 
@@ -89,15 +83,15 @@ export async function removeDataset(
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }
 
-async function openHandling(
+async function openClient(
   request: Pick<CellRequest, 'layout' | 'dataset'>,
   { baseline, store }: CellTargets,
   signal: AbortSignal,
 ): Promise<LayoutClient> {
-  if (request.layout === 'container') return containerHandling(await openTable(store, request.dataset, signal));
+  if (request.layout === 'container') return containerClient(await openTable(store, request.dataset, signal));
   const table = await baseline.open(request.dataset);
   signal.throwIfAborted();
-  return request.layout === 'record' ? recordHandling(table) : batchHandling(baseline, table);
+  return request.layout === 'record' ? recordClient(table) : batchClient(baseline, table);
 }
 
 /** Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key. */
@@ -105,10 +99,10 @@ function openTable(store: Store, dataset: string, signal: AbortSignal): Promise<
   return store.table<RecordFields>(dataset, { order: 'key', signal });
 }
 
-function callsOf(request: CellRequest, handling: LayoutClient): () => ReturnType<LayoutClient['call']> {
-  const nextOperation = operationsOf(request);
-  const size = handling.recordsPerCall(request.workload);
-  return () => handling.call(Array.from({ length: size }, nextOperation));
+function callsOf(request: CellRequest, client: LayoutClient): () => ReturnType<LayoutClient['call']> {
+  const nextOperation = operationSource(request);
+  const size = client.recordsPerCall(request.workload);
+  return () => client.call(Array.from({ length: size }, nextOperation));
 }
 
 /**
@@ -117,27 +111,27 @@ function callsOf(request: CellRequest, handling: LayoutClient): () => ReturnType
  */
 async function preload(request: CellRequest, targets: CellTargets, signal: AbortSignal): Promise<void> {
   const layout = request.layout === 'container' ? 'container' : 'batch';
-  const handling = await openHandling({ layout, dataset: request.dataset }, targets, signal);
-  const operations = Array.from({ length: request.records }, operationsOf({ ...request, workload: 'load' }));
+  const client = await openClient({ layout, dataset: request.dataset }, targets, signal);
+  const operations = Array.from({ length: request.records }, operationSource({ ...request, workload: 'load' }));
   const last = operations.pop()!;
-  if (last.kind === 'insert' && (await isThere(handling, last.record.key))) return;
-  await sendAll(handling, operations, signal);
-  await sendAll(handling, [last], signal);
+  if (last.kind === 'insert' && (await isThere(client, last.record.key))) return;
+  await sendAll(client, operations, signal);
+  await sendAll(client, [last], signal);
 }
 
-async function isThere(handling: LayoutClient, key: string): Promise<boolean> {
-  const units = [...handling.call([{ kind: 'read', key }])].flat();
+async function isThere(client: LayoutClient, key: string): Promise<boolean> {
+  const units = [...client.call([{ kind: 'read', key }])].flat();
   const errors = await Promise.all(units.map((unit) => unit.send()));
   return errors.flat().length === 0;
 }
 
-async function sendAll(handling: LayoutClient, operations: readonly Operation[], signal: AbortSignal): Promise<void> {
+async function sendAll(client: LayoutClient, operations: readonly Operation[], signal: AbortSignal): Promise<void> {
   const limit = pLimit(PRELOAD_CONCURRENCY);
   const failed = new AbortController();
   const send = async (some: readonly Operation[]): Promise<void> => {
     signal.throwIfAborted();
     if (failed.signal.aborted) return;
-    const units = [...handling.call(some)].flat();
+    const units = [...client.call(some)].flat();
     const errors = (await Promise.all(units.map((unit) => unit.send()))).flat();
     if (errors.length > 0)
       throw new Error(`loading the dataset failed for ${errors.length} records`, { cause: errors[0] });

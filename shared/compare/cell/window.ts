@@ -4,8 +4,9 @@ import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Runtime } from '../../store/index.ts';
 import { type Histogram, newHistogram, recordLatency } from './histogram.ts';
-import type { Call, Unit } from './layouts.ts';
+import type { Call, Unit } from './layout-clients.ts';
 
+/** The load, and how long it lasts. */
 export interface WindowOptions {
   readonly concurrency: number;
   readonly warmupMs: number;
@@ -16,6 +17,7 @@ export interface WindowOptions {
   readonly runtime: Runtime;
 }
 
+/** What callers saw; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult {
   readonly durationMs: number;
   readonly records: number;
@@ -27,8 +29,8 @@ export interface WindowResult {
 }
 
 /**
- * With few operations a caller, the count depends on where the window happens to end: 32 calls of 500 records tend to end together. So it
- * grows: to three times its length for two operations a caller, begun and ended in it; to ten times for one.
+ * The window ends at its length where each caller has had two replies on average, at three times its length where each has had one, and at ten
+ * times whatever came. With fewer replies the count would depend on where the window happens to end: 32 calls of 500 records end together.
  */
 const GROWTH = [
   { factor: 1, repliesPerCaller: 2 },
@@ -153,7 +155,7 @@ class Run {
 }
 
 /** The error's own code, its name if it has none. */
-export function errorCode(error: unknown): string {
+function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code } = error as { code?: unknown };
   return typeof code === 'string' || typeof code === 'number' ? String(code) : error.name;

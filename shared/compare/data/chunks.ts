@@ -1,5 +1,6 @@
-// Many things in portions of at most so many.
+// Splits what is too much for one request.
 
+/** The items in order, `size` to a part; the last part may be shorter. */
 export function chunks<T>(items: readonly T[], size: number): T[][] {
   const parts: T[][] = [];
   for (let at = 0; at < items.length; at += size) parts.push(items.slice(at, at + size));

@@ -3,10 +3,10 @@
 import { type Random, randomInt, scramble32 } from './random.ts';
 
 /** Tenants, each one partition of a baseline's Azure table. */
-export const TENANTS = 16;
+const TENANTS = 16;
 
 /** Records in a row that belong to one tenant. */
-export const TENANT_RUN = 500;
+const TENANT_RUN = 500;
 
 const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
 

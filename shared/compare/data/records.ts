@@ -38,7 +38,7 @@ export function recordSource(seed: number, recordBytes: number): RecordSource {
 }
 
 /** One record's fields, together `recordBytes` bytes. */
-export function sampleFields(random: Random, recordBytes: number): RecordFields {
+function sampleFields(random: Random, recordBytes: number): RecordFields {
   const pick = (list: readonly string[]): string => list[randomInt(random, list.length)]!;
   const first = pick(FIRST_NAMES);
   const last = pick(LAST_NAMES);

@@ -6,7 +6,7 @@ import type { Layout, Provider, Workload } from '../dimensions.ts';
 import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
 import { median } from './median.ts';
 import { cellsOf, type Plan, type PlannedCell, repeated, warmupCellsOf } from './plan.ts';
-import { Datasets, type Leftover } from './removal.ts';
+import { Datasets, type Leftover } from './datasets.ts';
 
 export type { Endpoint } from './endpoint.ts';
 
@@ -20,6 +20,7 @@ export interface MeasuredCell {
   readonly runs: readonly CellResult[];
 }
 
+/** A cell without a result; `error` is one line. */
 export interface FailedCell {
   readonly provider: Provider;
   readonly layout: Layout;
@@ -28,6 +29,7 @@ export interface FailedCell {
   readonly error: string;
 }
 
+/** What a run measured, what failed, and what it left behind. */
 export interface PlanOutcome {
   readonly cells: readonly MeasuredCell[];
   readonly failures: readonly FailedCell[];
@@ -55,9 +57,9 @@ export interface CoordinatorOptions {
 const CELL_EXTRA_MS = 50_000;
 
 /**
- * Runs the plan: every cell once, then of each layout the rung of `load` with the highest median so far, until that is one with all its
- * repetitions: so no layout is judged by a lucky first run, nor by a rung that was the best only once. However the run ends, all datasets of it
- * and of its warm-up are removed then, which takes at most three minutes. Rejects only when the signal aborts.
+ * Runs the plan: every cell once, then `load` again, for each layout at the concurrency with the highest median so far, until that one has all
+ * its repetitions. So no layout is judged by one lucky run. However the run ends, its datasets and those of its warm-up are removed then, which
+ * takes at most three minutes. Rejects only when the signal aborts.
  */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const run = new PlanRun(plan, options);
@@ -104,7 +106,7 @@ function addWarmup(datasets: Datasets, endpoint: Endpoint, runId: string): void 
   for (const { request } of warmupCellsOf(endpoint.provider, 0, runId)) datasets.add(endpoint, request.dataset);
 }
 
-/** Why the run ended; where its traces could not all be removed, in an error that names them. */
+/** The reason why the run ended; where datasets are left over, an error around it that names them. */
 function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
   if (leftovers.length === 0) return reason;
   const names = leftovers.map(({ provider, dataset, error }) => `${provider} ${dataset} (${error})`);
@@ -114,7 +116,7 @@ function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
 class PlanRun {
   readonly #options: CoordinatorOptions;
   readonly #repetitions: number;
-  /** At the least: which concurrencies are repeated shows as they run. */
+  /** A lower bound: which concurrencies are repeated shows only as they run. */
   #total: number;
   #done = 0;
   readonly #measured = new Map<string, CellResult[]>();
@@ -146,7 +148,7 @@ class PlanRun {
     this.#done++;
   }
 
-  /** The best rung so far of each layout's load, where it lacks repetitions. A cell that fails uses up its tries. */
+  /** The best load cell of each layout so far, where it lacks repetitions. A cell that fails uses up its tries. */
   loadsToRepeat(cells: readonly PlannedCell[]): PlannedCell[] {
     const best = new Map<string, { readonly cell: PlannedCell; readonly rate: number }>();
     for (const cell of cells) {

@@ -13,14 +13,14 @@ export interface Endpoint {
 
 const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
 
-/** What an answer that is no success says; `body` is its parsed JSON, or undefined. */
+/** One line about an answer that is no success; `body` is its parsed JSON, or undefined. */
 export function problemOf(status: number, body: unknown): string {
   const problem = problemSchema.safeParse(body);
   const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;
   return `HTTP ${status}${text === undefined ? '' : `: ${text}`}`;
 }
 
-/** On one line, with the cause: `fetch failed` alone tells nobody anything. */
+/** One line about an error, with its cause: `fetch failed` alone tells nobody anything. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';

@@ -2,6 +2,7 @@
 import type { CellRequestInput } from '../cell/cell.ts';
 import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 
+/** What a comparison measures, and how long. */
 export interface Plan {
   readonly name: 'default' | 'full' | 'custom';
   /** Callers in flight, ascending. */
@@ -12,7 +13,7 @@ export interface Plan {
   readonly records: number;
   readonly recordBytes: number;
   readonly seed: number;
-  /** Each layout's best rung of `load` runs so often in all; the median counts. Rungs that were the best for a while run more than once too. */
+  /** How often `load` runs at each layout's best concurrency; the median counts. One that was the best for a while runs more than once too. */
   readonly loadRepetitions: number;
 }
 
@@ -35,6 +36,7 @@ export const FULL_PLAN: Plan = {
   warmupMs: 500,
 };
 
+/** A cell, and the provider to run it on. */
 export interface PlannedCell {
   readonly provider: Provider;
   readonly request: CellRequestInput & { readonly layout: Layout; readonly workload: Workload };

@@ -90,7 +90,7 @@ function line(report: Report, series: Omit<Coordinates, 'concurrency'>, at: numb
   };
 }
 
-/** On the side of the point where the next one of its rung is further away; nowhere if it would cover that one. The table has the figure. */
+/** On the side of the point where the next one of its concurrency is further away; nowhere if it would cover that one. The table has the figure. */
 function labelPlace(value: number, others: readonly number[], pxPerFactorTen: number) {
   const room = (some: readonly number[]): number =>
     Math.min(...some.map((other) => Math.abs(Math.log10(other / value)))) * pxPerFactorTen;
@@ -102,7 +102,7 @@ function labelPlace(value: number, others: readonly number[], pxPerFactorTen: nu
   };
 }
 
-/** p50, p95 and p99 of every layout at the highest rung with the operations they stand on, a panel for each provider. */
+/** p50, p95 and p99 of every layout at the highest concurrency with the operations they stand on, a panel for each provider. */
 export function latencyChart(report: Report, workload: Workload, shape: Shape): string {
   const providers = providersOf(report);
   const names = providers.map((provider) => PROVIDER_NAMES[provider]);
@@ -153,7 +153,7 @@ export function latencyChart(report: Report, workload: Workload, shape: Shape): 
   });
 }
 
-/** One figure a record set, for every provider, layout and workload, each at its best rung; a panel for each workload. */
+/** One figure a record set, for every provider, layout and workload, each at its best concurrency; a panel for each workload. */
 export function spendingChart(report: Report, figureOf: (cell: ReportCell) => number, shape: Shape): string {
   const series = providersOf(report).flatMap((provider) => LAYOUTS.map((layout) => ({ provider, layout })));
   const [min, max] = decades(report.cells.map(figureOf));

@@ -1,6 +1,6 @@
 // The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere.
-import { busyWarning } from '../cell/processor.ts';
 import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
+import { busyWarning } from './busy-warning.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
 import { latencyChart, providersOf, spendingChart, throughputChart } from './charts.ts';
 import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
@@ -100,7 +100,7 @@ function ratios({ summary, plan }: Report): string {
 ${LAYOUTS.map((layout) => `<td class="n" data-title="${layout}">${bestText(row, layout)}</td>`).join('')}
 <td class="n" data-title="container / batch">${times(row.containerToBatch, sameCallSize(row.best.container, row.best.batch))}</td><td class="n" data-title="container / record">${times(row.containerToRecord, sameCallSize(row.best.container, row.best.record))}</td></tr>`,
   );
-  return `<section><h2>Best rung against best rung</h2>
+  return `<section><h2>Each layout at its best concurrency</h2>
 <div class="scroll"><table class="best"><thead><tr><th>Provider</th><th>Workload</th><th class="n">record</th><th class="n">batch</th><th class="n">container</th><th class="n">container / batch</th><th class="n">container / record</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div>
 <p class="words">Records a second, and the callers in flight at which they were reached. The load figures are medians of ${plan.loadRepetitions} runs, below them the slowest and the fastest run. A ratio in brackets sets one record a call against hundreds a call.</p></section>`;
@@ -140,7 +140,7 @@ function spending(report: Report): string {
     return `${PROVIDER_NAMES[provider]} (${escape(region)}) bills ${escape(billed)}: <a href="${escape(source)}">price list</a>.`;
   });
   return `<section><h2>What it takes: requests, billed operations, dollars</h2>
-<p class="words">Each layout at its best rung, all scales logarithmic. ${sources.join(' ')} List prices of ${escape(prices.date)}, operations only.</p>
+<p class="words">Each layout at its best concurrency, all scales logarithmic. ${sources.join(' ')} List prices of ${escape(prices.date)}, operations only.</p>
 ${legend(providersOf(report))}
 <h3>Requests per 1,000 records</h3>${figure(
     (shape) => spendingChart(report, (cell) => cell.requestsPer1000Records, shape),

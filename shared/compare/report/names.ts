@@ -1,4 +1,4 @@
-// What providers and series are called before people, and their colours: the same in every table and chart.
+// Names and colours of providers and layouts, the same in every table and chart.
 import type { Layout, Provider } from '../dimensions.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {

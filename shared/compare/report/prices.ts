@@ -18,7 +18,7 @@ export interface Prices {
   readonly providers: Readonly<Record<Provider, ProviderPrices>>;
 }
 
-export function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): number {
+function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): number {
   return (
     billable.reads * prices.dollarsPerRead +
     billable.writes * prices.dollarsPerWrite +
@@ -26,7 +26,7 @@ export function dollarsOf(billable: Usage['billable'], prices: ProviderPrices): 
   );
 }
 
-/** What a million records cost if each million is like the `records` that this was spent on. */
+/** Dollars for a million records, if each costs what these `records` did, for which `billable` was spent. */
 export function dollarsPerMillionRecords(billable: Usage['billable'], records: number, prices: ProviderPrices): number {
   return (dollarsOf(billable, prices) / records) * 1_000_000;
 }

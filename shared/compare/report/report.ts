@@ -72,7 +72,7 @@ function reportCellOf({ runs, ...coordinates }: MeasuredCell, prices: Prices): R
 }
 
 /** Of an even number the slower of the two in the middle. */
-export function medianRun(runs: readonly CellResult[]): CellResult {
+function medianRun(runs: readonly CellResult[]): CellResult {
   const byRate = [...runs].sort((one, other) => rateOf(one) - rateOf(other));
   return byRate[Math.floor((byRate.length - 1) / 2)]!;
 }

@@ -17,7 +17,7 @@ const positive = z.number().min(0);
 
 const share = positive.max(1);
 
-export const reportCellSchema = z.strictObject({
+const reportCellSchema = z.strictObject({
   ...coordinates,
   recordsPerCall: z.int().min(1),
   recordsPerSecond: positive,
@@ -54,7 +54,7 @@ const bestSchema = z.strictObject({
   repetitions: z.array(positive).min(1),
 });
 
-export const summaryRowSchema = z.strictObject({
+const summaryRowSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   workload: z.enum(WORKLOADS),
   best: z.strictObject({

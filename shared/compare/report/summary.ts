@@ -1,4 +1,4 @@
-// The comparison in a few ratios: each layout's best rung against the others' best rungs.
+// The comparison in a few ratios: each layout at its best concurrency against the others at theirs.
 import { type Layout, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 import type { ReportCell, SummaryRow } from './schema.ts';
 
@@ -29,8 +29,8 @@ export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
 type Best = SummaryRow['best'][Layout];
 
 /**
- * The layout's best rung. Where rungs were repeated only those count that have all repetitions: a rung is repeated for as long as its median
- * is the highest, and taking another's one or two runs would pick luck.
+ * The layout at its best concurrency. Where some were repeated only those with all repetitions count: a concurrency is repeated for as long
+ * as its median is the highest, and one or two runs of another may have been lucky.
  */
 function bestOf(cells: readonly ReportCell[], layout: Layout): Best {
   const own = cells.filter((cell) => cell.layout === layout);

@@ -1,5 +1,5 @@
 // The report for a terminal: at most 110 columns, plain ASCII, numbers right-aligned.
-import { busyWarning } from '../cell/processor.ts';
+import { busyWarning } from './busy-warning.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Report, ReportCell, SummaryRow } from './schema.ts';
 import { sameCallSize } from './summary.ts';
@@ -102,19 +102,11 @@ function failuresText({ failures }: Report): string {
 }
 
 function summaryText({ summary, plan }: Report): string {
-  const header = [
-    'best rung of each',
-    'workload',
-    'record',
-    'batch',
-    'container',
-    'container/batch',
-    'container/record',
-  ];
+  const header = ['best of each', 'workload', 'record', 'batch', 'container', 'container/batch', 'container/record'];
   const text = table(header, summary.map(summaryRow), 2);
   return [
     text,
-    `(n): one record a call against hundreds a call. * median of ${plan.loadRepetitions} runs, of fewer where another rung proved better.`,
+    `(n): one record a call against hundreds a call. * median of ${plan.loadRepetitions} runs, of fewer where another concurrency proved better.`,
     'ops: operations that were timed; -: too few for this percentile. ?: the client hides its retries.',
   ].join('\n');
 }

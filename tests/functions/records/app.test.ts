@@ -5,7 +5,7 @@ import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { type EncodedValue, openStore } from '../../../shared/store/index.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';
-import { type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
+import { bytesOf, type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
 import { describeRecords } from '../suite/index.ts';
 
 const state = memoryState();
@@ -58,4 +58,45 @@ it('a page carries what nobody checked when it was stored as bytes, and goes on'
     { key: 'k2', contentType: JSON_TYPE, value: 1 },
   ]);
   await expectProblem(await admin(`${path}/records/k0`, { headers: { Accept: MSGPACK } }), 406, 'not_acceptable');
+});
+
+it.each([
+  ['JSON', JSON_TYPE, 3_000_000],
+  ['MessagePack', MSGPACK, 500_000],
+])(
+  'an answer of a batch in %s stays below 32 MB: records beyond that fail, each for itself',
+  async (_form, type, bytesEach) => {
+    const { admin, put, freshTable } = instance();
+    const table = await freshTable();
+    // As JSON text each control character takes six bytes.
+    await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)));
+    const operations = [...Array.from({ length: 70 }, () => 'large'), 'none'].map((key) => ({ op: 'get', key }));
+    const response = await admin(`${table}/batch`, {
+      method: 'POST',
+      headers: { 'Content-Type': JSON_TYPE, Accept: type },
+      body: JSON.stringify({ operations }),
+    });
+    const answer = await bytesOf(response);
+    const { outcomes } = (type === JSON_TYPE ? JSON.parse(answer.toString()) : packr.unpack(answer)) as {
+      outcomes: { status: string; key: string; problem?: { code: string } }[];
+    };
+    expect(answer.length).toBeLessThan(32_000_000);
+    expect(outcomes.map(({ key }) => key)).toEqual(operations.map(({ key }) => key));
+    const found = outcomes.filter(({ status, key }) => status === 'found' && key === 'large').length;
+    expect(found).toBe(Math.floor((24 * 1_024 * 1_024) / bytesEach));
+    expect(outcomes.slice(found, 70).map(({ problem }) => problem?.code)).toEqual(Array(70 - found).fill('too_large'));
+    expect(outcomes[70]).toEqual({ status: 'absent', key: 'none' });
+  },
+);
+
+it('the refused keys of a batch count towards its answer', async () => {
+  const { admin, put, freshTable } = instance();
+  const table = await freshTable();
+  await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)));
+  const found = Array.from({ length: 8 }, () => ({ op: 'get', key: 'large' }));
+  const body = JSON.stringify({ operations: [...found, { op: 'get', key: 'x'.repeat(12_000_000) }] });
+  const answer = await bytesOf(
+    await admin(`${table}/batch`, { method: 'POST', headers: { 'Content-Type': JSON_TYPE }, body }),
+  );
+  expect(answer.length).toBeLessThan(32_000_000);
 });

@@ -146,6 +146,25 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'malformed');
     });
 
+    it.each([
+      ['an unsigned', 'cf000000000036ee80'],
+      ['a signed', 'd3000000000036ee80'],
+    ])('takes a ttlMs as %s 64-bit integer of MessagePack', async (_what, hex) => {
+      const table = await freshTable();
+      const response = await admin(`${table}/batch`, putWithTtl(hex));
+      const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
+      expect(outcomes).toMatchObject([{ status: 'written' }]);
+      expect((await admin(`${table}/records/k`)).headers.has('Stowage-Expires-At')).toBe(true);
+    });
+
+    it.each([
+      ['beyond the safe integers', 'cfffffffffffffffff'],
+      ['below one', 'd3ffffffffffffffff'],
+      ['in words', 'a131'],
+    ])('a ttlMs %s is invalid in MessagePack', async (_what, hex) => {
+      await expectProblem(await admin(`${await freshTable()}/batch`, putWithTtl(hex)), 400, 'invalid');
+    });
+
     it('a MessagePack key in bytes is invalid', async () => {
       const body = packr.pack({ operations: [{ op: 'get', key: Buffer.from('a') }] }) as Uint8Array<ArrayBuffer>;
       const sent = { method: 'POST', headers: { 'Content-Type': MSGPACK }, body };
@@ -195,4 +214,11 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(JSON.stringify(await expectProblem(response, 400, 'malformed'))).not.toContain('secret');
     });
   });
+}
+
+/** A batch of one put of 1 under `k`, whose `ttlMs` is this MessagePack value. */
+function putWithTtl(hex: string): RequestInit {
+  const head = Buffer.from('\x81\xaaoperations\x91\x84\xa2op\xa3put\xa3key\xa1k\xa5value\x01\xa5ttlMs', 'latin1');
+  const body = Buffer.concat([head, Buffer.from(hex, 'hex')]);
+  return { method: 'POST', headers: { 'Content-Type': MSGPACK }, body };
 }

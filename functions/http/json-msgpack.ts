@@ -1,9 +1,9 @@
 // JSON as MessagePack, and MessagePack as JSON: exactly, or not at all. Integers stay integers and floats floats, none is rounded, no member
-// is lost. What the other form has no word for is refused, never replaced.
+// is lost. What the other form cannot express is refused, never replaced.
 import { OPEN_ARRAY, OPEN_OBJECT, partsOf, trimmed } from './json-source.ts';
-import { encodeMsgpack, MsgpackReader } from './msgpack.ts';
+import { encodeMsgpack, msgpackArray, msgpackMap, MsgpackReader } from './msgpack.ts';
 
-/** The value holds something that its other form has not. */
+/** The value holds something that its other form cannot express. */
 export class NotCarried extends Error {
   constructor(what: string) {
     super(`the value holds ${what}`);
@@ -54,8 +54,8 @@ export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
 
 function msgpackOf(source: Uint8Array): Uint8Array {
   const [first] = source;
-  if (first === OPEN_ARRAY) return joined(0x90, Array.from(partsOf(source), msgpackOf));
-  if (first === OPEN_OBJECT) return joined(0x80, msgpackMembers(source));
+  if (first === OPEN_ARRAY) return msgpackArray(Array.from(partsOf(source), msgpackOf));
+  if (first === OPEN_OBJECT) return msgpackMap(msgpackMembers(source));
   const text = asBuffer(source).toString();
   if (/^[-\d]/.test(text)) return numberBytes(text);
   const value: unknown = JSON.parse(text);
@@ -76,18 +76,6 @@ function msgpackMembers(source: Uint8Array): Uint8Array[] {
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-/** An array (token 90) of these items, or a map (80) of these names and values. */
-function joined(token: 0x90 | 0x80, parts: readonly Uint8Array[]): Uint8Array {
-  const [count, wide] = token === 0x90 ? [parts.length, 0xdc] : [parts.length / 2, 0xde];
-  const head =
-    count < 16 ? [token | count] : count < 0x1_0000 ? [wide, count >> 8, count] : [wide + 1, ...uint32(count)];
-  return Buffer.concat([Uint8Array.from(head), ...parts]);
-}
-
-function uint32(value: number): number[] {
-  return [value >> 24, value >> 16, value >> 8, value];
 }
 
 function stringBytes(text: string): Uint8Array {

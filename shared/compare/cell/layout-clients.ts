@@ -1,30 +1,21 @@
-// What a caller of a cell does. A workload draws operations; a layout packs them into units, a unit being what is sent and answered as one.
-// Workloads know no layout: the same seed gives every layout the same records and keys, so that layouts differ in how they store and nothing else.
+// A client for each layout: packs the operations of a workload into requests, and sends them to the baseline or the store.
 import type { PutItem, Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from '../baseline/baseline.ts';
 import { chunks } from '../data/chunks.ts';
-import { uniformIndexes, zipfianIndexes } from '../data/keys.ts';
-import { seededRandom } from '../data/random.ts';
-import { type RecordFields, recordSource, type SampleRecord } from '../data/records.ts';
+import type { RecordFields, SampleRecord } from '../data/records.ts';
 import { type CellRequest, LOAD_RECORDS_PER_CALL } from './cell.ts';
+import type { Operation } from './operations.ts';
 
-/** One operation as a user of the SDK or of the store would time it. */
+/** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
 export interface Unit {
-  /** Records that it reads or writes. */
+  /** How many records it reads or writes. */
   readonly records: number;
   /** Resolves, when the reply has arrived, to the errors of the records that failed in it; rejects if all did. */
   send(): Promise<readonly unknown[]>;
 }
 
-/** What a caller does before it comes back for more: groups one after another, the units of a group in parallel. */
+/** Groups of units, sent one group after another, the units of a group in parallel. Then the caller draws its next operations. */
 export type Call = Iterable<readonly Unit[]>;
-
-export type Operation =
-  | { readonly kind: 'read'; readonly key: string }
-  /** Replaces a record that is there. */
-  | { readonly kind: 'replace'; readonly record: SampleRecord }
-  /** Creates a record that is not. */
-  | { readonly kind: 'insert'; readonly record: SampleRecord };
 
 /** One way of storing records: how many operations its callers hand over in a call, and how they are sent. */
 export interface LayoutClient {
@@ -39,25 +30,8 @@ class AbsentError extends Error {
 
 const NO_ERRORS: readonly unknown[] = [];
 
-/** The operations of a cell, drawn for ever. */
-export function operationsOf(request: CellRequest): () => Operation {
-  const random = seededRandom(request.seed + 1);
-  const source = recordSource(request.seed, request.recordBytes);
-  let drawn = 0;
-  if (request.workload === 'load') return () => ({ kind: 'insert', record: source(drawn++, 0) });
-  if (request.workload === 'read') {
-    const uniform = uniformIndexes(request.records, random);
-    return () => ({ kind: 'read', key: source(uniform(), 0).key });
-  }
-  const zipfian = zipfianIndexes(request.records, random);
-  return () => {
-    const record = source(zipfian(), ++drawn);
-    return random() < 0.5 ? { kind: 'read', key: record.key } : { kind: 'replace', record };
-  };
-}
-
 /** One entity and one request a record, one after another. */
-export function recordHandling(table: BaselineTable): LayoutClient {
+export function recordClient(table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
     *call(operations) {
@@ -77,7 +51,7 @@ async function sendSingle(table: BaselineTable, operation: Operation): Promise<r
  * One entity a record, the SDK's batches, all batches of a call in parallel. Where the provider has no batched get, a reader asks for
  * single records, one a call, and a mixed call is as large as one write batch.
  */
-export function batchHandling(baseline: Baseline, table: BaselineTable): LayoutClient {
+export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => {
       if (workload === 'load' || baseline.getManyMax > 1) return LOAD_RECORDS_PER_CALL;
@@ -107,7 +81,7 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
     if (!lanes.has(lane)) lanes.set(lane, new Map());
     lanes.get(lane)!.set(operation.record.key, operation.record);
   }
-  const batches = [...lanes.values()].flatMap((lane) => chunks([...lane.values()], baseline.putManyMax));
+  const batches = [...lanes.values()].flatMap((records) => chunks([...records.values()], baseline.putManyMax));
   return batches.map((records) => ({
     records: records.length,
     send: async () => {
@@ -118,7 +92,7 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
 }
 
 /** This store: `putMany` for what is handed over together, strong `get` and `put` for single records. */
-export function containerHandling(table: Table<RecordFields>): LayoutClient {
+export function containerClient(table: Table<RecordFields>): LayoutClient {
   return {
     recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
     call: (operations) => [

@@ -1,5 +1,4 @@
-// Removes what a run of the comparison left at the providers: its datasets, each by one request to the function that made it. Not measured: it
-// begins when the last cell has ended.
+// The datasets of a run, and their removal when the last cell has ended: one request for each, to the function that made it. Not measured.
 import type { Provider } from '../dimensions.ts';
 import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
 
@@ -16,7 +15,7 @@ const REMOVAL_TIMEOUT_MS = 180_000;
 /** The function's own deadline comes first: its answer says more than a broken connection. */
 const ANSWER_MARGIN_MS = 2_000;
 
-/** Which datasets a run has begun to make, endpoint by endpoint. */
+/** The datasets that a run has begun to make, by endpoint. */
 export class Datasets {
   readonly #made = new Map<Endpoint, Set<string>>();
 
