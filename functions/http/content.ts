@@ -15,8 +15,6 @@ export const MEDIA_TYPE_OF: Readonly<Record<Codec, string>> = {
   bytes: 'application/octet-stream',
 };
 
-export const MEDIA_TYPES: readonly string[] = Object.values(MEDIA_TYPE_OF);
-
 /** The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem `unsupported_media_type`. */
 export function codecOf(contentType: string | null, allowed: readonly Codec[]): Codec {
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());

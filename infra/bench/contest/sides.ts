@@ -10,7 +10,7 @@ import type { Store, Table } from '../../../shared/store/index.ts';
 import type { Work } from './contest.ts';
 import type { ContestName } from './goals.ts';
 
-export const RECORD_COUNT = 10_000;
+const RECORD_COUNT = 10_000;
 const RECORD_BYTES = 500;
 const GET_MANY_KEYS = 500;
 /** Single gets of the baseline that has no batched one. */

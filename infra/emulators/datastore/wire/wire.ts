@@ -3,8 +3,8 @@
 import { invalid } from './status.ts';
 
 export const VARINT = 0;
-export const FIXED64 = 1;
 export const BYTES = 2;
+const FIXED64 = 1;
 const FIXED32 = 5;
 
 /** Walks over one message. After `next()` the fields below describe the field it found; they are overwritten by the next call. */
