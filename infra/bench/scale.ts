@@ -48,7 +48,8 @@ export async function runScale(
   for (const records of SIZES) {
     const azure = await startAzure();
     try {
-      results.push(await measure(azure.backend, records, () => azure.driver('scale'), collect, signal));
+      const subject = { backend: azure.backend, records, driver: () => azure.driver('scale') };
+      results.push(await measure(subject, collect, signal));
       log(line(results.at(-1)!));
     } finally {
       await azure.close();
@@ -56,16 +57,22 @@ export async function runScale(
   }
   for (const records of SIZES) {
     const state = memoryState();
-    results.push(await measure(MEMORY, records, () => memoryDriver({ state }), collect, signal));
+    const subject = { backend: MEMORY, records, driver: () => memoryDriver({ state }) };
+    results.push(await measure(subject, collect, signal));
     log(line(results.at(-1)!));
   }
   return results;
 }
 
+/** An empty table of the wanted size; each driver is a new one on the same data. */
+interface Subject {
+  readonly backend: string;
+  readonly records: number;
+  readonly driver: () => Driver;
+}
+
 async function measure(
-  backend: string,
-  records: number,
-  driver: () => Driver,
+  { backend, records, driver }: Subject,
   collect: () => void,
   signal: AbortSignal,
 ): Promise<ScaleResult> {

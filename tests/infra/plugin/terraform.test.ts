@@ -96,17 +96,16 @@ describe.skipIf(!hasTerraform)('terraform', () => {
   });
 
   it.each([
-    ['gcp', 'google_storage_bucket', 'labels   =', 'label =', 'Unsupported argument'],
-    ['gcp', 'google_storage_bucket', 'location = var.region', '', 'Missing required argument'],
+    ['gcp', 'google_storage_bucket', ['labels   =', 'label ='], 'Unsupported argument'],
+    ['gcp', 'google_storage_bucket', ['location = var.region', ''], 'Missing required argument'],
     [
       'gcp',
       'google_storage_bucket',
-      'var.region',
-      'google_storage_bucket.other.url',
+      ['var.region', 'google_storage_bucket.other.url'],
       'Reference to undeclared resource',
     ],
-    ['azure', 'azurerm_storage_account', 'min_tls_version', 'least_tls_version', 'Unsupported argument'],
-  ] as const)('notices a mistake in %s: %s without %s', async (cloud, type, from, to, message) => {
+    ['azure', 'azurerm_storage_account', ['min_tls_version', 'least_tls_version'], 'Unsupported argument'],
+  ] as const)('notices a mistake in %s: %s with %j changed', async (cloud, type, [from, to], message) => {
     const sandbox = await openSandbox(cloud, WANTED[cloud]);
     try {
       const file = path.join(sandbox.dir, 'functions/main.tf');
