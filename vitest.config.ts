@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const STORE = 'tests/store/**/*.test.ts';
@@ -6,7 +5,7 @@ const STORE = 'tests/store/**/*.test.ts';
 export default defineConfig({
   test: {
     // Tests start many processes of the same few programs: each compiles its code once.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
+    env: { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/node` },
     testTimeout: 30_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

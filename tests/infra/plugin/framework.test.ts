@@ -4,7 +4,6 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { FUNCTIONS } from '../../../infra/package/package.ts';
 import { startDeployed } from './stand-ins/deployed.ts';
 import { copyProject } from './stand-ins/project.ts';
 import { makeTools, type Tools } from './stand-ins/tools.ts';
@@ -105,19 +104,6 @@ describe('serverless', () => {
     expect(code === 0 ? '' : output).toBe('');
     expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(2);
     expect(await tools.calls()).toEqual([]);
-  });
-
-  it('packages the same functions as this machine’s hosts run', { timeout: SLOW_MS }, async () => {
-    const { output } = await serverless('print', '--format', 'json');
-    const { functions } = JSON.parse(output.slice(output.indexOf('{'))) as {
-      functions: Record<string, (typeof FUNCTIONS)[number]>;
-    };
-    const declared = Object.entries(functions).map(([name, { handler, timeoutSeconds }]) => ({
-      name,
-      handler,
-      timeoutSeconds,
-    }));
-    expect(declared).toEqual(FUNCTIONS);
   });
 });
 
