@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../infra/package/package.ts';
 import type { FunctionSettings } from '../../../infra/plugin/context/settings.ts';
 
@@ -25,7 +25,7 @@ async function print(...args: string[]): Promise<Printed> {
 
 const [dev, prod] = await Promise.all([print(), print('--stage', 'prod')]);
 
-it('shows the two functions of both clouds, with their own limits', () => {
+test('shows the two functions of both clouds, with their own limits', () => {
   expect(dev.provider).toMatchObject({
     name: 'stowage',
     stage: 'dev',
@@ -38,11 +38,11 @@ it('shows the two functions of both clouds, with their own limits', () => {
   });
 });
 
-it('takes a stage’s own parameters', () => {
+test('takes a stage’s own parameters', () => {
   expect(prod.functions).toMatchObject({ records: { instancesMax: { gcp: 50 } } });
 });
 
-it('packages the same functions as this machine’s hosts run', () => {
+test('packages the same functions as this machine’s hosts run', () => {
   const declared = Object.entries(dev.functions).map(([name, { handler, timeoutSeconds }]) => ({
     name,
     handler,
@@ -51,7 +51,7 @@ it('packages the same functions as this machine’s hosts run', () => {
   expect(declared).toEqual(FUNCTIONS);
 });
 
-it.each(['gcp', 'azure'] as const)('declares the limits that infra/%s has by itself', async (cloud) => {
+test.each(['gcp', 'azure'] as const)('declares the limits that infra/%s has by itself', async (cloud) => {
   const text = await readFile(path.join(ROOT, 'infra', cloud, 'variables.tf'), 'utf8');
   for (const [name, { timeoutSeconds, concurrency, instancesMax, memoryMb }] of Object.entries(dev.functions)) {
     const limits = `timeout_seconds = ${timeoutSeconds}, concurrency = ${concurrency}, instances_max = ${instancesMax[cloud]}, memory_mb = ${memoryMb}`;
