@@ -1,4 +1,4 @@
-// Writes one real record through a running function and reads it back, byte for byte: what is compared afterwards works.
+// Proves that a cloud works before it is compared: writes one real record through its function and reads it back, byte for byte.
 import type { RunningCloud } from './clouds.ts';
 
 export interface Proof {
@@ -9,7 +9,7 @@ export interface Proof {
 const REQUEST_TIMEOUT_MS = 30_000;
 const TABLE = 'greetings';
 
-/** Throws if anything is answered otherwise than it should be. */
+/** Throws if a request fails, or if the record comes back changed. Three round trips. */
 export async function proveRecord(cloud: RunningCloud, signal: AbortSignal): Promise<Proof> {
   const text = JSON.stringify({ name: 'Zoë Müller-Østby', visits: 3, since: new Date().toISOString() });
   const startedMs = performance.now();

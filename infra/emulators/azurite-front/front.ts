@@ -20,14 +20,14 @@ import {
 } from './size.ts';
 
 export interface FrontOptions {
-  /** Azurite's table service: `http://host:port`, without the account. What others write there directly is not seen. */
+  /** Azurite's table service: `http://host:port`, without the account. Nobody else may write there: their writes would not be counted. */
   readonly target: string;
-  /** For reading what a merge meets. */
+  /** Signs the reads of entities that a merge changes. */
   readonly accountName: string;
   readonly accountKey: string;
   /** Default: a free one. */
   readonly port?: number;
-  /** Milliseconds; for the throttle. Default: the system's clock. */
+  /** Clock of the throttle, in milliseconds. Default: the system's. */
   readonly nowMs?: () => number;
 }
 
@@ -61,13 +61,13 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
     const writes = operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    // Sizes and the write they are for must not be separated by another write of the partition.
+    // Another write of the partition in between would make the sizes wrong that this one is checked by.
     if (first !== undefined) return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, azurite));
     if (operations.length > 0 || request.method === 'GET') return await forward(request, azurite);
     try {
       return await forward(request, azurite);
     } finally {
-      // It may have dropped a table.
+      // The request may have dropped a table, whose entities' sizes count no more.
       known = createKnownSizes();
     }
   };
@@ -152,7 +152,7 @@ async function readAll(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The path is part of what a client has signed: it goes on as it came. */
+/** Passes a request on with its path unchanged, which is part of what the client has signed. */
 async function forward({ method, url, headers, body }: IncomingRequest, { target, agent }: Azurite): Promise<Answer> {
   const { hostname, port } = new URL(target);
   const request = http.request({ hostname, port, path: url, method, headers, agent, timeout: TARGET_TIMEOUT_MS });
@@ -164,7 +164,7 @@ async function forward({ method, url, headers, body }: IncomingRequest, { target
   return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
 }
 
-/** Passes a write on unless the service would refuse it. Should a table be dropped meanwhile, what is learned here goes with `known`. */
+/** Passes a write on unless the service would refuse it. Sizes go into the given `known`, which a drop of a table replaces as a whole. */
 async function checkedWrite(
   request: IncomingRequest,
   writes: readonly Operation[],
@@ -189,7 +189,7 @@ async function checkedWrite(
   }
 }
 
-/** Undefined for a deletion. */
+/** Sizes of the entity after the operation; undefined for a deletion. */
 async function sizesAfter(
   operation: Operation,
   present: (operation: Operation) => Promise<PropertySizes>,
@@ -199,7 +199,7 @@ async function sizesAfter(
   return kind === 'merge' ? mergedSizes(await present(operation), body) : propertySizes(body);
 }
 
-/** Of the first change that the service would refuse. */
+/** The refusal of the first change that the service would refuse; undefined if it takes all. */
 function refusalOf(changes: readonly Change[]): Refusal | undefined {
   for (const [place, { operation, after }] of changes.entries()) {
     if (after === undefined) continue;
@@ -222,7 +222,7 @@ function refusalOf(changes: readonly Change[]): Refusal | undefined {
   return undefined;
 }
 
-/** The stored entity with all types; empty if there is none, which is Azurite's to say. */
+/** The stored entity with the types of all properties; empty if it is absent, which Azurite then reports itself. */
 async function presentEntity(operation: Operation, azurite: Azurite): Promise<Body> {
   const { accountName, accountKey } = azurite;
   const { table, partitionKey, rowKey } = operation;
@@ -251,7 +251,7 @@ function placeOf({ table, partitionKey }: Operation): string {
   return `${table}\n${partitionKey}`;
 }
 
-/** Runs what has the same name one after the other. */
+/** Runs bodies of the same name one after the other. */
 function createTurns(): <T>(name: string, body: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (name, body) => {
