@@ -1,5 +1,5 @@
-// What the two sides of each contest do. Both handle the same records: 500 bytes of text in five fields, 10,000 of them, keys at random.
-// The SDK's batches run with the parallelism that suits them best, found by trying.
+// The work of both sides of each contest, on the same 10,000 records of 500 bytes of text in five fields, with random keys. The SDK's batches
+// run with the parallelism that was fastest in a trial.
 import pLimit from 'p-limit';
 import type { Baseline, BaselineTable } from '../../../shared/compare/baseline/baseline.ts';
 import { chunks } from '../../../shared/compare/data/chunks.ts';

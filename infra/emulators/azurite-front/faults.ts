@@ -20,7 +20,7 @@ export type TableFault = FaultScope &
   );
 
 export interface TableFaults {
-  /** Installs a fault and returns a function that removes it. Throws a TypeError for a status below 400. */
+  /** Installs a fault and returns a function that removes it. Throws a TypeError for a status outside 400 to 599. */
   add(fault: TableFault): () => void;
   clear(): void;
   /** The faults that meet a request with these operations, counted. */

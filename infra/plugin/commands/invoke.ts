@@ -15,10 +15,10 @@ const REQUEST = z.strictObject({
   body: z.unknown().optional(),
 });
 
-/** What to send. */
+/** The request to send. */
 export type Invocation = z.infer<typeof REQUEST>;
 
-/** As the framework hands them over. */
+/** Options as the framework passes them. */
 export interface InvokeOptions {
   readonly function: string;
   readonly data?: string;
@@ -41,7 +41,7 @@ export async function invoke(context: Context, options: InvokeOptions): Promise<
   }
 }
 
-/** The same on this machine: the packages, in the clouds' hosts, against emulators, which end with it. */
+/** Invokes a function on this machine: its package, in its cloud's host, against an emulator. Host and emulator end with the command. */
 export async function invokeLocal(context: Context, options: InvokeOptions): Promise<void> {
   const invocation = await invocationOf(context, options);
   const { log, settings } = context;

@@ -1,10 +1,9 @@
-// Reads the fields of an encoded protobuf message without decoding it: entities are kept as the bytes they came in, and most of
-// what is in them is never looked at.
+// Reads the fields of an encoded protobuf message without decoding it: entities stay the bytes they arrived in, of which most are never read.
 import { invalid } from './status.ts';
 
 export const VARINT = 0;
+export const FIXED64 = 1;
 export const BYTES = 2;
-const FIXED64 = 1;
 const FIXED32 = 5;
 
 /** Walks over one message. After `next()` the fields below describe the field it found; they are overwritten by the next call. */
