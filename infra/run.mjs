@@ -1,5 +1,5 @@
-// The way in of npm scripts: `node infra/run.mjs start|dev|bench|emulators ...`. Says plainly when Node.js is too old; without a name it does no
-// more. Older versions cannot even parse what comes after, so this file is plain JavaScript for all of them, and imports the rest afterwards.
+// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|emulators ...`. It says when Node.js is too old, and without a name does nothing
+// else. Older versions cannot parse TypeScript, so this file is JavaScript that all of them run, and imports the commands afterwards.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(
@@ -16,7 +16,7 @@ const COMMANDS = {
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),
 };
-// What is left on the command line is the command's own.
+// The other arguments are the command's own.
 const [name] = process.argv.splice(2, 1);
 if (name !== undefined) {
   const run = COMMANDS[name];

@@ -1,5 +1,5 @@
-# Azure: the store's data, and (in ./functions) what serves it. Data and functions are in resource groups of their own, so that the
-# functions can go (data_only = true) while the data stays, in the cloud and in the state.
+# Azure: the store's data, and its functions in ./functions, in resource groups of their own, so that data_only = true removes the functions
+# and keeps the data, in the cloud and in Terraform's state.
 #
 # By itself:  npx serverless package && terraform -chdir=infra/azure init && terraform -chdir=infra/azure apply
 # and then, for each function app, the upload that stands in the output `upload`: this provider cannot upload to Flex Consumption.

@@ -1,5 +1,5 @@
-// Functions run as bundles, where a package may lose what it has as a native addon, and code is laid out anew: the same work from source
-// and bundled as for a deployment, alternating, in processes of their own.
+// Compares the engine's speed from source and bundled as for a deployment, in alternating processes: a bundle may lose a package's native
+// addon, and lays out the code differently.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -17,7 +17,7 @@ import { folderOf, packageAndUnpack } from '../package/package.ts';
 const ROUNDS = 9;
 const KEY = 'measure-cold-start-key';
 
-/** Answers every path at once: what remains is the host. */
+/** A function that answers every path at once, whose time is the host's alone. */
 const EMPTY: Readonly<Record<Cloud, string>> = {
   gcp: `export const records = (request, response) => { response.statusCode = 200; response.end('{}'); };\n`,
   azure: `import { createRequire } from 'node:module';
@@ -71,7 +71,7 @@ async function measure(): Promise<void> {
   }
 }
 
-/** Of the two functions in turn, so that whatever else the machine does falls on both. */
+/** Medians over rounds that alternate between both functions, so that the machine's other load meets both. */
 async function medians(
   cloud: Cloud,
   empty: string,

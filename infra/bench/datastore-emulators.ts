@@ -102,7 +102,7 @@ try {
     for (const each of Object.values(WORK)) await rate(client, each, WARM_UP_MS / Object.keys(WORK).length);
     for (const work of Object.keys(WORK)) figures.push({ emulator: name, work, rates: [] });
   }
-  // Rounds alternate, so that what else the machine does meets both.
+  // Rounds alternate, so that the machine's other load meets both.
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { work, emulator, rates } of figures) {
       const { client } = clients.find(({ name }) => name === emulator)!;

@@ -1,5 +1,5 @@
-// What the benchmark runs from source and as a bundle, each time in a process of its own: batches written and read on the memory driver, so
-// that nothing but this project's code and its packages counts. Prints records a second.
+// The program that bundled.ts runs from source and as a bundle: writes and reads batches on the memory driver, so that only this project's
+// code and its packages count. Prints records a second.
 import { recordSource } from '../../shared/compare/data/records.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore } from '../../shared/store/index.ts';
@@ -7,7 +7,7 @@ import { openStore } from '../../shared/store/index.ts';
 const RECORD_BYTES = 500;
 const RECORDS = 5_000;
 const PER_CALL = 500;
-/** The first of them are slower: code is compiled as it runs. */
+/** The first rounds are slower, while the code is being compiled. */
 const ROUNDS = 6;
 const ROUNDS_MEASURED = 3;
 

@@ -1,4 +1,4 @@
-// What a process that knows nothing pays for its first record.
+// Counts the requests of a cold process to its first record.
 import { measured } from '../../shared/drivers/measured.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 

@@ -26,13 +26,13 @@ export interface BenchProvider {
   readonly backend: string;
   /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
   target(rttMs: number): Promise<Target>;
-  /** A driver whose entities nobody else's are among. */
+  /** A driver on a namespace or table of its own. */
   driver(space: string): Driver;
   store(options?: Omit<StoreOptions, 'driver'>): Store;
   close(): Promise<void>;
 }
 
-/** How a cloud's SDK and driver are made for an endpoint. */
+/** Makes a cloud's SDK clients and drivers for an endpoint. */
 interface Making {
   baseline(endpoint: string): Baseline;
   driver(endpoint: string, space: string): Driver;

@@ -1,5 +1,5 @@
-// How a point get and a point put fare as a table grows a hundredfold: requests, latency, memory. The cache holds the same share of the data at
-// each size, and the branches are warm, so that nothing but the tree's depth and the table's size can show.
+// Measures point gets and puts as a table grows a hundredfold: requests, latency, memory. The cache holds the same share of the data at each
+// size, and the branches are warm, so that only the tree's depth and the table's size matter.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { newHistogram, percentilesOf, recordLatency } from '../../shared/compare/cell/histogram.ts';
 import { uniformIndexes } from '../../shared/compare/data/keys.ts';
@@ -24,11 +24,11 @@ export interface ScaleResult {
   readonly backend: string;
   readonly records: number;
   readonly cacheBytes: number;
-  /** Of a process that knows nothing, to its first record, the table's opening included. */
+  /** Requests of a cold process to its first record, with opening the table. */
   readonly firstRecordRequests: number;
   readonly get: OperationResult;
   readonly put: OperationResult;
-  /** Heap and buffers of this process, after a collection, above what they were before the table was opened; undefined where the provider is in it. */
+  /** Growth of this process's heap and buffers since before the table was opened, after a collection; undefined for the memory driver. */
   readonly memoryBytes: number | undefined;
 }
 
@@ -44,11 +44,12 @@ export async function runScale(
   signal: AbortSignal,
 ): Promise<ScaleResult[]> {
   const results: ScaleResult[] = [];
-  // First, for a provider in this process would leave its memory behind.
+  // Azurite comes first: the memory driver would leave its data in this process's heap.
   for (const records of SIZES) {
     const azure = await startAzure();
     try {
-      results.push(await measure(azure.backend, records, () => azure.driver('scale'), collect, signal));
+      const subject = { backend: azure.backend, records, driver: () => azure.driver('scale') };
+      results.push(await measure(subject, collect, signal));
       log(line(results.at(-1)!));
     } finally {
       await azure.close();
@@ -56,16 +57,22 @@ export async function runScale(
   }
   for (const records of SIZES) {
     const state = memoryState();
-    results.push(await measure(MEMORY, records, () => memoryDriver({ state }), collect, signal));
+    const subject = { backend: MEMORY, records, driver: () => memoryDriver({ state }) };
+    results.push(await measure(subject, collect, signal));
     log(line(results.at(-1)!));
   }
   return results;
 }
 
+/** An empty table of the wanted size; each driver is a new one on the same data. */
+interface Subject {
+  readonly backend: string;
+  readonly records: number;
+  readonly driver: () => Driver;
+}
+
 async function measure(
-  backend: string,
-  records: number,
-  driver: () => Driver,
+  { backend, records, driver }: Subject,
   collect: () => void,
   signal: AbortSignal,
 ): Promise<ScaleResult> {
@@ -96,7 +103,7 @@ async function load(driver: Driver, records: number, signal: AbortSignal): Promi
         table,
         Array.from({ length: LOADED_PER_CALL }, (_, index) => source(first + index, 0)),
       );
-      // A provider in memory answers within the turn: no signal would ever be heard.
+      // The memory driver answers without leaving the event loop's turn: no signal would ever be handled.
       await turn();
       signal.throwIfAborted();
     }
@@ -123,7 +130,7 @@ async function operate(store: Store, records: number, verb: 'get' | 'put', signa
   return { requestsPerOperation, p50Ms: percentilesOf(histogram).p50Ms };
 }
 
-/** Buffers are let go of after the collection that found them. */
+/** Bytes in use. Buffers are freed only after the collection that found them unused, so it collects three times. */
 async function occupied(collect: () => void): Promise<number> {
   for (let times = 0; times < 3; times += 1) {
     collect();

@@ -1,5 +1,5 @@
-// What the benchmark states without comparing: reads within the allowed staleness, the first record of a process that knows nothing, and
-// how long a point get and a point put take in a table of 10,000 rows of six columns.
+// Measurements without a counterpart: reads within the allowed staleness, the first record of a cold process, and the latency of point gets
+// and puts in a table of 10,000 rows of six columns.
 import { newHistogram, percentilesOf, recordLatency } from '../../shared/compare/cell/histogram.ts';
 import { randomInt, seededRandom } from '../../shared/compare/data/random.ts';
 import { PROVIDER_SHORT_NAMES } from '../../shared/compare/report/names.ts';
@@ -25,7 +25,7 @@ export async function statementsOf(provider: BenchProvider, turnMs: number): Pro
       what: `${name}: get within the allowed staleness`,
       value: `${Math.round(stale.rate).toLocaleString('en-US')}/s, ${stale.requests} requests`,
     },
-    { what: `${name}: requests of a process that knows nothing, to its first record`, value: String(cold) },
+    { what: `${name}: requests of a cold process to its first record`, value: String(cold) },
     { what: `${name}: point get among ${ROWS} rows of six columns, 1 in flight`, value: get },
     { what: `${name}: point put among ${ROWS} rows of six columns, 1 in flight`, value: put },
   ];

@@ -35,7 +35,7 @@ export async function weighStored(
   }
 }
 
-/** By the driver's own count, which allows the longest id; with the kind's index entry where there is one. */
+/** Sizes by the driver's own count, which allows for the longest id, plus the kind's index entry where there is one. */
 async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
   const { limits } = driver;
   const sizes: number[] = [];

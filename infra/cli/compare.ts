@@ -15,11 +15,11 @@ import { showProgress } from './progress.ts';
 import { writeReport } from './report-files.ts';
 
 export interface CompareDeployedOptions {
-  /** Written by a deployment. */
+  /** Path of the endpoints file that a deployment has written. */
   readonly endpointsFile: string;
   /** Which of its clouds take part. */
   readonly clouds: readonly CloudEndpoint['cloud'][];
-  /** The whole ladder of callers. */
+  /** True runs every number of callers, with longer windows. */
   readonly isFull: boolean;
   /** Where compare.json and compare.html go. */
   readonly outDir: string;
@@ -31,14 +31,14 @@ export interface CompareDeployedOptions {
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
-/** Gives whether every cell succeeded; what failed stands in the report. Rejects if there is nothing to compare, or the signal aborts. */
+/** True if every cell succeeded; the report names those that failed. Rejects if there is nothing to compare, or the signal aborts. */
 export async function compareDeployed(options: CompareDeployedOptions): Promise<boolean> {
   const { log, signal, outDir } = options;
   const { stage, endpoints } = await endpointsIn(options.endpointsFile);
   const clouds = endpoints.filter(({ cloud }) => options.clouds.includes(cloud));
   if (clouds.length === 0)
     throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
-  // Tokens of an hour, asked for once: a whole ladder takes less.
+  // Tokens last an hour, and the longest comparison takes less: they are asked for once.
   const targets: Endpoint[] = await Promise.all(
     clouds.map(async (cloud) => ({
       provider: PROVIDER_OF[cloud.cloud],

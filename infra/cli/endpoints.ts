@@ -1,5 +1,5 @@
-// Where deployed functions are, and how somebody who may call them does: addresses come from a file without secrets, which a deployment
-// writes; tokens and keys are asked for when they are needed, with the caller's own login, and kept nowhere.
+// Addresses and credentials of deployed functions. Addresses come from a file without secrets, which a deployment writes; tokens and keys
+// are asked for when they are needed, with the caller's own login, and kept nowhere.
 import { z } from 'zod';
 
 const names = z.record(z.string(), z.string());
@@ -32,7 +32,7 @@ export const endpointsSchema = z.object({
   endpoints: z.array(z.discriminatedUnion('cloud', [gcpEndpoint, azureEndpoint])),
 });
 
-/** There is no such function, or no such key; the message says which, and what brings it. */
+/** A function or a key is missing; the message names it, and the command that brings it. */
 export class EndpointError extends Error {}
 
 /** One cloud's functions. */
@@ -45,7 +45,7 @@ export type AskTool = (tool: 'gcloud' | 'az', args: readonly string[]) => Promis
 
 export type KeyRole = 'read' | 'write' | 'admin';
 
-/** What a request to this function needs: the platform's token or key, and an app key of this role. */
+/** Headers for a request to this function: the platform's token or key, and an app key of this role. */
 export async function headersFor(
   endpoint: CloudEndpoint,
   name: string,
@@ -53,7 +53,7 @@ export async function headersFor(
   ask: AskTool,
 ): Promise<Record<string, string>> {
   const [gate, keys] = await Promise.all([gateOf(endpoint, name, ask), appKeysOf(endpoint, role, ask)]);
-  // The newest first: the others are on their way out.
+  // The newest stands first; older ones are about to be retired.
   return { ...gate, Authorization: `Bearer ${keys[0]!}` };
 }
 
@@ -72,7 +72,7 @@ export async function appKeysOf(endpoint: CloudEndpoint, role: KeyRole, ask: Ask
 
 async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
   if (endpoint.cloud === 'gcp') {
-    // Beside the app key, which has the Authorization header for itself.
+    // A header of its own: Authorization holds the app key.
     return { 'X-Serverless-Authorization': `Bearer ${await identityToken(urlOf(endpoint, name), ask)}` };
   }
   const app = endpoint.apps[name];

@@ -1,4 +1,4 @@
-// What the comparison ran on.
+// The machine and the versions that a comparison ran on.
 import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of the package: what somebody needs who calls deployed functions and did not deploy them.
+// The package's command line, for somebody who calls deployed functions and did not deploy them.
 import { askTool, compareDeployed } from './compare.ts';
 import { choice, command, runCommand, UsageError } from './options.ts';
 

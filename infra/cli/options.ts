@@ -1,19 +1,19 @@
-// How every command of this project reads its command line: options that are declared once, with what --help says of them. What it does
-// not know or cannot understand is refused before anything starts.
+// Reads the command line of every command of this project: each option is declared once, with its text for --help. An unknown option or a
+// value that cannot be read is refused before anything starts.
 import { parseArgs } from 'node:util';
 
 export interface Option {
   /** Stands for the value in the help, like N; left out for a flag. */
   readonly value?: string;
-  /** What an option that takes a value is without it. */
+  /** The value if the option is left out. */
   readonly default?: string;
   readonly help: string;
 }
 
 export interface Command<Options extends Readonly<Record<string, Option>>> {
-  /** As one types it, like `npm run bench --`. */
+  /** The command as one types it, like `npm run bench --`. */
   readonly name: string;
-  /** What stands for itself after the name, like `<file>`. */
+  /** Names of the arguments that are no options, like `<file>`. */
   readonly operands?: readonly string[];
   /** What it does, in lines. */
   readonly about: string;
@@ -66,7 +66,7 @@ export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
       throw new UsageError(`it takes ${operands.join(' ') || 'options alone'}, not "${parsed.positionals.join(' ')}"`);
     return { values: parsed.values as Values<Options>, operands: parsed.positionals };
   } catch (error) {
-    // What Node.js adds about arguments after `--` leads astray: no command here takes any.
+    // Node.js adds advice about arguments after `--`, which no command here takes.
     const said = error instanceof Error ? error.message : String(error);
     throw new UsageError(said.replace(/ To specify a positional argument[^]*$/, ''), { cause: error });
   }
@@ -87,8 +87,8 @@ export function helpOf({ name, operands = [], about, options, examples }: Comman
 }
 
 /**
- * Runs a command and sets the exit code: what `work` returns, 0 if nothing; 2 if the command line is wrong, which is told without a stack, and
- * nothing was started then. `--help` anywhere prints the help alone. What else `work` throws is thrown.
+ * Runs a command and sets the exit code: the number that `work` returns, 0 if it returns none; 2 if the command line is wrong, before anything
+ * was started and without a stack. `--help` anywhere prints the help alone. Other errors of `work` are thrown.
  */
 export async function runCommand<Options extends Readonly<Record<string, Option>>>(
   declared: Command<Options>,

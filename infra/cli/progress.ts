@@ -4,7 +4,7 @@ import type { Progress } from '../../shared/compare/plan/coordinator.ts';
 
 export interface ProgressView {
   readonly show: (progress: Progress) => void;
-  /** To be called however the plan ends. */
+  /** Must be called however the plan ends. */
   readonly end: () => void;
 }
 
@@ -30,7 +30,7 @@ function bar(stream: NodeJS.WriteStream): ProgressView {
     show: ({ done, total, cell }) => {
       if (!started) single.start(total, 0, { cell: '' });
       started = true;
-      // More loads may have to be repeated than the plan foresees.
+      // Loads that are repeated may exceed the plan's count.
       single.setTotal(total);
       single.update(done, { cell: nameOf(cell) });
     },

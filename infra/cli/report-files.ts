@@ -4,7 +4,7 @@ import path from 'node:path';
 import { reportHtml } from '../../shared/compare/report/html.ts';
 import { type Report, reportSchema } from '../../shared/compare/report/schema.ts';
 
-/** Full paths of `compare.json` and `compare.html`. Nothing that breaks the schema is written. */
+/** Writes the report and returns the full paths of `compare.json` and `compare.html`. Throws, with nothing written, if it breaks the schema. */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
   const checked = reportSchema.parse(report);
   await mkdir(folder, { recursive: true });

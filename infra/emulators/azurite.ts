@@ -15,7 +15,7 @@ export const AZURITE_ACCOUNT_KEY =
 export interface AzuriteOptions {
   /** True shares this process and its thread (tests); false gives it a process of its own (measurements). */
   readonly inProcess: boolean;
-  /** Only in this process: keeps the data here, written every 5 s and when it is closed. Default: the data is gone then. */
+  /** Only in this process: a file that keeps the data, written every 5 s and at the end. Default: the data is in memory alone. */
   readonly dataFile?: string;
 }
 
@@ -82,7 +82,7 @@ async function startHere(dataFile: string | undefined): Promise<Emulator> {
   };
 }
 
-/** Azurite in this process, behind the front that is as strict as the service; its faults are the caller's to install. */
+/** Azurite in this process, behind the front that is as strict as the service. The caller may install faults. */
 export async function startStrictAzurite(port = 0): Promise<Emulator & { readonly faults: TableFaults }> {
   const server = await startTableServer();
   const account = { accountName: AZURITE_ACCOUNT_NAME, accountKey: AZURITE_ACCOUNT_KEY };

@@ -1,4 +1,4 @@
-// What every emulator looks like to its callers.
+// The interface of every emulator.
 
 /** An emulator that is ready, on 127.0.0.1. */
 export interface Emulator {
@@ -6,6 +6,6 @@ export interface Emulator {
   readonly name: string;
   /** `http://127.0.0.1:port` of the service, for Azurite with the account's path. */
   readonly endpoint: string;
-  /** Ends it and waits for its end. Idempotent; does nothing to an emulator that was running before. */
+  /** Ends the emulator and waits for its end. Idempotent. An emulator that was running before stays. */
   close(): Promise<void>;
 }

@@ -58,7 +58,7 @@ export async function findGoogleEmulator(
   return { found: true, kind, java, jar: jarPath };
 }
 
-/** Starts what was found, on a free port, and waits until it answers (at most 60 s). Throws with its output if it does not. */
+/** Starts the emulator on a free port and waits until it answers. Throws, with its output, after 60 s. */
 export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emulator> {
   const { name, mainClass } = EMULATORS[emulator.kind];
   if ('endpoint' in emulator)

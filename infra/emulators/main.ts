@@ -26,7 +26,7 @@ await runCommand(EMULATORS, process.argv.slice(2), async ({ values }) => {
 
 async function startBoth(datastorePort: number, tablePort: number): Promise<void> {
   const opened: Emulator[] = [];
-  // Also in the middle of starting: whoever started this may be gone before it is up.
+  // From the beginning: npm may be gone before the emulators are up.
   const end = async (): Promise<void> => {
     await Promise.all(opened.map((emulator) => emulator.close()));
     process.exit();

@@ -1,5 +1,5 @@
-# Google Cloud: the store's data, and (in ./functions) what serves it. Data and functions are apart, so that the functions can go
-# (data_only = true) while the data stays, in the cloud and in the state.
+# Google Cloud: the store's data, and its functions in ./functions. They are separate modules, so that data_only = true removes the functions
+# and keeps the data, in the cloud and in Terraform's state.
 #
 # By itself:  npx serverless package && terraform -chdir=infra/gcp init && terraform -chdir=infra/gcp apply
 

@@ -1,8 +1,8 @@
-// `@azure/functions-core` for bundles on this machine: the module that the real Functions worker supplies under that name. It keeps what
-// an app registers and hands it to the local host.
+// `@azure/functions-core` for bundles on this machine: the module that the real Functions worker supplies under that name. It keeps the
+// functions that an app registers, for the local host to serve.
 import { registerHooks } from 'node:module';
 
-/** What `app.http` registers: the parts of the library's metadata that an HTTP host needs. */
+/** A function as `app.http` registers it: the part of the library's metadata that an HTTP host needs. */
 export interface FunctionMetadata {
   readonly name: string;
   readonly bindings: Readonly<Record<string, Binding>>;
@@ -38,10 +38,10 @@ export interface Registered {
 
 const MODULE_NAME = '@azure/functions-core';
 const MODULE_URL = 'stowage:functions-core';
-/** How the synthetic module finds what it exports. */
+/** The global under which the synthetic module finds its exports. */
 const EXPORTS = '__stowageFunctionsCore';
 
-/** Makes the module available to everything loaded from now on, and gives what will be registered through it. */
+/** Makes the module available to all code loaded from now on. Returns the functions, which are registered as bundles load. */
 export function supplyFunctionsCore(): Registered {
   const registered: Registered = { functions: new Map(), model: undefined };
   Object.defineProperty(globalThis, EXPORTS, { value: coreOf(registered) });
@@ -74,7 +74,7 @@ function coreOf(registered: Registered) {
   };
 }
 
-/** Prints what functions and library log, except the library's chatter. */
+/** Prints the log lines of functions and library, except the library's debug lines. */
 export function writeLog(level: string, _category: string, message: string): void {
   if (level === 'trace' || level === 'debug') return;
   process.stdout.write(`${message}\n`);

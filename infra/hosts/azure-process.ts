@@ -21,7 +21,7 @@ import {
 } from './azure-core.ts';
 import { type AzureRoute, matchRoute, routeOf } from './azure-routes.ts';
 
-/** The platform ends every HTTP request after this time. */
+/** The platform ends every HTTP request after 230 s. */
 const RESPONSE_TIMEOUT_MS = 230_000;
 
 interface HttpFunction {
@@ -48,7 +48,7 @@ const functions = httpFunctions(routePrefix());
 const keyDigest = digestOf(process.env['AZURE_LOCAL_HOST_KEY'] ?? randomUUID());
 
 const server = createServer((incoming, outgoing) => void handle(incoming, outgoing));
-// The platform's limit is on the whole request; Node's own would cut long uploads short of it.
+// The platform limits the whole request; Node's own limit would end long uploads earlier.
 server.requestTimeout = RESPONSE_TIMEOUT_MS;
 server.listen(Number(process.env['PORT'] ?? 0));
 
@@ -76,7 +76,7 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   try {
     await invoke(found, incoming, outgoing);
   } catch (error) {
-    // A caller that has gone is no failure of the function's.
+    // The function did not fail if its caller has gone.
     if (outgoing.destroyed) return;
     writeLog(
       'error',
@@ -101,12 +101,12 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** One invocation as the worker runs it: the request itself travels through the library's HTTP proxy, everything else beside it. */
+/** Runs one invocation as the worker does: the HTTP request goes through the library's proxy, its metadata through the invocation. */
 async function invoke(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const invocationId = randomUUID();
   const forwarding = forward(invocationId, incoming, outgoing);
   const running = run(found, invocationId, incoming);
-  // Whichever fails first ends the request; the other one's failure is its echo.
+  // The first failure ends the request; the other one follows from it.
   await Promise.all([forwarding, running]);
 }
 
@@ -164,7 +164,7 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
     answer.pipe(outgoing);
   });
   outgoing.once('finish', () => {
-    // A body that the function left unread: off the caller's connection, and no further on the proxy's.
+    // The function left the body unread: it is drained from the caller's connection, and no longer sent to the proxy.
     incoming.unpipe(upstream).resume();
     if (!upstream.writableFinished) upstream.destroy();
     resolve();
@@ -178,7 +178,7 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
   return promise;
 }
 
-/** Headers that concern one connection, or this host alone, are not passed on. */
+/** The headers without those of one connection or of this host, which must not be passed on. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'upgrade', 'x-ms-invocation-id']);
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -9,7 +9,7 @@ export interface AzureHostOptions {
   readonly env: HostEnv;
   /** Default: a free one. */
   readonly port?: number;
-  /** What callers send in `x-functions-key` to functions of authLevel `function` or `admin`. Default: a random one. */
+  /** The key that functions of authLevel `function` or `admin` want in `x-functions-key`. Default: a random one. */
   readonly hostKey?: string;
 }
 

@@ -13,7 +13,7 @@ export interface GcpHostOptions {
   readonly port?: number;
 }
 
-/** No banner; and no search for a metadata server, which is not here. */
+/** Keeps the banner out of the log, and Google's libraries from searching for a metadata server. */
 const LOCAL = { NODE_ENV: 'production', METADATA_SERVER_DETECTION: 'none' };
 
 /** Starts one function and waits until it is healthy (at most 30 s). */

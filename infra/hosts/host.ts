@@ -12,14 +12,14 @@ export interface FunctionHost {
   close(): Promise<void>;
 }
 
-/** What the function finds in its environment; of this process's own it sees only what Node and a proxy need. */
+/** The function's environment. Of this process's own it gets only the variables that Node and a proxy need. */
 export type HostEnv = Readonly<Record<string, string>>;
 
 const READY_TIMEOUT_MS = 30_000;
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 
-/** Starts `node args` with the port in PORT, and waits at most 30 s for its health. Throws with its output if that does not come, or if the port is taken. */
+/** Starts `node args` with the port in PORT, and waits until it is healthy. Throws, with its output, after 30 s, or if the port is taken. */
 export async function startHost(
   name: string,
   args: readonly string[],

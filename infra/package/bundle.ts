@@ -1,5 +1,5 @@
-// Bundles one function of one cloud into the files that its zip holds: code, package.json, and what the platform reads beside them.
-// A bundle holds its own cloud's SDK only, which is checked here, in what esbuild says went in.
+// Bundles one function of one cloud into the files of its zip: code, package.json, and the platform's own files.
+// A bundle may hold its own cloud's SDK only, which is checked here against esbuild's list of inputs.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -9,9 +9,9 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 export const CLOUDS = ['gcp', 'azure'] as const;
 export type Cloud = (typeof CLOUDS)[number];
 
-/** What there is to package: one entry for both clouds, `{cloud}` standing for either. */
+/** A function to package: one entry for both clouds, `{cloud}` standing for either. */
 export interface FunctionSource {
-  /** On Google Cloud also the name of what the entry exports. */
+  /** On Google Cloud also the name of the export that the platform calls. */
   readonly name: string;
   /** The entry's path from the project's root, such as `functions/{cloud}/records.ts`. */
   readonly handler: string;
@@ -22,7 +22,7 @@ export interface FunctionSource {
 export interface Bundle {
   /** Contents by path, with slashes. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Of the one code file; not among the files, as no platform needs it. */
+  /** Source map of the code file; not among the files, as no platform needs it. */
   readonly sourceMap: Uint8Array;
 }
 
@@ -82,8 +82,8 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
 }
 
 /**
- * Google's SDK hands on whole APIs as static code, a third of the bundle, of which nothing here calls a word: its low-level client makes
- * its own from JSON. The comparison's baseline is the high-level client, which does call one of them.
+ * Leaves out the static code of whole APIs that Google's SDK re-exports, a third of the bundle: its low-level client builds its messages from
+ * JSON instead. The comparison's baseline is the high-level client, which needs one of them.
  */
 function withoutUnusedProtos({ handler }: FunctionSource): Plugin {
   const unused = ['google-gax/build/protos/(iam_service|locations|operations)'];
@@ -113,7 +113,7 @@ function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): vo
 async function packageJsonOf(cloud: Cloud, { name }: FunctionSource): Promise<object> {
   const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
   if (cloud === 'azure') return common;
-  // Google's build installs the host of the function: the version it was tested under, not the newest of the day.
+  // Google's build installs the functions-framework: the version that the function was tested under, not the newest.
   const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
@@ -127,7 +127,7 @@ function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
   return { version: '2.0', functionTimeout, extensions: { http: { routePrefix: '' } } };
 }
 
-/** Files that bundled code opens by itself, by their place in the bundle. */
+/** Files that bundled code opens as it runs, by their path in the bundle. */
 function readAtRunTime(metafile: Metafile): [string, string][] {
   const inputs = Object.keys(metafile.inputs);
   const files: [string, string][] = [];

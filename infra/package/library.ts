@@ -1,4 +1,4 @@
-// What `npm pack` puts into the package: the store and the drivers as JavaScript with declarations and source maps, by tsc, as Node.js runs no
+// Builds the package's files for `npm pack`: the store and the drivers as JavaScript with declarations and source maps, since Node.js runs no
 // TypeScript below node_modules; and the command line as one file.
 import { execFile } from 'node:child_process';
 import { chmod, rm } from 'node:fs/promises';

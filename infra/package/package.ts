@@ -14,7 +14,7 @@ export interface PackagedFunction {
   readonly sizeBytes: number;
   /** Of the zip, in hexadecimal. */
   readonly sha256: string;
-  /** Of the code, for whoever reads a stack trace. */
+  /** Source map of the code, for reading stack traces. */
   readonly sourceMapFile: string;
 }
 
@@ -29,7 +29,7 @@ export const FUNCTIONS: readonly FunctionSource[] = [
   { name: 'compare', handler: 'functions/{cloud}/compare.ts', timeoutSeconds: 230 },
 ];
 
-/** Small enough to start fast, and that whatever slips into a bundle is noticed. */
+/** A larger package would start slowly; the bound also notices a dependency that slips into a bundle. */
 export const ZIP_BYTES_MAX = 5 * 1024 * 1024;
 
 /** Writes `<cloud>-<name>.zip`, and `maps/<cloud>-<name>.main.js.map.gz`, into `outDir`. Throws if a zip is larger than 5 MiB. */

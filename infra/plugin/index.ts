@@ -1,5 +1,5 @@
-// The Serverless Framework's plugin for this project: teaches it the provider `stowage`, which stands for both clouds, and hands its
-// commands over to the files beside this one. What is wrong with serverless.yml the framework says itself, from the schema.
+// The Serverless Framework's plugin for this project: adds the provider `stowage`, which stands for both clouds, and runs the framework's
+// commands by the files in commands/. The framework itself reports errors in serverless.yml, from the schema.
 import path from 'node:path';
 import { compareDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
@@ -41,7 +41,7 @@ interface Serverless {
   setProvider(name: string, provider: object): void;
 }
 
-/** Of all commands; each knows its own. */
+/** The options of all commands. */
 interface Options {
   readonly package?: string;
   readonly plan?: boolean;
@@ -90,7 +90,7 @@ export default class StowagePlugin {
     serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
     this.hooks = {
-      // Before the framework would make a zip of the whole folder.
+      // Set early: the framework would otherwise make a zip of the whole folder.
       'before:package:createDeploymentArtifacts': () => this.#package(),
       'deploy:deploy': () =>
         this.#with((context) => deploy(context, { isPlanOnly: options.plan === true, ...this.#patience() })),
@@ -149,7 +149,7 @@ export default class StowagePlugin {
     return this.#options.add === true ? 'add' : this.#options.retire === true ? 'retire' : 'show';
   }
 
-  /** Runs a command; what the user can put right is said without a stack trace. */
+  /** Runs a command. An error that the user can mend is shown without a stack trace. */
   async #with(command: (context: Context) => Promise<void>): Promise<void> {
     try {
       await command({ settings: this.#settings(), run, log: (line) => console.log(line) });

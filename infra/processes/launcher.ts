@@ -1,5 +1,5 @@
-// Tells when the npm that started this process is gone. Killed outright (SIGKILL) it takes neither its shell nor this process with it;
-// what would then run on for ever must end by itself.
+// Notices when the npm that started this process is gone. SIGKILL of npm ends neither its shell nor this process, which would then run on
+// for ever.
 import { readFileSync } from 'node:fs';
 
 const ASK_EVERY_MS = 1_000;
@@ -20,13 +20,13 @@ export function onLauncherEnd(end: () => void): void {
   timer.unref();
 }
 
-/** Whose children this process and the shell before it are; an orphan's parent is another one. */
+/** Identifies npm by the parents of this process and of the shell in between. They change when npm ends: orphans get another parent. */
 function launcher(): string {
   const [name, parent] = statusOf(process.ppid);
   return SHELLS.has(name) ? `${process.ppid} ${parent}` : String(process.ppid);
 }
 
-/** Name and parent of a process; empty if there is no saying. */
+/** Name and parent of a process; both empty where there is no /proc. */
 function statusOf(pid: number): readonly [name: string, parent: string] {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -58,7 +58,10 @@ export function startSupervised(command: string, args: readonly string[], option
   };
 }
 
-/** Waits until `probe` says true, asking every 20 ms; throws, with the child's output, if it exits or `timeoutMs` passes first. Closes the child then. */
+/**
+ * Asks `probe` every 20 ms until it says true. Throws, with the child's output, if the child exits or `timeoutMs` passes first; the child is
+ * then closed.
+ */
 export async function untilReady(
   name: string,
   child: Supervised,

@@ -23,5 +23,5 @@ child.once('exit', (code) => {
 });
 process.stdin.once('close', killGroup);
 process.stdin.resume();
-// A terminal's Ctrl-C or a stop meant for the parent ends the child too; the exit above then ends this process.
+// These signals may be meant for the parent; they end the child too, and its exit then ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, killGroup);

@@ -1,5 +1,5 @@
 // Both clouds on this machine: emulators in processes of their own, and the hosts that serve the bundled functions from them.
-// All of it comes with npm; Google's own emulator takes the place of the embedded one where that is asked for.
+// npm brings all of it; Google's own emulator replaces the embedded one on request.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { type Provider, PROVIDERS } from '../../shared/compare/dimensions.ts';
@@ -20,13 +20,13 @@ export interface RunningCloud {
   readonly name: string;
   readonly recordsUrl: string;
   readonly compareUrl: string;
-  /** What a request needs: an admin's key, and the platform's. */
+  /** Headers of a request: an admin's app key, and the platform's key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What its hosts printed last. */
+  /** The last lines its hosts printed. */
   output(): string;
 }
 
-/** Keys of access, one a role, the same on both clouds; and the one that Azure's platform asks for. */
+/** App keys, one a role, the same on both clouds; and the key that Azure's platform asks for. */
 export interface LocalKeys {
   readonly read: string;
   readonly write: string;
@@ -37,14 +37,14 @@ export interface LocalKeys {
 export interface Clouds {
   readonly running: readonly RunningCloud[];
   readonly keys: LocalKeys;
-  /** What they run on. */
+  /** What each cloud ran on, for the report. */
   readonly all: Circumstances['providers'];
   /** Ends everything, the hosts before their emulators. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface CloudsOptions {
-  /** Where the bundles go. */
+  /** The folder that the bundles are written to. */
   readonly buildDir: string;
   /** Which clouds. Default: both. */
   readonly providers?: readonly Provider[];
@@ -52,20 +52,20 @@ export interface CloudsOptions {
   readonly datastore: 'embedded' | 'google';
   /** Default: random ones, for this run alone. */
   readonly keys?: Partial<LocalKeys>;
-  /** Of four in a row: records and compare of Google Cloud, then of Azure. Default: free ones. */
+  /** The first of four ports in a row: records and compare of Google Cloud, then of Azure. Default: free ones. */
   readonly firstPort?: number | undefined;
-  /** Keeps the data there when all is closed, with the emulators in this process. Default: the data is gone then. */
+  /** A folder that keeps the data; the emulators then run in this process. Default: the data is in memory alone. */
   readonly dataDir?: string | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Things to close, last opened first. */
+/** Closed in reverse order. */
 type Closers = { close(): Promise<void> }[];
 
 const PROJECT_ID = 'stowage-local';
 
-/** Starts all that can be started; throws, with everything closed again, if one of them fails. */
+/** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
 export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   const { buildDir, providers = PROVIDERS, log, signal } = options;
   const keys = { read: newKey(), write: newKey(), admin: newKey(), functions: newKey(), ...options.keys };
@@ -136,7 +136,7 @@ const startGoogle: StartCloud = async (options, packages, opened) => {
   return { cloud, backend: emulator.name };
 };
 
-/** Google's is not looked for unless it was asked for; asked for and missing is an error that says how to get it. */
+/** Google's emulator is used on request only; if it is missing, the error says how to install it. */
 async function startDatastore({ datastore, dataDir }: CloudsOptions): Promise<Emulator> {
   if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore.bin'));
   const found = await findGoogleEmulator('firestore');
@@ -178,7 +178,7 @@ function portAt(firstPort: number | undefined, place: number): { readonly port?:
   return firstPort === undefined ? {} : { port: firstPort + place };
 }
 
-/** What keeps its data must be closed in order, which is for this process to do; else a process of its own measures better. */
+/** Data that stays is written as the emulator closes, which only its own process can do in order. Without it, a separate process measures better. */
 function placeFor(
   dataDir: string | undefined,
   file: string,

@@ -10,7 +10,7 @@ import { DEV, type DevOptions, devOptionsOf } from './options.ts';
 
 const BUILD_DIR = fileURLToPath(new URL('../../.build', import.meta.url));
 
-/** Data may have to be written, after the functions have ended. */
+/** Emulators write their data after the functions have ended. */
 const CLOSE_TIMEOUT_MS = 60_000;
 
 /** Two functions on each of two clouds. */

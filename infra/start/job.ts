@@ -1,16 +1,16 @@
-// A job that a signal or the end of npm may interrupt: it then closes what it started, in order.
+// Runs a job that a signal or the end of npm may interrupt; the job then closes in order the processes it started.
 import { onLauncherEnd } from '../processes/launcher.ts';
 
 /** What shells expect after Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/** Whatever cannot be closed in order in this time dies with this process: its supervisor sees to that. */
+/** After this time the process exits, and the supervisors kill the children that were not closed in order. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
-/** A wish to end, not a failure. */
+/** The reason of an abort that is no failure. */
 class Interruption extends Error {}
 
-/** Gives the exit code: what the job returns, 130 if it was interrupted, 1 if it failed, which is printed. Once a process. */
+/** Returns the exit code: the job's own, 130 if it was interrupted, 1 if it threw, which is printed. To be called once a process. */
 export async function runJob(
   job: (signal: AbortSignal) => Promise<number>,
   closeTimeoutMs: number = CLOSE_TIMEOUT_MS,

@@ -1,5 +1,5 @@
 // The main job: both clouds on this machine, a record written and read through each, and the comparison.
-// Whatever was started is closed again, in reverse order, however the job ends.
+// However the job ends, everything it started is closed, in reverse order.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runPlan, warmUp } from '../../shared/compare/plan/coordinator.ts';
@@ -23,7 +23,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Google's emulator, in Java, is several times slower for its first ten thousand operations or so. */
 const WARM_UP_MS = 10_000;
 
-/** A job that hangs anywhere ends by itself: the full ladder, with windows of 2 s, takes some 20 minutes. */
+/** Ends a job that hangs: the full plan, with windows of 2 s, takes some 20 minutes. */
 const JOB_TIMEOUT_MS = 45 * 60_000;
 
 await runCommand(START, process.argv.slice(2), async (given) => {
@@ -76,7 +76,7 @@ function jobTimeoutMs({ durationMs, concurrencies }: Plan): number {
   return JOB_TIMEOUT_MS * Math.max(1, longer);
 }
 
-/** Exit code 1 if a cell failed: the report is there, but it is not the whole comparison. */
+/** Writes the report. Returns exit code 1 if a cell failed: the report is then not the whole comparison. */
 async function publish(report: Report, clouds: Clouds, outDir: string): Promise<number> {
   const files = await writeReport(report, path.resolve(outDir));
   console.log(`\n${reportText(report)}`);

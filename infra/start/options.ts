@@ -1,4 +1,4 @@
-// What `npm start` and `npm run dev` take.
+// The options of `npm start` and `npm run dev`.
 import { cellRequestSchema } from '../../shared/compare/cell/cell.ts';
 import type { Provider } from '../../shared/compare/dimensions.ts';
 import { DEFAULT_PLAN, FULL_PLAN, type Plan } from '../../shared/compare/plan/plan.ts';
@@ -146,7 +146,7 @@ export function devOptionsOf({ values }: CommandLine<typeof DEV.options>): DevOp
   };
 }
 
-/** What fits into a header behind `Bearer`; the functions want 16 characters at the least. */
+/** Characters that a header allows behind `Bearer`; the functions want at least 16. */
 const KEY = /^[A-Za-z0-9._~+/=-]{16,}$/;
 
 function keyOf(role: keyof LocalKeys, values: CommandLine<typeof DEV.options>['values']): Partial<LocalKeys> {

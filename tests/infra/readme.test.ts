@@ -1,6 +1,6 @@
 // infra/README.md tells the truth about what can be checked here.
 import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import StowagePlugin from '../../infra/plugin/index.ts';
 
 const text = await readFile(new URL('../../infra/README.md', import.meta.url), 'utf8');
@@ -15,19 +15,19 @@ const plugin = new StowagePlugin(
   {},
 );
 
-it('leads from empty accounts to a comparison in five commands', () => {
+test('leads from empty accounts to a comparison in five commands', () => {
   const commands = /```sh\n([^]*?)```/.exec(text)![1]!.trim().split('\n');
   expect(commands.length).toBeLessThanOrEqual(5);
   expect(commands.at(-1)).toBe('npx serverless compare');
 });
 
-it('names commands that there are', () => {
+test('names commands that there are', () => {
   const named = new Set([...text.matchAll(/npx serverless ([a-z]+)/g)].map((match) => match[1]!));
   const hooked = Object.keys(plugin.hooks).map((hook) => hook.replace(/^before:/, '').split(':')[0]!);
   expect([...named].filter((command) => !hooked.includes(command))).toEqual([]);
 });
 
-it('names options that there are', () => {
+test('names options that there are', () => {
   const options = Object.values(plugin.commands).flatMap((command) => Object.keys(command.options));
   const named = [...text.matchAll(/`(?:npx serverless [^`]*)?--([a-z-]+)/g)].map((match) => match[1]!);
   const known = new Set([...options, 'param', 'stage', 'endpoints']);

@@ -1,4 +1,4 @@
-# Watching. The logs are always there; alerts and a budget only when they are set.
+# Logs, alerts and a budget. Logs always exist; alerts and a budget only if their variables are set.
 
 resource "azurerm_log_analytics_workspace" "this" {
   name                = var.name

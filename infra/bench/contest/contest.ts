@@ -1,5 +1,5 @@
-// A contest: this store against the provider's plain SDK at one kind of work, both in this process, in alternating rounds, so that whatever
-// else the machine does meets both. What counts is the ratio of the medians; the spread of the rounds says how far to trust it.
+// A contest: this store against the provider's plain SDK at one kind of work, both in this process, in alternating rounds, so that the
+// machine's other load meets both. The result is the ratio of the medians; the spread of the rounds says how far to trust it.
 import type { Provider } from '../../../shared/compare/dimensions.ts';
 import { median } from '../../../shared/compare/plan/median.ts';
 

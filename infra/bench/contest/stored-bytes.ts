@@ -1,4 +1,4 @@
-// What a record of the comparison takes in storage when it is an entity of its own, by the formulas that the services publish.
+// Bytes in storage of a record that is an entity of its own, by the formulas that the services publish.
 // Datastore: https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the Table service data model".
 import type { SampleRecord } from '../../../shared/compare/data/records.ts';
 import type { Provider } from '../../../shared/compare/dimensions.ts';

@@ -5,11 +5,11 @@ export interface Refusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** Which operation of a transaction. */
+  /** Index of the operation in its transaction; 0 for a request of its own. */
   readonly place: number;
 }
 
-/** Thrown where a request turns out to be one that is refused whatever it wants. */
+/** Ends the handling of a request with a refusal, whatever its operations are. */
 export class Refused extends Error {
   readonly refusal: Refusal;
 
@@ -37,7 +37,7 @@ function single({ status, code, message }: Refusal): Answer {
   };
 }
 
-/** A transaction as such was accepted; its one inner answer says what was not. */
+/** The service answers a refused transaction with 202 and one inner answer, which holds the refusal. */
 function batchAnswer({ status, code, message, place }: Refusal): Answer {
   const batch = `batchresponse_${randomUUID()}`;
   const changeset = `changesetresponse_${randomUUID()}`;

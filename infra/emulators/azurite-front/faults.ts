@@ -1,12 +1,12 @@
-// What may go wrong on demand, and what goes wrong by itself: a partition that is asked for more than the service gives.
+// Faults that a test installs, and the throttle that refuses requests to a partition above the service's scalability target.
 import type { Operation } from './operations.ts';
 
 interface FaultScope {
-  /** Only requests with an operation like this. Default: all that touch an entity. */
+  /** Meets only requests with an operation like this. Default: every request that touches an entity. */
   readonly operation?: Operation['kind'];
   readonly partitionKey?: string;
   readonly rowKey?: string;
-  /** How many requests it meets before it ends by itself. Default: all, until it is removed. */
+  /** The fault ends by itself after so many requests. Default: it stays until it is removed. */
   readonly times?: number;
 }
 
@@ -20,7 +20,7 @@ export type TableFault = FaultScope &
   );
 
 export interface TableFaults {
-  /** Returns how to remove it again. Throws a TypeError for a status that is no failure. */
+  /** Installs a fault and returns a function that removes it. Throws a TypeError for a status outside 400 to 599. */
   add(fault: TableFault): () => void;
   clear(): void;
   /** The faults that meet a request with these operations, counted. */
@@ -59,10 +59,10 @@ function meets({ operation, partitionKey, rowKey }: TableFault, actual: Operatio
 
 /** The service's target for one partition. */
 export const ENTITIES_PER_SECOND = 2_000;
-/** Buckets that are full again are dropped beyond this number. */
+/** Above this number, buckets that are full again are dropped, so that the map stays bounded. */
 const PARTITIONS_MAX = 10_000;
 
-/** Says whether a partition is asked for too much: a bucket that holds one second's worth. What is refused costs nothing. */
+/** A token bucket for each partition, which holds one second's worth. A refused request takes no tokens. */
 export function createThrottle(
   perSecond: number,
   nowMs: () => number,

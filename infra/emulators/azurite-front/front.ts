@@ -20,14 +20,14 @@ import {
 } from './size.ts';
 
 export interface FrontOptions {
-  /** Azurite's table service: `http://host:port`, without the account. What others write there directly is not seen. */
+  /** Azurite's table service: `http://host:port`, without the account. Nobody else may write there: their writes would not be counted. */
   readonly target: string;
-  /** For reading what a merge meets. */
+  /** Signs the reads of entities that a merge changes. */
   readonly accountName: string;
   readonly accountKey: string;
   /** Default: a free one. */
   readonly port?: number;
-  /** Milliseconds; for the throttle. Default: the system's clock. */
+  /** Clock of the throttle, in milliseconds. Default: the system's. */
   readonly nowMs?: () => number;
 }
 
@@ -39,7 +39,12 @@ export interface TableFront {
   close(): Promise<void>;
 }
 
-/** A transaction has 4 MiB; more is refused by Azurite, whose business it is, but need not be held here. */
+/** Where requests are passed on to, over connections that are kept. */
+interface Azurite extends Pick<FrontOptions, 'target' | 'accountName' | 'accountKey'> {
+  readonly agent: http.Agent;
+}
+
+/** Azurite itself refuses a transaction above 4 MiB; this bound keeps a larger body out of memory here. */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 const TARGET_TIMEOUT_MS = 30_000;
 
@@ -48,6 +53,7 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const faults = createTableFaults();
   const isThrottled = createThrottle(ENTITIES_PER_SECOND, nowMs);
   const agent = new http.Agent({ keepAlive: true });
+  const azurite: Azurite = { ...options, agent };
   const inTurn = createTurns();
 
   let known = createKnownSizes();
@@ -55,14 +61,13 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
     const writes = operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    // Sizes and the write they are for must not be separated by another write of the partition.
-    if (first !== undefined)
-      return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, options, agent));
-    if (operations.length > 0 || request.method === 'GET') return await forward(request, options, agent);
+    // Another write of the partition in between would make the sizes wrong that this one is checked by.
+    if (first !== undefined) return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, azurite));
+    if (operations.length > 0 || request.method === 'GET') return await forward(request, azurite);
     try {
-      return await forward(request, options, agent);
+      return await forward(request, azurite);
     } finally {
-      // It may have dropped a table.
+      // The request may have dropped a table, whose entities' sizes count no more.
       known = createKnownSizes();
     }
   };
@@ -147,13 +152,9 @@ async function readAll(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The path is part of what a client has signed: it goes on as it came. */
-async function forward(
-  { method, url, headers, body }: IncomingRequest,
-  options: FrontOptions,
-  agent: http.Agent,
-): Promise<Answer> {
-  const { hostname, port } = new URL(options.target);
+/** Passes a request on with its path unchanged, which is part of what the client has signed. */
+async function forward({ method, url, headers, body }: IncomingRequest, { target, agent }: Azurite): Promise<Answer> {
+  const { hostname, port } = new URL(target);
   const request = http.request({ hostname, port, path: url, method, headers, agent, timeout: TARGET_TIMEOUT_MS });
   request.on('timeout', () => request.destroy(new Error(`Azurite did not answer within ${TARGET_TIMEOUT_MS} ms`)));
   request.end(body);
@@ -163,16 +164,15 @@ async function forward(
   return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
 }
 
-/** Passes a write on unless the service would refuse it. Should a table be dropped meanwhile, what is learned here goes with `known`. */
+/** Passes a write on unless the service would refuse it. Sizes go into the given `known`, which a drop of a table replaces as a whole. */
 async function checkedWrite(
   request: IncomingRequest,
   writes: readonly Operation[],
   known: KnownSizes,
-  options: FrontOptions,
-  agent: http.Agent,
+  azurite: Azurite,
 ): Promise<Answer> {
   const present = async (operation: Operation): Promise<PropertySizes> => {
-    const sizes = known.get(operation) ?? propertySizes(await presentEntity(operation, options, agent));
+    const sizes = known.get(operation) ?? propertySizes(await presentEntity(operation, azurite));
     known.set(operation, sizes);
     return sizes;
   };
@@ -182,14 +182,14 @@ async function checkedWrite(
   if (refusal !== undefined) return answerOf(refusal, isBatch(request));
   let given: Answer | undefined;
   try {
-    given = await forward(request, options, agent);
+    given = await forward(request, azurite);
     return given;
   } finally {
     known.learn(changes, given);
   }
 }
 
-/** Undefined for a deletion. */
+/** Sizes of the entity after the operation; undefined for a deletion. */
 async function sizesAfter(
   operation: Operation,
   present: (operation: Operation) => Promise<PropertySizes>,
@@ -199,7 +199,7 @@ async function sizesAfter(
   return kind === 'merge' ? mergedSizes(await present(operation), body) : propertySizes(body);
 }
 
-/** Of the first change that the service would refuse. */
+/** The refusal of the first change that the service would refuse; undefined if it takes all. */
 function refusalOf(changes: readonly Change[]): Refusal | undefined {
   for (const [place, { operation, after }] of changes.entries()) {
     if (after === undefined) continue;
@@ -222,21 +222,22 @@ function refusalOf(changes: readonly Change[]): Refusal | undefined {
   return undefined;
 }
 
-/** The stored entity with all types; empty if there is none, which is Azurite's to say. */
-async function presentEntity(operation: Operation, options: FrontOptions, agent: http.Agent): Promise<Body> {
+/** The stored entity with the types of all properties; empty if it is absent, which Azurite then reports itself. */
+async function presentEntity(operation: Operation, azurite: Azurite): Promise<Body> {
+  const { accountName, accountKey } = azurite;
   const { table, partitionKey, rowKey } = operation;
-  const url = `/${options.accountName}/${table}(PartitionKey='${quoted(partitionKey)}',RowKey='${quoted(rowKey)}')`;
+  const url = `/${accountName}/${table}(PartitionKey='${quoted(partitionKey)}',RowKey='${quoted(rowKey)}')`;
   const date = new Date().toUTCString();
-  const signature = createHmac('sha256', Buffer.from(options.accountKey, 'base64'))
-    .update(`${date}\n/${options.accountName}${url}`)
+  const signature = createHmac('sha256', Buffer.from(accountKey, 'base64'))
+    .update(`${date}\n/${accountName}${url}`)
     .digest('base64');
   const headers = {
     'x-ms-date': date,
     'x-ms-version': '2019-02-02',
     accept: 'application/json;odata=fullmetadata',
-    authorization: `SharedKeyLite ${options.accountName}:${signature}`,
+    authorization: `SharedKeyLite ${accountName}:${signature}`,
   };
-  const { status, body } = await forward({ method: 'GET', url, headers, body: Buffer.alloc(0) }, options, agent);
+  const { status, body } = await forward({ method: 'GET', url, headers, body: Buffer.alloc(0) }, azurite);
   if (status === 404) return {};
   if (status !== 200) throw new Error(`Azurite answered ${status} to a read before a merge: ${body.toString()}`);
   return JSON.parse(body.toString()) as Body;
@@ -250,7 +251,7 @@ function placeOf({ table, partitionKey }: Operation): string {
   return `${table}\n${partitionKey}`;
 }
 
-/** Runs what has the same name one after the other. */
+/** Runs bodies of the same name one after the other. */
 function createTurns(): <T>(name: string, body: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (name, body) => {

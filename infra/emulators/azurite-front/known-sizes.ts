@@ -1,14 +1,14 @@
-// What the front knows of entities' sizes, so that a merge need not read back what it meets. Only what Azurite has confirmed counts;
-// whatever is uncertain is forgotten, and read back when it matters.
+// A cache of entities' sizes, so that a merge need not read its entity back. It holds sizes that Azurite has confirmed; after an uncertain
+// outcome the entity is forgotten, and read back before its next merge.
 import { LRUCache } from 'lru-cache';
 import type { Answer } from './answers.ts';
 import type { Operation } from './operations.ts';
 import type { PropertySizes } from './size.ts';
 
-/** Some 50 MiB. */
+/** The bound on the cache, in properties; they take some 50 MiB. */
 const PROPERTIES_KNOWN_MAX = 500_000;
 
-/** A write, and what it leaves of its entity; undefined: nothing. */
+/** A write, and the sizes of its entity afterwards; undefined for a deletion. */
 export interface Change {
   readonly operation: Operation;
   readonly after: PropertySizes | undefined;
@@ -17,7 +17,7 @@ export interface Change {
 export interface KnownSizes {
   get(operation: Operation): PropertySizes | undefined;
   set(operation: Operation, sizes: PropertySizes): void;
-  /** Takes in what Azurite answered to a request with these changes; undefined: it gave no answer. */
+  /** Updates the sizes by Azurite's answer to a request with these changes; undefined: there was no answer. */
   learn(changes: readonly Change[], answer: Answer | undefined): void;
 }
 
@@ -40,7 +40,7 @@ export function createKnownSizes(): KnownSizes {
   };
 }
 
-/** A transaction that was refused is not trusted to have left everything as it was. */
+/** A refused transaction counts as unknown: Azurite is not trusted to have undone all of it. */
 function fateOf(answer: Answer | undefined): 'applied' | 'refused' | 'unknown' {
   if (answer === undefined || answer.status >= 500) return 'unknown';
   if (answer.status >= 400) return 'refused';

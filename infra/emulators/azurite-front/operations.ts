@@ -1,4 +1,4 @@
-// What a request to a table service wants done: one operation, or those of a transaction. Requests that touch no entity have none.
+// The operations of a request to a table service: one, or those of a transaction. Requests that touch no entity have none.
 import { Refused } from './answers.ts';
 import type { Body } from './size.ts';
 
@@ -22,7 +22,7 @@ export function isBatch({ url }: Pick<IncomingRequest, 'url'>): boolean {
   return /\/\$batch(\?|$)/.test(url);
 }
 
-/** In order; of a transaction, all of them. Throws Refused if a path cannot be read. */
+/** The operations in order. Throws Refused if a path cannot be read. */
 export function operationsOf(request: IncomingRequest): Operation[] {
   if (isBatch(request))
     return innerRequests(request.body.toString('utf8')).flatMap((inner) => operationOf(inner) ?? []);
@@ -77,7 +77,7 @@ function unquoted(text: string): string {
   return text.replaceAll("''", "'");
 }
 
-/** What is no JSON object is Azurite's to refuse. */
+/** Empty unless the text is a JSON object: Azurite refuses all else itself. */
 function bodyOf({ body }: IncomingRequest): Body {
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'));

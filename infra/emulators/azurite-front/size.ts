@@ -23,7 +23,7 @@ export function propertySizes(body: Body): PropertySizes {
   return mergedSizes(new Map(), body);
 }
 
-/** What a merge leaves: the properties it names replaced, the others as they were. */
+/** Sizes after a merge, which replaces the properties it names and keeps the others. */
 export function mergedSizes(present: PropertySizes, patch: Body): PropertySizes {
   const sizes = new Map(present);
   for (const name of namedProperties(patch)) {

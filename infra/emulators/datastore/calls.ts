@@ -21,11 +21,11 @@ export const RPCS = [
 
 export type Rpc = (typeof RPCS)[number];
 
-/** A request that was read and found right, ready to be answered. */
+/** A valid request, ready to be answered. */
 export interface Call {
-  /** The keys it is about, where it names any. */
+  /** The keys that the request names; none for a query. */
   readonly keys: readonly KeyRef[];
-  /** True if a part of it may be applied: a non-transactional commit. */
+  /** True for a non-transactional commit, of which a part may be applied. */
   readonly divisible: boolean;
   /** Answers with the encoded response, or throws a StatusError. For a commit, `only` leaves out mutations by their index. */
   run(only?: (index: number) => boolean): Buffer;

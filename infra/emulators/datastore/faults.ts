@@ -1,4 +1,4 @@
-// Failures on demand: what the service does on a bad day, so that a client's answer to it can be tested.
+// Faults that a test installs: failures as the service shows them, so that a client's handling of them can be tested.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call, Rpc } from './calls.ts';
 import { type KeyRef, lastIdentifier } from './entities/keys.ts';
@@ -22,7 +22,7 @@ interface FaultScope {
   readonly rpc?: Rpc;
   /** Only calls that name a key in it. */
   readonly keys?: KeyRange;
-  /** How many calls it meets before it ends by itself. Default: all, until it is removed. */
+  /** The fault ends by itself after so many calls. Default: it stays until it is removed. */
   readonly times?: number;
 }
 
@@ -33,12 +33,12 @@ export type Fault = FaultScope &
     | { readonly kind: 'fail'; readonly code: FaultCode; readonly when: 'before' | 'after' }
     /** Fails a non-transactional commit of which these mutations, by their index, were applied. */
     | { readonly kind: 'partial'; readonly code: FaultCode; readonly applied: readonly number[] }
-    /** Fails calls that want more of the keys' entities in a second than this. */
+    /** Fails calls beyond so many of the keys' entities a second. */
     | { readonly kind: 'throttle'; readonly code: FaultCode; readonly entitiesPerSecond: number }
   );
 
 export interface InstalledFault {
-  /** Calls it has met; for a throttle, those it has failed. */
+  /** Calls the fault applied to; for a throttle, those it has failed. */
   readonly hits: number;
   /** Idempotent. */
   remove(): void;
@@ -55,7 +55,7 @@ export interface Faults {
 interface Installed {
   readonly fault: Fault;
   hits: number;
-  /** Of a throttle: what may pass now, and as of when. */
+  /** A throttle's tokens, and the time they were counted at. */
   allowance: number;
   countedMs: number;
 }
@@ -64,7 +64,7 @@ interface Installed {
 export function createFaults(nowMs: () => number): Faults {
   const all = new Set<Installed>();
 
-  /** Those that meet this call, counted. */
+  /** The faults that apply to this call; counts it for each. */
   const take = (rpc: Rpc, call: Call): Fault[] =>
     [...all]
       .filter((installed) => meets(installed, rpc, call, nowMs()))
@@ -116,7 +116,7 @@ function meets(installed: Installed, rpc: Rpc, call: Call, nowMs: number): boole
   return fault.kind !== 'throttle' || exceeds(installed, fault.entitiesPerSecond, concerned.length, nowMs);
 }
 
-/** A bucket that holds one second's worth. What is refused costs nothing. */
+/** A token bucket that holds one second's worth. A refused call takes no tokens. */
 function exceeds(installed: Installed, perSecond: number, count: number, nowMs: number): boolean {
   const refill = ((nowMs - installed.countedMs) / 1_000) * perSecond;
   installed.allowance = Math.min(perSecond, installed.allowance + refill);

@@ -1,4 +1,4 @@
-// The server: google.datastore.v1 over gRPC on a port of this machine, in this process and in memory; a file keeps the data between runs if asked for.
+// The server: google.datastore.v1 over gRPC on a port of this machine, with its data in memory, and in a file between runs if one is named.
 import {
   type sendUnaryData,
   Server,
@@ -23,25 +23,25 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's clock. */
   readonly nowMs?: () => number;
-  /** Where entities stay when it is closed, for the next start. Default: nowhere. */
+  /** A file that keeps the entities between runs. Default: they are gone when the server closes. */
   readonly dataFile?: string;
 }
 
 export interface DatastoreEmulator {
   /** `host:port`, as DATASTORE_EMULATOR_HOST has it. */
   readonly address: string;
-  /** What shall go wrong. */
+  /** Faults to install. */
   readonly faults: Faults;
   /** Forgets all entities, ids, transactions and faults. */
   reset(): void;
-  /** Ends it; calls that are under way are cut off, and then the data file is written. Idempotent. */
+  /** Ends the server: cancels the calls under way, then writes the data file. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Larger messages are refused before they are read. The limit of a request is checked afterwards, to say which it is. */
+/** gRPC refuses larger messages unread. The service's own limit, which is lower, is checked afterwards, with a message that names it. */
 const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
-/** Starts a server and waits until it listens. Rejects if the port is taken, or the data file is none. */
+/** Starts a server and waits until it listens. Rejects if the port is taken, or if the file holds something else. */
 export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
   const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
   const storage = createStorage(nowMs);
@@ -82,7 +82,7 @@ function listen(server: Server, address: string): Promise<number> {
 
 const asIs = (bytes: Buffer) => bytes;
 
-/** Messages pass through as bytes: what is wrong with them is for the calls to say. */
+/** Messages pass through as bytes, so that each call reports itself what is wrong with its request. */
 function definition(): ServiceDefinition {
   const methods = RPCS.map((rpc) => [
     rpc,
@@ -125,17 +125,17 @@ function handler(rpc: Rpc, services: Services, faults: Faults): Handler {
   };
 }
 
-/** Messages travel in a header, of which clients take 8 KiB; each character may need nine bytes there. */
+/** Error messages travel in a header, of which clients accept 8 KiB; a character takes up to nine bytes there. */
 const MESSAGE_CHARS_MAX = 800;
 
-/** Whatever is not said to the client on purpose is a bug here. */
+/** Any error that is no StatusError is a bug of the emulator, and INTERNAL to the client. */
 function errorOf(error: unknown): { code: status; details: string } {
   if (error instanceof StatusError) return { code: error.code, details: cut(error.message) };
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: status.INTERNAL, details: cut(`a bug of this emulator: ${details}`) };
 }
 
-/** Without its middle if it is long: the beginning names the field, the end says what is wrong. */
+/** Leaves out the middle of a long message: the beginning names the field, the end says what is wrong. */
 function cut(message: string): string {
   if (message.length <= MESSAGE_CHARS_MAX) return message;
   const half = MESSAGE_CHARS_MAX / 2;

@@ -1,4 +1,4 @@
-# Watching: nothing of this exists unless alerts or budget are set.
+# Alerts and a budget. None of it exists unless the variables alerts or budget are set.
 
 locals {
   services = join(" OR ", [for function in google_cloudfunctions2_function.this : "resource.labels.service_name=\"${function.name}\""])

@@ -1,4 +1,4 @@
-# What each means stands in ../variables.tf.
+# ../variables.tf describes each variable.
 
 variable "name" {
   type = string

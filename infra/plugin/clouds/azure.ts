@@ -1,4 +1,4 @@
-// Azure: az answers what Terraform has to be told, and brings the code there: Terraform's provider cannot, on Flex Consumption.
+// Azure: az finds the values for Terraform's variables, and uploads the code: Terraform's provider cannot, on Flex Consumption.
 import path from 'node:path';
 import { z } from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
@@ -11,7 +11,7 @@ const OUTPUTS = z.object({
   keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
 });
 
-/** An upload is answered when the platform has taken the package over. */
+/** The platform answers an upload only when it has installed the package. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 export const azure: CloudSide = {

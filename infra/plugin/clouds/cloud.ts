@@ -1,10 +1,10 @@
-// What the commands need to know of a cloud. Each cloud's file says it for one of them.
+// The interface of a cloud to the commands. gcp.ts and azure.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
 import type { Settings } from '../context/settings.ts';
 import type { Run } from '../context/tools.ts';
 
-/** Who deploys, and where: found out before anything is touched. */
+/** The account that deploys, found out before anything is changed. */
 export interface Account {
   /** Google Cloud project, or Azure subscription. */
   readonly place: string;
@@ -16,19 +16,19 @@ export interface Account {
 export interface Missing {
   readonly what: string;
   readonly fix: string;
-  /** The fix as a command that costs nothing and takes nothing away, so that a deployment may give it itself. */
+  /** The fix as a command that is free and deletes nothing, so that a deployment may run it by itself. */
   readonly mend?: readonly [tool: string, ...args: string[]];
 }
 
 export interface CloudSide {
   readonly cloud: Cloud;
-  /** Looks for everything at once; what is missing is returned, never thrown. Pushes onto `missing`. */
+  /** Checks everything at once, and pushes all that is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
   variables(settings: Settings, account: Account): Record<string, unknown>;
   /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
-  /** Brings the packages into the functions where Terraform does not. */
+  /** Uploads the packages, where Terraform does not. */
   upload(run: Run, endpoint: CloudEndpoint, settings: Settings): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Google Cloud: gcloud answers what Terraform has to be told; Terraform itself brings the code there.
+// Google Cloud: gcloud finds the values for Terraform's variables; Terraform uploads the code.
 import path from 'node:path';
 import { z } from 'zod';
 import { firstOnPath, type Run } from '../context/tools.ts';
@@ -60,7 +60,7 @@ export const gcp: CloudSide = {
     return { cloud: 'gcp', urls, project: place, keys };
   },
 
-  // The bucket's object and the function's revision are Terraform's.
+  // Terraform has uploaded the package and made the function's revision.
   upload: async () => {},
 };
 

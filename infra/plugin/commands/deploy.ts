@@ -44,7 +44,7 @@ async function planOf(stack: Stack, context: Context, { isPlanOnly }: DeployOpti
   context.log(`\n${side.cloud}: plan`);
   const { endpoint, keysVersion } = await presentOf(stack);
   const variables = { ...side.variables(context.settings, account), keys_version: keysVersion };
-  // Who only looks needs no access to the secrets: a plan does not show them.
+  // A plan alone needs no access to the secrets, which it does not show.
   const keys = isPlanOnly ? newKeys() : await keysToKeep(context, endpoint);
   return await terraform.plan(variables, keys);
 }

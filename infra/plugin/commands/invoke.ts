@@ -15,10 +15,10 @@ const REQUEST = z.strictObject({
   body: z.unknown().optional(),
 });
 
-/** What to send. */
+/** The request to send. */
 export type Invocation = z.infer<typeof REQUEST>;
 
-/** As the framework hands them over. */
+/** Options as the framework passes them. */
 export interface InvokeOptions {
   readonly function: string;
   readonly data?: string;
@@ -33,14 +33,15 @@ const REQUEST_TIMEOUT_MS = 240_000;
 export async function invoke(context: Context, options: InvokeOptions): Promise<void> {
   const invocation = await invocationOf(context, options);
   for (const stack of await openStacks(context)) {
+    const name = stack.side.cloud;
     const { endpoint } = await presentOf(stack);
-    if (endpoint === undefined) throw new DeployError(`${stack.side.cloud}: no functions are deployed`);
-    const headers = await headersFor(endpoint, options.function, 'admin', askWith(context.run));
-    await send(context, stack.side.cloud, urlOf(endpoint, options.function), headers, invocation);
+    if (endpoint === undefined) throw new DeployError(`${name}: no functions are deployed`);
+    const credentials = await headersFor(endpoint, options.function, 'admin', askWith(context.run));
+    await send(context, { name, url: urlOf(endpoint, options.function), credentials }, invocation);
   }
 }
 
-/** The same on this machine: the packages, in the clouds' hosts, against emulators, which end with it. */
+/** Invokes a function on this machine: its package, in its cloud's host, against an emulator. Host and emulator end with the command. */
 export async function invokeLocal(context: Context, options: InvokeOptions): Promise<void> {
   const invocation = await invocationOf(context, options);
   const { log, settings } = context;
@@ -57,8 +58,10 @@ export async function invokeLocal(context: Context, options: InvokeOptions): Pro
     const wanted = clouds.running.filter(({ provider }) =>
       settings.clouds.includes(provider === 'datastore' ? 'gcp' : 'azure'),
     );
-    for (const { name, recordsUrl, compareUrl, headers } of wanted)
-      await send(context, name, options.function === 'compare' ? compareUrl : recordsUrl, headers, invocation);
+    for (const { name, recordsUrl, compareUrl, headers: credentials } of wanted) {
+      const url = options.function === 'compare' ? compareUrl : recordsUrl;
+      await send(context, { name, url, credentials }, invocation);
+    }
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await clouds.close();
@@ -80,13 +83,16 @@ async function invocationOf({ settings }: Context, { function: name, data, path 
   }
 }
 
-async function send(
-  { log }: Context,
-  name: string,
-  url: string,
-  credentials: Readonly<Record<string, string>>,
-  { path, method, headers, body }: Invocation,
-): Promise<void> {
+/** One cloud's function. */
+interface Invoked {
+  /** Of the cloud, for people. */
+  readonly name: string;
+  readonly url: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+async function send({ log }: Context, { name, url, credentials }: Invoked, invocation: Invocation): Promise<void> {
+  const { path, method, headers, body } = invocation;
   const isText = typeof body === 'string';
   const response = await fetch(url + path, {
     method,

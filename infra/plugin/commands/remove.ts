@@ -43,7 +43,7 @@ async function takeDown(stack: Stack, { settings }: Context, { isDataDeleted }: 
   };
   const keys = newKeys();
   await terraform.apply(await terraform.plan(variables, keys));
-  // In two steps: the protection has to be off in the cloud before the cloud lets the data go.
+  // Two steps: the cloud deletes the data only after its protection was lifted there.
   if (isDataDeleted) await terraform.destroy(variables, keys);
 }
 

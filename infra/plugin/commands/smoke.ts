@@ -5,10 +5,10 @@ import { askWith, type Context } from '../context/context.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Left behind, empty, so that the next time need not create it. */
+/** Stays in the store, empty, so that the next smoke test need not create it. */
 const TABLE = 'stowage-smoke';
 
-/** Throws a DeployError that says what was answered last. */
+/** Throws a DeployError with the last answer. */
 export async function smoke(context: Context, endpoint: CloudEndpoint, patience: Patience = {}): Promise<void> {
   const failed = `${endpoint.cloud}: deployed, but it does not work`;
   await patiently(context, failed, () => once(context, endpoint), patience);

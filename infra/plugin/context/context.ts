@@ -1,9 +1,9 @@
-// What every command of the plugin is given: the settings, the machine's tools, and where its words go.
+// The context of every command of the plugin: the settings, the machine's tools, and the log.
 import type { AskTool } from '../../cli/endpoints.ts';
 import type { Settings } from './settings.ts';
 import { outputOf, type Run } from './tools.ts';
 
-/** What every command works with. */
+/** Passed to every command. */
 export interface Context {
   readonly settings: Settings;
   readonly run: Run;
@@ -11,7 +11,7 @@ export interface Context {
   readonly log: (line: string) => void;
 }
 
-/** gcloud and az with the user's own login. */
+/** Runs gcloud and az with the user's own login. */
 export function askWith(run: Run): AskTool {
   return (tool, args) => outputOf(run, tool, args);
 }

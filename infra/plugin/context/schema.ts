@@ -1,4 +1,4 @@
-// The schema of serverless.yml, for the framework to check: what it finds wrong it names with its path, before any hook runs.
+// The schema of serverless.yml. The framework checks it before any hook runs, and names each error with its path.
 
 /** Regions where Cloud Run functions run and Firestore has a location, as of 2026-11. */
 const GCP_REGIONS = words(`
@@ -22,7 +22,7 @@ const AZURE_REGIONS = words(`
 
 const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$` };
 const CLOUDS = { enum: ['gcp', 'azure'] };
-/** Checked here rather than by the clouds: both would say it much later. */
+/** Checked here because the clouds would report it much later. */
 const INSTANCES = { type: 'integer', minimum: 1, maximum: 1_000 };
 
 const gcp = object({

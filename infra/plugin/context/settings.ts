@@ -42,7 +42,7 @@ export interface ProviderSettings {
 
 export interface Settings extends ProviderSettings {
   readonly service: string;
-  /** The clouds that this command is for. */
+  /** The clouds that the command works on. */
   readonly clouds: readonly Cloud[];
   readonly functions: readonly FunctionSettings[];
   /** Where packages, plans and endpoints are. */
@@ -52,7 +52,7 @@ export interface Settings extends ProviderSettings {
 /** The same as in Terraform's variables; the framework's own schema lets more through. */
 const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
 
-/** What this command works on. Throws a DeployError on a service's name that the clouds would refuse. */
+/** Resolves the settings of a command. Throws a DeployError on a service's name that the clouds would refuse. */
 export function settingsOf(
   service: string,
   provider: ProviderSettings,
@@ -73,5 +73,5 @@ export function settingsOf(
   };
 }
 
-/** Something the user can put right; the message says how. */
+/** An error that the user can mend; the message says how. */
 export class DeployError extends Error {}

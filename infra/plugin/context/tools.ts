@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DeployError } from './settings.ts';
 
 export interface RunOptions {
-  /** Beside this process's own. */
+  /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Lets the user see what the tool prints, as it does. */
   readonly isShown?: boolean;
@@ -20,7 +20,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A tool that was not let end: not to be tried again by itself. */
+/** A tool was interrupted before its end. It must not be retried automatically. */
 export class Interrupted extends DeployError {}
 
 /** Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user interrupts. */

@@ -1,4 +1,4 @@
-// App keys: made here, kept in each cloud's own store of secrets, read back from there with the user's login, and written down nowhere else.
+// App keys: made here, kept in each cloud's own store of secrets, read from there with the user's login, and stored nowhere else.
 import { randomBytes } from 'node:crypto';
 import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
@@ -27,8 +27,8 @@ export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Pr
 }
 
 /**
- * For a deployment: the keys that callers have. If a change of keys was interrupted, Terraform still has some of them to write, and nobody
- * is to be refused. New ones where nothing is deployed, or where the present ones cannot be read, which is said.
+ * The keys for a deployment: those that callers have, so that nobody is refused if an interrupted change of keys left Terraform some to write.
+ * New ones if nothing is deployed, or if the present ones cannot be read, which is logged.
  */
 export async function keysToKeep(context: Context, endpoint: CloudEndpoint | undefined): Promise<AppKeys> {
   if (endpoint === undefined) return newKeys();

@@ -1,12 +1,12 @@
-// The file that says where a deployment's functions are, for `stowage compare` and whoever else calls them.
+// The endpoints file: addresses of a deployment's functions, for `stowage compare` and other callers.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CloudEndpoint, endpointsSchema } from '../../cli/endpoints.ts';
 import type { Settings } from '../context/settings.ts';
 
 /**
- * Writes where the functions are, without any secret, for `compare` and for other machines. What the file says of a cloud that this command is
- * not for stays. Gives the file; undefined if there is nothing to say.
+ * Writes the functions' addresses, without any secret. Entries of a cloud that the command does not work on stay. Returns the file's path;
+ * undefined if there is no address to write.
  */
 export async function writeEndpoints(
   settings: Settings,
@@ -24,7 +24,7 @@ export async function writeEndpoints(
   return file;
 }
 
-/** None if the file is not there, or is not what it should be: it is about to be written. */
+/** Empty if the file is absent or invalid: it is about to be written. */
 async function endpointsIn(file: string): Promise<readonly CloudEndpoint[]> {
   try {
     return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8'))).endpoints;

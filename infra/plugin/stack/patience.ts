@@ -1,4 +1,4 @@
-// Waiting for the clouds: new functions, roles and keys take minutes to reach every corner of them, so what fails is tried again for a while.
+// Retries for minutes: new functions, roles and keys take that long to take effect everywhere in a cloud.
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { Interrupted } from '../context/tools.ts';
@@ -12,7 +12,7 @@ export interface Patience {
 const PATIENCE_MS = 10 * 60_000;
 const PAUSE_MS = 10_000;
 
-/** Tries until it succeeds. Throws a DeployError, `failed` and what went wrong last, when the time is up. */
+/** Retries until `attempt` succeeds. When the time is up, throws a DeployError with `failed` and the last error. */
 export async function patiently<Result>(
   { log }: Context,
   failed: string,

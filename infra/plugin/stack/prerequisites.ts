@@ -1,4 +1,4 @@
-// Everything a command needs, looked for before anything is touched; what is missing is said all at once, each with what mends it.
+// Checks everything that a command needs before it changes anything, and reports all that is missing at once, each with its fix.
 import type { Cloud } from '../../package/bundle.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
@@ -21,7 +21,7 @@ export async function prerequisites(
   sides: readonly CloudSide[],
   isMending: boolean,
 ): Promise<Ready> {
-  // A list each, so that what is said stands in the same order however fast the tools answer.
+  // A list for each cloud keeps the report's order, however fast the tools answer.
   const ofTerraform: Missing[] = [];
   const ofSides: Missing[][] = sides.map(() => []);
   const [terraform, ...accounts] = await Promise.all([

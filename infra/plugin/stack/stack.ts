@@ -16,7 +16,7 @@ export interface Stack {
 const SIDES = { gcp, azure } as const;
 
 export interface OpenOptions {
-  /** Does what is missing, where one free command does it. Default: only says so. */
+  /** True runs the fixes that are single free commands. Default: they are only reported. */
   readonly isMending?: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function openStacks(context: Context, { isMending = false }: OpenOp
   return stacks;
 }
 
-/** What the last apply left. */
+/** The state after the last apply. */
 export interface Present {
   /** Undefined if there are no functions. */
   readonly endpoint: CloudEndpoint | undefined;

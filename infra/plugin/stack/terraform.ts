@@ -12,7 +12,7 @@ export interface Planned {
   readonly keys: AppKeys;
 }
 
-/** Creating a database or a first function takes minutes; nothing takes this long. */
+/** Far above the minutes that a database or a first function takes to create. */
 const APPLY_TIMEOUT_MS = 60 * 60_000;
 
 export class Terraform {
@@ -30,13 +30,13 @@ export class Terraform {
     this.#outDir = outDir;
   }
 
-  /** Fetches the providers, and turns to the stage's state. */
+  /** Downloads the providers, and selects the stage's workspace. */
   async open(): Promise<void> {
     await this.#do(['init', '-input=false', '-no-color']);
     await this.#do(['workspace', 'select', '-or-create=true', this.#stage]);
   }
 
-  /** What the last apply gave out; empty before the first. */
+  /** The outputs of the last apply; empty before the first. */
   async outputs(): Promise<Readonly<Record<string, unknown>>> {
     const { stdout } = await this.#do(['output', '-json', '-no-color']);
     const outputs = JSON.parse(stdout) as Record<string, { value: unknown }>;
@@ -52,7 +52,7 @@ export class Terraform {
     return { planFile, keys };
   }
 
-  /** Does what was planned. */
+  /** Applies the plan. */
   async apply({ planFile, keys }: Planned): Promise<void> {
     await this.#do(['apply', '-input=false', '-no-color', planFile], { keys, isShown: true });
   }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { choice, command, commandLineOf, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
 import { startHost } from '../../../infra/hosts/host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/options.ts';
@@ -36,7 +36,7 @@ function ended(script: string, ...args: string[]): Promise<Ended> {
 }
 
 describe.each(COMMANDS)('%s', (_, script) => {
-  it('says with --help what it takes, by what name, and an example', async () => {
+  test('says with --help what it takes, by what name, and an example', async () => {
     const { code, stdout } = await ended(script, '--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -44,7 +44,7 @@ describe.each(COMMANDS)('%s', (_, script) => {
     );
   });
 
-  it('refuses an option that it does not know', async () => {
+  test('refuses an option that it does not know', async () => {
     const { code, stdout, stderr } = await ended(script, '--nonsense');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Unknown option '--nonsense'\.?\n\n(npm|stowage) /);
@@ -55,7 +55,7 @@ const startOptions = (...args: string[]) => startOptionsOf(commandLineOf(START, 
 const devOptions = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
 
 describe('npm start', () => {
-  it('runs the default plan on both clouds', () => {
+  test('runs the default plan on both clouds', () => {
     const defaults = {
       plan: DEFAULT_PLAN,
       providers: ['datastore', 'azure-tables'],
@@ -66,7 +66,7 @@ describe('npm start', () => {
     expect(startOptions('--full').plan).toEqual(FULL_PLAN);
   });
 
-  it('takes what is to be compared, and calls that plan custom', () => {
+  test('takes what is to be compared, and calls that plan custom', () => {
     const args = '--records 2000 --bytes 1000 --callers 32,1,8,8 --seconds 0.5 --cloud gcp --out report/small'.split(
       ' ',
     );
@@ -77,7 +77,7 @@ describe('npm start', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['--records=-5', '--records takes a whole number from 1 to 1000000, not "-5"'],
     ['--records=1e3', '--records takes a whole number'],
     ['--bytes=199', '--bytes takes a whole number from 200 to 60000'],
@@ -96,7 +96,7 @@ describe('npm start', () => {
 });
 
 describe('npm run dev', () => {
-  it('takes ports, keys and a place for the data', () => {
+  test('takes ports, keys and a place for the data', () => {
     const args = ['--port', '8080', '--admin-key', 'an-admin-key-of-mine', '--data', 'kept'];
     expect(devOptions(...args)).toEqual({
       datastore: 'embedded',
@@ -106,7 +106,7 @@ describe('npm run dev', () => {
     });
   });
 
-  it.each([
+  test.each([
     [['--port=65533'], '--port takes a whole number from 1 to 65532'],
     [['--read-key=short'], '--read-key takes 16 or more'],
     [['--admin-key=two-keys-of-mine,with-a-comma'], '--admin-key takes'],
@@ -116,7 +116,7 @@ describe('npm run dev', () => {
   });
 });
 
-it('a host is not started on a port that is taken, and the error says so', async () => {
+test('a host is not started on a port that is taken, and the error says so', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   onTestFinished(() => void other.close());
@@ -134,22 +134,22 @@ describe('a command line', () => {
     examples: ['tool a --size 4'],
   });
 
-  it('gives values with their defaults, flags, and operands', () => {
+  test('gives values with their defaults, flags, and operands', () => {
     expect(commandLineOf(declared, ['a'])).toEqual({ values: { size: '3', loud: false }, operands: ['a'] });
     expect(commandLineOf(declared, ['--loud', 'a', '--size=1', '--size=2']).values).toEqual({ size: '2', loud: true });
   });
 
-  it.each([[[]], [['a', 'b']], [['a', '--loud=yes']], [['a', '--size']]])('%j is refused', (args) => {
+  test.each([[[]], [['a', 'b']], [['a', '--loud=yes']], [['a', '--size']]])('%j is refused', (args) => {
     expect(() => commandLineOf(declared, args)).toThrow(expect.objectContaining({ name: 'UsageError' }));
   });
 
-  it('is told in its help', () => {
+  test('is told in its help', () => {
     expect(helpOf(declared)).toBe(
       'tool <file> [options]\n\nDoes it.\n\n  --size N  how large; default 3\n  --loud    tells more\n  --help    this text\n\nExamples:\n  tool a --size 4',
     );
   });
 
-  it('has numbers and choices that mean what they say', () => {
+  test('has numbers and choices that mean what they say', () => {
     expect(wholeNumber('--n', '007', 1)).toBe(7);
     for (const text of ['', ' ', '1.5', '-1', '0x10', '9'.repeat(20)])
       expect(() => wholeNumber('--n', text, 0)).toThrow('--n');

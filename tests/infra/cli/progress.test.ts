@@ -1,12 +1,12 @@
 // The progress of a comparison, as a terminal shows it.
 import { PassThrough } from 'node:stream';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { showProgress } from '../../../infra/cli/progress.ts';
 import { cellsOf, DEFAULT_PLAN } from '../../../shared/compare/plan/plan.ts';
 
 const [cell] = cellsOf(DEFAULT_PLAN, ['datastore'], 'r1');
 
-it('never shows more cells than there are, though repeated loads come on top of the plan', () => {
+test('never shows more cells than there are, though repeated loads come on top of the plan', () => {
   const terminal = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 120 });
   const progress = showProgress(terminal as unknown as NodeJS.WriteStream);
   progress.show({ done: 0, total: 66, cell: cell! });

@@ -1,5 +1,5 @@
 // Routes as the local Azure host understands them.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { matchRoute, routeOf } from '../../../infra/hosts/azure-routes.ts';
 
 const routes = ['{*path}', 'v1/health', 'v1/{name}', 'v1/compare/cells'].map((name) => ({
@@ -7,7 +7,7 @@ const routes = ['{*path}', 'v1/health', 'v1/{name}', 'v1/compare/cells'].map((na
   route: routeOf(`/${name}`, ['GET']),
 }));
 
-it.each([
+test.each([
   ['/v1/health', 'v1/health'],
   ['/V1/Health?x=1', 'v1/health'],
   ['/v1/tables', 'v1/{name}'],
@@ -18,6 +18,6 @@ it.each([
   expect(matchRoute(routes, 'GET', url)?.name).toBe(name);
 });
 
-it('a method that is not registered has no route', () => {
+test('a method that is not registered has no route', () => {
   expect(matchRoute(routes, 'POST', '/v1/health')).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { startAzureHost } from '../../../infra/hosts/azure.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp.ts';
@@ -68,19 +68,19 @@ describe.each([
   ['the azure host', azure, onAzure, azureGate],
   ['the functions-framework', gcp, onGcp, {}],
 ] as const)('%s', (_name, host, client: Client, gate) => {
-  it('answers only on 127.0.0.1', async () => {
+  test('answers only on 127.0.0.1', async () => {
     const { port } = new URL(host.url);
     // Another address of the loopback network: a host bound to every address would answer here.
     await expect(fetch(`http://127.0.0.2:${port}/v1/health`)).rejects.toThrow('fetch failed');
   });
 
-  it('reads a body that comes in pieces, without a length', async () => {
+  test('reads a body that comes in pieces, without a length', async () => {
     const pieces = ReadableStream.from([Buffer.from('{"options":'), Buffer.from('1}')]);
     const init = { method: 'PUT', headers: { 'Content-Type': JSON_TYPE }, body: pieces, duplex: 'half' } as RequestInit;
     await expectProblem(await client.admin('/v1/tables/pieces', init), 400, 'invalid');
   });
 
-  it('keeps a connection on which a body was refused', async () => {
+  test('keeps a connection on which a body was refused', async () => {
     const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}`, 'Content-Type': 'application/octet-stream' };
     const piece = `80000\r\n${'x'.repeat(0x80000)}\r\n`;
     const next = 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
@@ -90,7 +90,7 @@ describe.each([
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
-  it('turns a method that fetch does not know into a problem', async () => {
+  test('turns a method that fetch does not know into a problem', async () => {
     const answer = await rawRequest(host, 'TRACE /v1/tables HTTP/1.1', {
       ...gate,
       Authorization: `Bearer ${KEYS.admin}`,
@@ -99,21 +99,21 @@ describe.each([
     expect(answer).not.toContain('<html');
   });
 
-  it('refuses a bare # in the target, of which the rest would be lost', async () => {
+  test('refuses a bare # in the target, of which the rest would be lost', async () => {
     const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
     const answer = await rawRequest(host, 'DELETE /v1/tables/nowhere#else HTTP/1.1', headers);
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed"/);
     expect(await rawRequest(host, 'GET /v1/tables?x=1#y HTTP/1.1', headers)).toContain('write it as %23');
   });
 
-  it('does not fold a dotted path into a table', async () => {
+  test('does not fold a dotted path into a table', async () => {
     const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
     const table = '/v1/tables/nowhere';
     expect(await rawRequest(host, `DELETE ${table}/records/.. HTTP/1.1`, headers)).toContain('route_not_found');
     expect(await rawRequest(host, `DELETE ${table}/records/%2e%2e HTTP/1.1`, headers)).toContain('route_not_found');
   });
 
-  it('logs one line a request, without keys of access, keys of records or values', async () => {
+  test('logs one line a request, without keys of access, keys of records or values', async () => {
     const requestId = 'log-test-0001';
     await client.put('/v1/tables/nowhere/records/secret-key', JSON_TYPE, '"secret-value"', {
       'X-Request-Id': requestId,
@@ -138,7 +138,7 @@ describe.each([
 });
 
 describe('the azure host', () => {
-  it('asks for the function key before the function is called, except for health and the page', async () => {
+  test('asks for the function key before the function is called, except for health and the page', async () => {
     expect((await sendTo(azure)('/v1/health')).status).toBe(200);
     expect((await sendTo(azureCompare)('/v1/health')).status).toBe(200);
     expect((await sendTo(azureCompare)('/v1/compare')).status).toBe(200);
@@ -173,7 +173,7 @@ describe.each([
   };
   const remove = (dataset: string): Promise<Response> => admin(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' });
 
-  it('runs a cell next to its store', async () => {
+  test('runs a cell next to its store', async () => {
     const response = await post(admin, cell);
     expect(response.status).toBe(200);
     const result = (await response.json()) as { records: number; usage: { requests: number } };
@@ -181,7 +181,7 @@ describe.each([
     expect(result.usage.requests).toBeGreaterThan(0);
   });
 
-  it('ends a cell whose caller hangs up, and removes what it made', async () => {
+  test('ends a cell whose caller hangs up, and removes what it made', async () => {
     // Long enough that only the hanging up can end it within the test's time; found again in the log by its dataset's removal.
     const endless = { ...cell, layout: 'record', durationMs: 60_000, dataset: 'hangup' };
     const caller = new AbortController();
@@ -198,12 +198,12 @@ describe.each([
     expect((await remove('began')).status).toBe(204);
   });
 
-  it('takes cells from admins alone, and only well-formed ones', async () => {
+  test('takes cells from admins alone, and only well-formed ones', async () => {
     await expectProblem(await post(as(KEYS.write), cell), 403, 'forbidden');
     await expectProblem(await post(admin, { ...cell, peer: 'http://elsewhere' }), 400, 'invalid');
   });
 
-  it('serves a page that may run its own script and reach its own origin only', async () => {
+  test('serves a page that may run its own script and reach its own origin only', async () => {
     const response = await send('/v1/compare');
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('Content-Security-Policy')).toMatch(

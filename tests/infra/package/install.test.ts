@@ -1,6 +1,6 @@
 // What `npm ci` brings: not what Azurite's table service and the Serverless Framework's own provider never load here.
 import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 
 interface Locked {
   readonly name?: string;
@@ -11,7 +11,7 @@ const lock = JSON.parse(await readFile(new URL('../../../package-lock.json', imp
 };
 const packages = Object.entries(lock.packages);
 
-it.each([
+test.each([
   ['telemetry', /\/(applicationinsights|@azure\/monitor-opentelemetry|@opentelemetry\/sdk-[a-z-]+)$/],
   ['drivers of SQL databases', /\/(mysql2|sequelize|tedious)$/],
   ['the SDK of a third cloud', /\/@aws-sdk\/[a-z0-9-]+$/],

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SLOW_MS = 180_000;
@@ -69,36 +69,36 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe('the packed library', () => {
-  it('stores and returns a record in an empty project', async () => {
+  test('stores and returns a record in an empty project', async () => {
     await writeFile(path.join(projectDir(), 'use.js'), USE);
     const output = await run(process.execPath, ['use.js'], projectDir());
     expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', process.versions.node]);
   });
 
-  it.skipIf(oldest === undefined)('does so on the oldest Node.js that it is for', async () => {
+  test.skipIf(oldest === undefined)('does so on the oldest Node.js that it is for', async () => {
     await writeFile(path.join(projectDir(), 'use.js'), USE);
     const output = await run(oldest!, ['use.js'], projectDir());
     expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', OLDEST_NODE]);
   });
 
-  it('can be required by CommonJS', async () => {
+  test('can be required by CommonJS', async () => {
     await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
     const output = await run(process.execPath, ['use.cjs'], projectDir());
     expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, process.versions.node]);
   });
 
-  it.skipIf(oldest === undefined)('can be required by CommonJS on that Node.js too', async () => {
+  test.skipIf(oldest === undefined)('can be required by CommonJS on that Node.js too', async () => {
     await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
     const output = await run(oldest!, ['use.cjs'], projectDir());
     expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, OLDEST_NODE]);
   });
 
-  it('asks for that Node.js or a newer one', async () => {
+  test('asks for that Node.js or a newer one', async () => {
     const { engines } = JSON.parse(await readFile(path.join(packed, 'package.json'), 'utf8')) as { engines: object };
     expect(engines).toEqual({ node: `>=${OLDEST_NODE.replace(/\.0$/, '')}` });
   });
 
-  it('brings its types', { timeout: SLOW_MS }, async () => {
+  test('brings its types', { timeout: SLOW_MS }, async () => {
     await writeFile(path.join(projectDir(), 'use.ts'), TYPED);
     await mkdir(path.join(projectDir(), 'node_modules/@types'), { recursive: true });
     await symlink(path.join(ROOT, 'node_modules/@types/node'), path.join(projectDir(), 'node_modules/@types/node'));
@@ -107,7 +107,7 @@ describe('the packed library', () => {
     expect(await run(process.execPath, [tsc, ...options], projectDir())).toBe('');
   });
 
-  it('brings neither cloud’s SDK, and says so where one is asked for', async () => {
+  test('brings neither cloud’s SDK, and says so where one is asked for', async () => {
     const installed = await readdir(path.join(projectDir(), 'node_modules'));
     expect(installed).not.toContain('@google-cloud');
     expect(installed).not.toContain('@azure');
@@ -117,7 +117,7 @@ describe('the packed library', () => {
     }
   });
 
-  it('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
+  test('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
     const files = (await readdir(packed, { recursive: true })).filter((file) => /\.[a-z]+$/.test(file));
     const code = files.filter((file) => /dist\/(store|drivers)\/.*\.js$/.test(file));
     expect(code.length).toBeGreaterThan(30);
@@ -129,7 +129,7 @@ describe('the packed library', () => {
     expect(await readFile(path.join(packed, 'dist/store/store.js.map'), 'utf8')).toContain('openStore');
   });
 
-  it('has a command line of one file', async () => {
+  test('has a command line of one file', async () => {
     const help = await run(path.join(projectDir(), 'node_modules/.bin/stowage'), ['--help'], projectDir(), {
       PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`,
     });

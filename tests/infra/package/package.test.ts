@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../../infra/package/package.ts';
 
 const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-package-test-'));
@@ -11,7 +11,7 @@ afterAll(() => rm(outDir, { recursive: true }));
 const packages = await packageAndUnpack(outDir);
 
 describe('a package', () => {
-  it.each([
+  test.each([
     ['gcp', 'records', ['lib/main.js', 'package.json']],
     ['gcp', 'compare', ['compare/page.html', 'lib/main.js', 'package.json', 'protos/app_engine_key.proto']],
     ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
@@ -25,26 +25,29 @@ describe('a package', () => {
     expect(found.sort()).toEqual(files);
   });
 
-  it.each(['records', 'compare'])('of %s holds its own cloud’s client, and not a word of the other’s', async (name) => {
-    const [gcp, azure] = await Promise.all(
-      (['gcp', 'azure'] as const).map((cloud) =>
-        readFile(path.join(folderOf(packages, cloud, name), 'lib/main.js'), 'utf8'),
-      ),
-    );
-    expect(gcp).toContain('google.datastore.v1');
-    expect(gcp).not.toContain('@azure/data-tables');
-    expect(azure).toContain('TableClient');
-    expect(azure).not.toContain('google.datastore.v1');
-  });
+  test.each(['records', 'compare'])(
+    'of %s holds its own cloud’s client, and not a word of the other’s',
+    async (name) => {
+      const [gcp, azure] = await Promise.all(
+        (['gcp', 'azure'] as const).map((cloud) =>
+          readFile(path.join(folderOf(packages, cloud, name), 'lib/main.js'), 'utf8'),
+        ),
+      );
+      expect(gcp).toContain('google.datastore.v1');
+      expect(gcp).not.toContain('@azure/data-tables');
+      expect(azure).toContain('TableClient');
+      expect(azure).not.toContain('google.datastore.v1');
+    },
+  );
 
-  it('of records carries nothing of the comparison', async () => {
+  test('of records carries nothing of the comparison', async () => {
     for (const cloud of ['gcp', 'azure'] as const)
       expect(await readFile(path.join(folderOf(packages, cloud, 'records'), 'lib/main.js'), 'utf8')).not.toContain(
         'v1/compare/cells',
       );
   });
 
-  it('has the same bytes whenever and wherever it is made', async () => {
+  test('has the same bytes whenever and wherever it is made', async () => {
     const zone = process.env['TZ'];
     process.env['TZ'] = 'Pacific/Auckland';
     try {
@@ -56,11 +59,11 @@ describe('a package', () => {
     }
   });
 
-  it('is small', () => {
+  test('is small', () => {
     for (const { sizeBytes } of packages) expect(sizeBytes).toBeLessThan(ZIP_BYTES_MAX);
   });
 
-  it('has its source map beside it, which names the sources and no folder of this machine', async () => {
+  test('has its source map beside it, which names the sources and no folder of this machine', async () => {
     for (const { sourceMapFile } of packages) {
       const { sources } = JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] };
       expect(sources.some((source) => source.endsWith('shared/store/store.ts'))).toBe(true);

@@ -1,7 +1,7 @@
 // The commands that follow a deployment, on a machine with stand-ins for terraform, gcloud and az that write down how they were called.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { info } from '../../../infra/plugin/commands/info.ts';
 import { invoke } from '../../../infra/plugin/commands/invoke.ts';
@@ -25,36 +25,36 @@ describe('once deployed', () => {
     machine.said.length = 0;
   });
 
-  it('a second deployment keeps the version of the keys', async () => {
+  test('a second deployment keeps the version of the keys', async () => {
     await changeKeys(machine.contextOf(), { step: 'add', ...AT_ONCE });
     await deploy(machine.contextOf(), NOW);
     expect(await machine.variablesOf('gcp')).toMatchObject({ keys_version: 2 });
   });
 
-  it('info shows addresses, where the credentials are, and tables', async () => {
+  test('info shows addresses, where the credentials are, and tables', async () => {
     await info(machine.contextOf());
     expect(machine.said.join('\n')).toMatch(
       /gcp\n[^]*http:\/\/127[^]*stowage-dev-keys-admin version 1[^]*azure\n[^]*Key Vault stowage-vault[^]*users/,
     );
   });
 
-  it('info says what it cannot ask, and shows the rest', async () => {
+  test('info says what it cannot ask, and shows the rest', async () => {
     machine.deployed.answerWith('azure', 503);
     await info(machine.contextOf());
     expect(machine.said.join('\n')).toMatch(/tables {3}users[^]*tables {3}not known: Error: HTTP 503/);
   });
 
-  it('invoke sends a request to each cloud with its credentials', async () => {
+  test('invoke sends a request to each cloud with its credentials', async () => {
     await invoke(machine.contextOf(), { function: 'records', data: '{"path":"/v1/tables"}' });
     expect(machine.said.join('\n').match(/HTTP 200\n\{"tables"/g)).toHaveLength(2);
   });
 
-  it('invoke fails where the function does', async () => {
+  test('invoke fails where the function does', async () => {
     machine.deployed.answerWith('azure', 500);
     expect(await failureOf(invoke(machine.contextOf(), { function: 'records' }))).toBe('azure answered 500');
   });
 
-  it.each([
+  test.each([
     [{ function: 'record' }, 'there is no function record; there are records, compare'],
     [{ function: 'records', data: '{"url":"/"}' }, 'Unrecognized key: "url"'],
     [{ function: 'records', data: 'nonsense' }, 'the data is to be like'],
@@ -62,7 +62,7 @@ describe('once deployed', () => {
     expect(await failureOf(invoke(machine.contextOf(), options))).toContain(part);
   });
 
-  it('remove keeps the data, and a deployment finds it again', async () => {
+  test('remove keeps the data, and a deployment finds it again', async () => {
     await remove(machine.contextOf(), { isDataDeleted: false, isConfirmed: true });
     expect(verbsOf(await machine.tools.calls())).not.toContain('gcp destroy');
     expect(await machine.variablesOf('gcp')).toMatchObject({ data_only: true, allow_data_deletion: false });
@@ -72,7 +72,7 @@ describe('once deployed', () => {
     expect(await machine.variablesOf('gcp')).not.toHaveProperty('data_only');
   });
 
-  it('remove lifts the protection of data before it destroys it', async () => {
+  test('remove lifts the protection of data before it destroys it', async () => {
     await remove(machine.contextOf(), { isDataDeleted: true, isConfirmed: true });
     expect(machine.said.join('\n')).toContain('DELETES ITS DATA');
     expect(verbsOf(await machine.tools.calls()).filter((verb) => /apply|destroy/.test(verb))).toEqual([
@@ -84,7 +84,7 @@ describe('once deployed', () => {
     expect(await machine.variablesOf('azure')).toMatchObject({ data_only: true, allow_data_deletion: true });
   });
 
-  it('new keys go in beside the old ones, and the old ones out in a step of its own', async () => {
+  test('new keys go in beside the old ones, and the old ones out in a step of its own', async () => {
     await changeKeys(machine.contextOf(), { step: 'add', ...AT_ONCE });
     expect(await machine.variablesOf('gcp')).toMatchObject({ keys_version: 2 });
     const { admin } = await machine.tools.keysGiven('gcp');
@@ -96,11 +96,11 @@ describe('once deployed', () => {
     expect(await machine.tools.keysGiven('azure')).toMatchObject({ read: 'azure-app-key-000000' });
   });
 
-  it('has no key to retire where there is one of each role', async () => {
+  test('has no key to retire where there is one of each role', async () => {
     expect(await failureOf(changeKeys(machine.contextOf(), { step: 'retire' }))).toContain('none to retire');
   });
 
-  it('adds new keys where they are missing, after it failed on one cloud', async () => {
+  test('adds new keys where they are missing, after it failed on one cloud', async () => {
     await machine.tools.answer(...withTwoKeys('gcp'));
     await changeKeys(machine.contextOf(), { step: 'add', ...AT_ONCE });
     expect(verbsOf(await machine.tools.calls()).filter((verb) => verb.endsWith('apply'))).toEqual(['azure apply']);
@@ -108,14 +108,14 @@ describe('once deployed', () => {
     expect(endpoints.map(({ cloud }) => cloud)).toEqual(['gcp', 'azure']);
   });
 
-  it('a deployment keeps the keys that callers have, should a change of keys be half done', async () => {
+  test('a deployment keeps the keys that callers have, should a change of keys be half done', async () => {
     await machine.tools.answer(...withTwoKeys('azure'));
     await deploy(machine.contextOf(), NOW);
     expect(await machine.tools.keysGiven('gcp')).toMatchObject({ write: 'gcp-app-key-00000000' });
     expect(await machine.tools.keysGiven('azure')).toMatchObject({ read: 'azure-app-key-000000,an-older-one-0000000' });
   });
 
-  it('what is done to one cloud leaves the other’s endpoints where they are', async () => {
+  test('what is done to one cloud leaves the other’s endpoints where they are', async () => {
     await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
     expect((await endpointsFileOf(machine)).endpoints).toHaveLength(2);
     await remove(machine.contextOf({ cloud: 'gcp' }), { isDataDeleted: false, isConfirmed: true });

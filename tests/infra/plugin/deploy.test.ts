@@ -1,7 +1,7 @@
 // `serverless deploy`, on a machine with stand-ins for terraform, gcloud and az that write down how they were called.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('deploy', () => {
-  it('plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
+  test('plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
     await deploy(machine.contextOf(), NOW);
     const calls = await machine.tools.calls();
     expect(verbsOf(calls)).toEqual([
@@ -52,12 +52,12 @@ describe('deploy', () => {
     expect(machine.said.join('\n')).toMatch(/gcp: healthy[^]*azure: healthy[^]*tables {3}users/);
   });
 
-  it('turns to the stage’s own state', async () => {
+  test('turns to the stage’s own state', async () => {
     await deploy(machine.contextOf({ stage: 'prod' }), { ...NOW, isPlanOnly: true });
     expect(await machine.tools.calls()).toContain('terraform azure workspace select -or-create=true prod');
   });
 
-  it('keeps app keys out of arguments, output and files, and gives them to plan and apply alone', async () => {
+  test('keeps app keys out of arguments, output and files, and gives them to plan and apply alone', async () => {
     await deploy(machine.contextOf(), NOW);
     const calls = await machine.tools.calls();
     const withKeys = calls.filter((call) => call.endsWith('(with keys)')).map((call) => verbsOf([call])[0]);
@@ -68,7 +68,7 @@ describe('deploy', () => {
     expect(everything).not.toMatch(/gcp-app-key|azure-app-key|an-identity-token|an-azure-function-key|a-token/);
   });
 
-  it('gives Terraform what serverless.yml says', async () => {
+  test('gives Terraform what serverless.yml says', async () => {
     const gcp = { ...PROVIDER_SETTINGS.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
     await deploy(
       machine.contextOf({ gcp, alerts: { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000 } }),
@@ -93,7 +93,7 @@ describe('deploy', () => {
     });
   });
 
-  it('names a service account as one, and asks for its tokens by audience', async () => {
+  test('names a service account as one, and asks for its tokens by audience', async () => {
     await machine.tools.answer(
       { to: 'gcloud auth list', stdout: 'ci@some-project.iam.gserviceaccount.com' },
       { to: 'gcloud config get-value account', stdout: 'ci@some-project.iam.gserviceaccount.com' },
@@ -105,19 +105,19 @@ describe('deploy', () => {
     expect((await machine.tools.calls()).join('\n')).toContain('print-identity-token --audiences=http://127.0.0.1:');
   });
 
-  it('touches one cloud alone when told so', async () => {
+  test('touches one cloud alone when told so', async () => {
     await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
     expect((await machine.tools.calls()).filter((call) => /^gcloud|terraform gcp/.test(call))).toEqual([]);
   });
 
-  it('as a plan touches nothing', async () => {
+  test('as a plan touches nothing', async () => {
     await deploy(machine.contextOf(), { ...NOW, isPlanOnly: true });
     expect(machine.said.at(-1)).toContain('nothing was touched');
     expect((await machine.tools.calls()).filter((call) => /apply|config-zip/.test(call))).toEqual([]);
     expect(machine.deployed.requests).toEqual([]);
   });
 
-  it('says all that is missing at once, each with what mends it, and touches nothing', async () => {
+  test('says all that is missing at once, each with what mends it, and touches nothing', async () => {
     await machine.tools.without('terraform');
     await machine.tools.without('az');
     await machine.tools.answer(
@@ -138,7 +138,7 @@ describe('deploy', () => {
     expect(verbsOf(await machine.tools.calls())).toEqual([]);
   });
 
-  it('enables the APIs that Terraform begins with, if nothing else is missing', async () => {
+  test('enables the APIs that Terraform begins with, if nothing else is missing', async () => {
     await machine.tools.answer({ to: 'gcloud services list', stdout: 'storage.googleapis.com' });
     await deploy(machine.contextOf(), NOW);
     const enabled = 'gcloud services enable serviceusage.googleapis.com cloudresourcemanager.googleapis.com';
@@ -149,7 +149,7 @@ describe('deploy', () => {
     expect(machine.said).toContain(`${enabled} --project=some-project`);
   });
 
-  it('as a plan enables no API, and says what does', async () => {
+  test('as a plan enables no API, and says what does', async () => {
     await machine.tools.answer({ to: 'gcloud services list', stdout: 'storage.googleapis.com' });
     const message = await failureOf(deploy(machine.contextOf(), { ...NOW, isPlanOnly: true }));
     expect(message).toContain('gcloud services enable');
@@ -165,13 +165,13 @@ describe('deploy', () => {
     ['an expired login at Azure', { to: 'az account get-access-token', code: 1 }, 'still valid'],
     ['a region without Flex Consumption', { to: 'az functionapp list-flex', stdout: 'West US 3' }, 'one of westus3'],
   ];
-  it.each(DEVIATIONS)('with %s says what to do, before anything is touched', async (_, deviation, part) => {
+  test.each(DEVIATIONS)('with %s says what to do, before anything is touched', async (_, deviation, part) => {
     await machine.tools.answer(deviation);
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(part);
     expect(verbsOf(await machine.tools.calls())).toEqual([]);
   });
 
-  it('with a subscription that is not theirs says so', async () => {
+  test('with a subscription that is not theirs says so', async () => {
     await machine.tools.answer({ to: 'az account show', code: 1 });
     const azure = { ...PROVIDER_SETTINGS.azure, subscription: SUBSCRIPTION };
     expect(await failureOf(deploy(machine.contextOf({ azure }), NOW))).toContain(
@@ -179,7 +179,7 @@ describe('deploy', () => {
     );
   });
 
-  it('after a failed apply says how far it came, and the same command goes on', async () => {
+  test('after a failed apply says how far it came, and the same command goes on', async () => {
     await machine.tools.answer({ to: 'terraform azure apply', code: 1, stderr: 'Error: quota exceeded' });
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(
       'gcp: deployed; azure: begun. The same command goes on from here.',
@@ -190,13 +190,13 @@ describe('deploy', () => {
     expect(verbsOf(await machine.tools.calls())).toContain('azure apply');
   });
 
-  it('after a failed plan touches neither cloud', async () => {
+  test('after a failed plan touches neither cloud', async () => {
     await machine.tools.answer({ to: 'terraform azure plan', code: 1, stderr: 'Error: Invalid value' });
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('azure: terraform plan failed');
     expect((await machine.tools.calls()).filter((call) => call.includes('apply'))).toEqual([]);
   });
 
-  it('after a failed upload says what az said', async () => {
+  test('after a failed upload says what az said', async () => {
     await machine.tools.answer({
       to: 'az functionapp deployment',
       code: 1,
@@ -207,13 +207,13 @@ describe('deploy', () => {
     );
   });
 
-  it('does not call functions that refuse their callers deployed', async () => {
+  test('does not call functions that refuse their callers deployed', async () => {
     machine.deployed.answerWith('gcp', 403);
     const message = await failureOf(deploy(machine.contextOf(), NOW));
     expect(message).toMatch(/deployed, but it does not work[^]*answered 403[^]*gcp: begun; azure: not begun/);
   });
 
-  it('does not write a file of endpoints for what is not there', async () => {
+  test('does not write a file of endpoints for what is not there', async () => {
     await machine.tools.answer({ to: 'terraform azure apply', code: 1 });
     await failureOf(deploy(machine.contextOf(), NOW));
     await expect(stat(path.join(machine.outDir, 'endpoints-dev.json'))).rejects.toThrow('ENOENT');

@@ -1,5 +1,5 @@
 // Waiting for the clouds, on a clock of the test's own.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Context } from '../../../infra/plugin/context/context.ts';
 import { Interrupted } from '../../../infra/plugin/context/tools.ts';
 import { patiently } from '../../../infra/plugin/stack/patience.ts';
@@ -9,7 +9,7 @@ const context = { log: () => {} } as unknown as Context;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-it('tries again until it succeeds', async () => {
+test('tries again until it succeeds', async () => {
   const attempt = vi
     .fn<() => Promise<string>>()
     .mockRejectedValueOnce(new Error('403'))
@@ -19,7 +19,7 @@ it('tries again until it succeeds', async () => {
   expect(await done).toBe('done');
 });
 
-it('gives up when the time is up, and says what went wrong last', async () => {
+test('gives up when the time is up, and says what went wrong last', async () => {
   const attempt = vi.fn<() => Promise<string>>().mockRejectedValue(new Error('403'));
   const failure = patiently(context, 'it failed', attempt, { patienceMs: 60_000 }).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -27,7 +27,7 @@ it('gives up when the time is up, and says what went wrong last', async () => {
   expect(attempt).toHaveBeenCalledTimes(7);
 });
 
-it('does not try again what the user interrupted', async () => {
+test('does not try again what the user interrupted', async () => {
   const attempt = vi.fn<() => Promise<string>>().mockRejectedValue(new Interrupted('az was interrupted'));
   await expect(patiently(context, 'it failed', attempt)).rejects.toThrow('az was interrupted');
   expect(attempt).toHaveBeenCalledTimes(1);

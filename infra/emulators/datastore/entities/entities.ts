@@ -9,7 +9,7 @@ import { checkProperty, outermost, type Properties } from './values.ts';
 export interface CheckedEntity {
   readonly key: KeyRef;
   readonly properties: Properties;
-  /** By the service's formula. */
+  /** Bytes by the service's formula. */
   readonly sizeBytes: number;
 }
 
@@ -17,7 +17,7 @@ export interface CheckedEntity {
 const KEY = 1;
 const PROPERTIES = 3;
 
-/** Checks all of an entity but its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
+/** Checks an entity except for its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
 export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
   const context = outermost(database);
   let keyBytes: Buffer | undefined;
@@ -45,7 +45,7 @@ export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules):
   };
 }
 
-/** The stored form. It shares no memory with what it was made of. */
+/** Encodes the stored form, which shares no memory with the request. */
 export function encodeEntity(key: KeyRef, properties: Properties): Buffer {
   return Buffer.concat([...bytesField(KEY, key.encoded), ...properties.values()]);
 }
@@ -60,14 +60,14 @@ export function propertiesOf(entity: Buffer): Properties {
   return properties;
 }
 
-/** The encoded key of a stored entity; empty if it is an embedded one that has none. */
+/** The encoded key of a stored entity; empty for an embedded entity without a key. */
 export function keyBytesOf(entity: Buffer): Buffer {
   const reader = new WireReader(entity);
   while (reader.next()) if (reader.field === KEY) return reader.slice();
   return entity.subarray(entity.length);
 }
 
-/** An entity of a key alone. */
+/** An entity that holds a key and no properties. */
 export function keyOnly(keyBytes: Buffer): Buffer {
   return Buffer.concat(bytesField(KEY, keyBytes));
 }
@@ -82,7 +82,7 @@ export function valueOf(entry: Buffer): Buffer {
   return entry.subarray(entry.length);
 }
 
-/** An entry of `properties`. */
+/** Encodes an entry of `properties`. */
 export function propertyEntry(name: string, value: Buffer): Buffer {
   const entry = Buffer.concat([...bytesField(1, Buffer.from(name)), ...bytesField(2, value)]);
   return Buffer.concat(bytesField(PROPERTIES, entry));

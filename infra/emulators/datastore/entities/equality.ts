@@ -1,5 +1,5 @@
-// Whether two values mean the same, however they are encoded: a write that changes nothing must not raise a version. The order of
-// properties has no meaning, nor has a default that one client writes out and another leaves away.
+// Compares values by meaning, however they are encoded: a write that changes nothing must not raise a version. The order of properties
+// has no meaning, nor has a default value that one client encodes and another omits.
 import { WireReader } from '../wire/wire.ts';
 import { keyBytesOf, propertiesOf, valueOf } from './entities.ts';
 import { elementsOf, microseconds, pointOf } from './value-order.ts';

@@ -15,7 +15,7 @@ import { bytesField, varint, WireReader } from '../wire/wire.ts';
 /** The name under which queries and masks speak of an entity's key. */
 export const KEY = '__key__';
 
-/** What a request says about itself: all its keys must belong there. */
+/** Project and database of a request, to which all its keys must belong. */
 export interface Database {
   readonly projectId: string;
   readonly databaseId: string;
@@ -27,7 +27,7 @@ export interface KeyRef {
   readonly namespaceId: string;
   /** Kind of the last element. */
   readonly kind: string;
-  /** Place among the keys of its partition: compare as strings. One character a byte. Without the last identifier if incomplete. */
+  /** Order among the keys of the partition: compare as strings, one character a byte. An incomplete key's lacks the last identifier. */
   readonly order: string;
   /** The encoded `Key`, canonical. */
   readonly encoded: Buffer;
@@ -36,7 +36,7 @@ export interface KeyRef {
   readonly sizeBytes: number;
 }
 
-/** What a key may be in the place where it stands. */
+/** Kinds of keys that a field of a request allows. */
 export interface KeyRules {
   /** Default: complete. */
   readonly completeness?: 'complete' | 'incomplete' | 'either';
@@ -97,12 +97,12 @@ export function completeKey(key: KeyRef, database: Database, id: bigint): KeyRef
   return parseKey(encoded, database);
 }
 
-/** Names the partition of a request's query. */
+/** Identifies the partition of a query. */
 export function partitionOf(bytes: Buffer | undefined, database: Database): string {
   return partitionName(database, readPartition(bytes, database, { reserved: 'allowed' }).namespaceId);
 }
 
-/** One string for the whole key. */
+/** Identifies a key across partitions. */
 export function keyName({ partition, order }: KeyRef): string {
   return `${partition}\n${order}`;
 }
@@ -141,7 +141,7 @@ export function describeKey({ encoded }: KeyRef): string {
   return elements.join('/');
 }
 
-/** What comes directly after all strings that begin with this one: the end of a range of descendants. */
+/** The end of the range of all strings that begin with this one, such as a key's descendants. */
 export function afterDescendants(order: string): string {
   return `${order}\u00ff`;
 }

@@ -6,11 +6,11 @@ import { propertiesOf, propertyEntry, valueOf } from './entities.ts';
 import { isReserved, KEY } from './keys.ts';
 import { FIELD, type Properties } from './values.ts';
 
-/** By property name: the whole property, or what of its embedded entity. */
+/** By property name: `whole` for the whole property, or the mask of its embedded entity. */
 export type Mask = ReadonlyMap<string, Mask | 'whole'>;
 type MutableMask = Map<string, MutableMask | 'whole'>;
 
-/** Undefined if everything is meant. Throws INVALID_ARGUMENT below `field`. */
+/** Undefined without a mask: all properties. Throws INVALID_ARGUMENT below `field`. */
 export function maskOf(mask: PropertyMask | null, field: string): Mask | undefined {
   if (mask === null) return undefined;
   const root: MutableMask = new Map();
@@ -64,7 +64,7 @@ export function masked(properties: Properties, mask: Mask): Properties {
   return shown;
 }
 
-/** `present` as a write under a mask leaves it: what the mask names is taken from `given`, or gone if it is not there. */
+/** Properties after a write under a mask: those the mask names are taken from `given`, or removed if absent there; others stay as `present`. */
 export function merged(present: Properties, given: Properties, mask: Mask): Properties {
   const result = new Map(present);
   for (const [name, part] of mask) {

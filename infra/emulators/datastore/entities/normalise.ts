@@ -1,5 +1,5 @@
-// Rewrites what the service rewrites in values before it stores them: keys that lack their project get it, timestamps lose what is
-// finer than a microsecond. Rare, so it is done only where the check of the values found a need.
+// Rewrites values as the service does before it stores them: keys without a project get it, timestamps are cut to microseconds.
+// It is rarely needed, and done only where the check of the values said so.
 import { bytesField, varint, WireReader } from '../wire/wire.ts';
 import { type Database, parseKey } from './keys.ts';
 import { FIELD, type Properties } from './values.ts';

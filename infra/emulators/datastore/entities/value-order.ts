@@ -7,7 +7,7 @@ import { FIELD, MEANING_INDEX_VALUE } from './values.ts';
 
 /** A value in an index. */
 export interface IndexValue {
-  /** Which kind of value: kinds have an order of their own. */
+  /** The order of the value's type among the types. */
   readonly rank: number;
   /** Comparable with the content of the same rank. Strings have a character a byte. */
   readonly content: bigint | number | string | readonly [number, number];
@@ -31,7 +31,7 @@ export function compareValues(one: IndexValue, other: IndexValue): number {
 
 type Point = readonly [number, number];
 
-/** What of a value stands in indexes: an array's elements, nothing of what is excluded. */
+/** The values that stand in indexes: an array's elements; none of a value excluded from indexes. */
 export function indexValues(encoded: Buffer, database: Database): IndexValue[] {
   const reader = new WireReader(encoded);
   let values: IndexValue[] = [];
@@ -124,7 +124,7 @@ export function pointOf(point: WireReader): Point {
   return [latitude, longitude];
 }
 
-/** NaN comes after all others and equals itself. */
+/** Orders doubles: NaN comes after all others and equals itself. */
 function compareDoubles(one: number, other: number): number {
   if (Number.isNaN(one)) return Number.isNaN(other) ? 0 : 1;
   if (Number.isNaN(other)) return -1;

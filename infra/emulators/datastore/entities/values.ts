@@ -10,7 +10,7 @@ import {
   STRING_OVERHEAD_BYTES,
 } from '../wire/limits.ts';
 import { inside, invalid, within } from '../wire/status.ts';
-import { BYTES, VARINT, WireReader } from '../wire/wire.ts';
+import { BYTES, FIXED64, VARINT, WireReader } from '../wire/wire.ts';
 import { type Database, isReserved, parseKey } from './keys.ts';
 
 /** Field numbers of `Value`, as entity.proto has them. */
@@ -49,7 +49,7 @@ export function outermost(database: Database): ValueContext {
   return { database, insideArray: false, depth: 0, found: { unnormalised: false } };
 }
 
-/** Where the content of a value lies, and what kind it is. */
+/** Position and type of a value's content. */
 interface Found {
   type: number;
   start: number;
@@ -96,7 +96,7 @@ const CONTENT = new Set<number>(
 
 function contentBytes(bytes: Buffer, found: Found, context: ValueContext): number {
   const sizeBytes = found.end - found.start;
-  // By its own mark alone: what an excluded entity holds keeps to the limits of indexed values all the same.
+  // Only the value's own mark counts: values inside an excluded entity still keep to the limits of indexed values.
   const { excluded } = found;
   const content = () => new WireReader(bytes, found.start, found.end);
   expectWireType(found);
@@ -133,10 +133,10 @@ function isPlainBytes(type: number): boolean {
   return type === FIELD.string || type === FIELD.blob;
 }
 
-/** A field whose content has another form than its definition says would fool every later reader. */
+/** Refuses a field whose wire type differs from its definition: later readers trust it unchecked. */
 function expectWireType({ type, wireType }: Found): void {
   const scalar = type === FIELD.boolean || type === FIELD.integer || type === FIELD.null;
-  const expected = scalar ? VARINT : type === FIELD.double ? 1 : BYTES;
+  const expected = scalar ? VARINT : type === FIELD.double ? FIXED64 : BYTES;
   if (wireType !== expected) throw invalid('', 'is not a well-formed protobuf message');
 }
 
@@ -167,7 +167,7 @@ function checkEmbedded(reader: WireReader, context: ValueContext): number {
   return sizeBytes;
 }
 
-/** It may be missing, incomplete or reserved. */
+/** Checks an embedded entity's key, which may be missing, incomplete or reserved. */
 function checkEmbeddedKey(bytes: Buffer, context: ValueContext): void {
   const rules = { reserved: 'allowed', foreign: 'allowed', completeness: 'either' } as const;
   const key = inside('entity_value.key', () => parseKey(bytes, context.database, rules));

@@ -1,4 +1,4 @@
-// Cursors: a place in a query's results that stays where it is, whatever is written around it. They hold what the results are sorted by.
+// Cursors: a position in a query's results that concurrent writes do not move, since it holds the values that the results are sorted by.
 import { indexValues } from '../entities/value-order.ts';
 import { invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
@@ -40,7 +40,7 @@ function read(plan: Plan, bytes: Buffer): Position {
   return { sortedBy, order };
 }
 
-/** What must be the same for a cursor to make sense. */
+/** The parts of a query that must be the same for a cursor of it to be used. */
 function signature({ kind, orders, keyDescending }: Plan): string {
   return JSON.stringify([
     kind ?? null,

@@ -122,7 +122,7 @@ function arrayElements(value: Buffer): Buffer[] {
   return elements;
 }
 
-/** Whether an entity with these values, at this place among the keys, is to be found. */
+/** True if the filter accepts an entity with these values and this key. */
 export function holds(condition: Condition, valuesOf: ValuesOf, order: string): boolean {
   if (condition.kind === 'compare')
     return valuesOf(condition.property).some((value) => passes(condition.test, value, condition.value));
@@ -166,13 +166,13 @@ const PASSES: Readonly<Record<Test, (compared: number) => boolean>> = {
   '!=': (compared) => compared !== 0,
 };
 
-/** All comparisons in it, however deep. */
+/** All comparisons of a filter, however deep. */
 export function comparisonsOf(condition: Condition): Comparison[] {
   if (condition.kind === 'compare') return [condition];
   return condition.kind === 'ancestor' ? [] : condition.conditions.flatMap(comparisonsOf);
 }
 
-/** The conditions that must all hold, as far as that is plain. */
+/** Comparisons that must all hold: those joined by AND at the top. */
 export function conjunctsOf(condition: Condition | undefined): readonly Condition[] {
   if (condition === undefined) return [];
   return condition.kind === 'and' ? condition.conditions.flatMap((each) => conjunctsOf(each)) : [condition];

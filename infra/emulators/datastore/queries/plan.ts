@@ -1,4 +1,4 @@
-// A query, checked and made ready to run: which tables and keys to look at, what to keep, in what order.
+// Checks a query and plans it: the tables and the range of keys to read, the filter, the order of the results.
 import { afterDescendants, type Database, KEY, partitionOf } from '../entities/keys.ts';
 import { DISJUNCTIONS_MAX } from '../wire/limits.ts';
 import { enumValue, type Query } from '../wire/protocol.ts';

@@ -1,5 +1,5 @@
-// Runs a plan: finds the entities, and puts them in order. In the order of keys the results come one by one, as they are asked for;
-// any other order needs all of them first.
+// Runs a plan: finds the entities and sorts them. In the order of keys, results are produced one by one on request; any other order needs
+// all of them first.
 import { keyBytesOf, propertiesOf, valueOf } from '../entities/entities.ts';
 import { KEY } from '../entities/keys.ts';
 import { segmentsOf } from '../entities/mask.ts';
@@ -15,13 +15,13 @@ import type { Order, Plan } from './plan.ts';
 /** One result: an entity, or one combination of the values that a projection shows. */
 export interface Row {
   readonly stored: Stored;
-  /** What it is sorted by, before its key. */
+  /** The values it is sorted by, before its key. */
   readonly sortedBy: readonly IndexValue[];
   /** By property, in a projection. */
   readonly projected: ReadonlyMap<string, IndexValue> | undefined;
 }
 
-/** A place between rows: directly after one. */
+/** A position directly after a row. */
 export type Position = Pick<Row, 'sortedBy'> & { readonly order: string };
 
 /** Rows in order, all of them behind `after` if that is given. */
@@ -32,7 +32,7 @@ export function rowsOf(plan: Plan, storage: Storage, version: number | undefined
   return behind(plan, plan.distinctOn.length === 0 ? rows : distinct(plan, rows), after);
 }
 
-/** Whether a key's state belongs to what a plan finds. */
+/** True if the plan finds this state of a key. */
 export function isFound(plan: Plan, state: Stored | undefined): boolean {
   if (state?.entity === undefined) return false;
   return plan.condition === undefined || holds(plan.condition, viewOf(plan, state), state.order);
@@ -100,14 +100,14 @@ function* matching(plan: Plan, candidates: Iterable<Stored>): Generator<Row> {
     const valuesOf = viewOf(plan, stored);
     if (plan.condition !== undefined && !holds(plan.condition, valuesOf, stored.order)) continue;
     const sortedBy = plan.orders.map((order) => sortValue(plan, order, valuesOf));
-    // What has no value to sort by is not in that index.
+    // An entity without a value to sort by is not in that index.
     if (!sortedBy.every((value) => value !== undefined)) continue;
     if (plan.projection.length === 0) yield { stored, sortedBy, projected: undefined };
     else yield* combinations(plan, stored, sortedBy, valuesOf);
   }
 }
 
-/** Of several values the one that comes first in the order, among those that the inequalities let through. */
+/** The first value in the order, of those that satisfy the inequalities. */
 function sortValue(plan: Plan, { property, descending }: Order, valuesOf: ValuesOf): IndexValue | undefined {
   let best: IndexValue | undefined;
   for (const value of valuesOf(property)) {
@@ -149,7 +149,7 @@ function* behind(plan: Plan, rows: Iterable<Row>, after: Position | undefined): 
   for (const row of rows) if (after === undefined || comparePlaces(plan, placeOf(row), after) > 0) yield row;
 }
 
-/** The index values of an entity, looked up when they are asked for. */
+/** The index values of an entity, computed on first use. */
 function viewOf(plan: Plan, { entity, order }: Stored): ValuesOf {
   let properties: Properties | undefined;
   const values = new Map<string, readonly IndexValue[]>();
@@ -165,7 +165,7 @@ function viewOf(plan: Plan, { entity, order }: Stored): ValuesOf {
   };
 }
 
-/** A name may be that of a property, or a path into an embedded entity. */
+/** Values by name, which is a property's, or a path into an embedded entity. */
 function valuesAt(properties: Properties, property: string, plan: Plan): IndexValue[] {
   const entry = properties.get(property);
   if (entry !== undefined) return indexValues(valueOf(entry), plan.database);

@@ -65,7 +65,7 @@ export function boundsOf({ offset, limit, startCursor, endCursor }: Query, plan:
   };
 }
 
-/** What a transaction remembers of a query. */
+/** The part of a query that a transaction checks again at its commit. */
 export function scopeOf(plan: Plan, storage: Storage): Scope {
   return {
     changedSince(version) {

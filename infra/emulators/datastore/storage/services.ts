@@ -1,4 +1,4 @@
-// What the calls of one server share.
+// The state that all calls of one server share.
 import type { Ids } from './ids.ts';
 import type { Storage } from './storage.ts';
 import type { Transactions } from './transactions.ts';

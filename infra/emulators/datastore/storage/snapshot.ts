@@ -1,5 +1,5 @@
-// Keeps a storage in a file from one run to the next: written when the emulator is closed, read when it starts. What ends the process
-// otherwise loses what was written since.
+// Keeps a storage in a file between runs: written when the emulator is closed, read when it starts. If the process ends in any other way,
+// everything written since it started is lost.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import type { Dump, Storage } from './storage.ts';
@@ -16,11 +16,11 @@ export async function loadSnapshot(storage: Storage, file: string): Promise<void
   const { format, dump } = contentOf(bytes);
   if (format !== FORMAT || dump === undefined)
     throw new Error(`${file} holds no data of this emulator; remove it or name another`);
-  // What deserialize gives are views of the file's bytes.
+  // deserialize returns views of the file's bytes.
   storage.restore(dump);
 }
 
-/** The file has either all of it or stays as it was. */
+/** Replaces the file as a whole: a failure leaves the old one. */
 export async function saveSnapshot(storage: Storage, file: string): Promise<void> {
   const written = `${file}.new`;
   await writeFile(written, serialize({ format: FORMAT, dump: storage.dump() }));

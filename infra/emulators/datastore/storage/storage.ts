@@ -32,7 +32,7 @@ export interface Storage {
   put(key: KeyRef, entity: Buffer | undefined, version: number): Stored;
   /** A version greater than all before. */
   nextVersion(): number;
-  /** A version that stands for now: no less than any before, less than any to come. */
+  /** The current version: not below any version given out, and below all later ones. */
   readonly lastVersion: number;
   /** Tables of a partition: of one kind, or all. */
   tables(partition: string, kind?: string): Table[];
@@ -43,11 +43,11 @@ export interface Storage {
   clear(): void;
   /** All entities as they are now. */
   dump(): Dump;
-  /** Takes the place of everything. */
+  /** Replaces all entities. */
   restore(dump: Dump): void;
 }
 
-/** What is kept of a storage from one run to the next. */
+/** The part of a storage that is kept between runs. */
 export interface Dump {
   readonly lastVersion: number;
   readonly entities: readonly (TableRef &
@@ -212,7 +212,7 @@ function addTable(partitions: Map<string, Map<string, Table>>, { partition, kind
   return table;
 }
 
-/** Keys that come in order keep the table sorted; any other, and one that lingers, makes the order anew. */
+/** A new key behind all others keeps the table sorted; any other one has the order made again. */
 function addOrder(table: Table, order: string): void {
   const last = table.orders?.at(-1);
   if (last === undefined || last < order) table.orders?.push(order);
@@ -233,7 +233,7 @@ function forget(table: Table, order: string): void {
   if (orders !== undefined && orders.length > 2 * states.size + LINGERING_MIN) table.orders = undefined;
 }
 
-/** Drops what is older than the state that the oldest snapshot reads. */
+/** Drops the states that are older than the one the oldest snapshot reads. */
 function cutOff(state: Stored, oldest: number): void {
   const read = asOf(state, oldest);
   if (read !== undefined) read.older = undefined;

@@ -1,5 +1,5 @@
-// Transactions: each reads the database as it was when it began, remembers what it read, and is aborted at its commit if any of that
-// has changed since. Nobody ever waits for a lock.
+// Transactions with optimistic concurrency: each reads a snapshot of the database, remembers its reads, and is aborted at its commit if any of
+// them has changed since. Nobody waits for a lock.
 import { randomBytes } from 'node:crypto';
 import { keyName, type KeyRef } from '../entities/keys.ts';
 import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';
@@ -28,7 +28,7 @@ export interface Transactions {
   begin(options: TransactionOptions | null): Transaction;
   /** Throws INVALID_ARGUMENT if it is unknown, has ended or has expired. */
   find(id: Buffer): Transaction;
-  /** Ends it; unknown ids are INVALID_ARGUMENT, ended ones fine. */
+  /** Ends a transaction. An unknown id is INVALID_ARGUMENT; one that has ended is accepted. */
   rollback(id: Buffer): void;
   end(transaction: Transaction): void;
   readonly openCount: number;
@@ -41,7 +41,7 @@ interface Open extends Transaction {
   readonly close: () => void;
 }
 
-/** Bytes of this server's part of an id: another server's ids are not taken for one's own. */
+/** Bytes of an id that name this server, so that another server's ids are unknown here. */
 const SERVER_BYTES = 8;
 const GONE = 'the referenced transaction has expired or is no longer valid';
 
@@ -130,7 +130,7 @@ export interface ReadAs {
   readonly transaction: Transaction | undefined;
   /** As of this version; undefined: as it is now. */
   readonly version: number | undefined;
-  /** Set if the request began a transaction: to be put into the response. */
+  /** Id of the transaction that the request began, for the response. */
   readonly began: Buffer | undefined;
 }
 
@@ -172,7 +172,7 @@ function isExpired({ startedMs, usedMs }: Open, nowMs: number): boolean {
 
 type Reads = Pick<Transaction, 'readKey' | 'readScope' | 'check'>;
 
-/** What only reads sees one moment, whatever comes after. */
+/** A read-only transaction reads one snapshot and is never aborted. */
 const NO_READS: Reads = { readKey() {}, readScope() {}, check() {} };
 
 function createReads(storage: Storage, snapshot: number): Reads {

@@ -127,7 +127,7 @@ export interface KeysRequest extends Request {
   readonly keys: readonly Buffer[];
 }
 
-/** What each message decodes to. */
+/** The decoded form of each message. */
 export interface Messages {
   readonly LookupRequest: LookupRequest;
   readonly CommitRequest: CommitRequest;
@@ -197,7 +197,7 @@ export function timestampOf(version: number): Timestamp {
   return { seconds, nanos: (version - seconds * 1_000_000) * 1_000 };
 }
 
-/** Microseconds since 1970; what is finer is cut off. */
+/** Microseconds since 1970, rounded down. */
 export function microsecondsOf({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000_000 + Math.floor(nanos / 1_000);
 }

@@ -27,13 +27,13 @@ export function invalid(field: string, reason: string): InvalidField {
   return new InvalidField(field, reason);
 }
 
-/** The same error, seen from one level further out. Other errors stay as they are. */
+/** Puts `outer` in front of the field that an INVALID_ARGUMENT names. Other errors stay as they are. */
 export function within(outer: string, error: unknown): unknown {
   if (!(error instanceof InvalidField)) return error;
   return new InvalidField(error.field === '' ? outer : `${outer}.${error.field}`, error.reason);
 }
 
-/** Runs `body`; a complaint about a field inside gets `outer` in front. */
+/** Runs `body`; errors about a field inside get `outer` in front of its name. */
 export function inside<T>(outer: string, body: () => T): T {
   try {
     return body();

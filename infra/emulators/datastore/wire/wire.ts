@@ -1,5 +1,4 @@
-// Reads the fields of an encoded protobuf message without decoding it: entities are kept as the bytes they came in, and most of
-// what is in them is never looked at.
+// Reads the fields of an encoded protobuf message without decoding it: entities stay the bytes they arrived in, of which most are never read.
 import { invalid } from './status.ts';
 
 export const VARINT = 0;

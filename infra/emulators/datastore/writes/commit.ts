@@ -60,7 +60,7 @@ function commitTransaction(
       throw invalid('mutations', 'must be empty in a read-only transaction');
     transaction.check();
   } finally {
-    // However it went, it has ended; not before the check, which compares with states that are kept for open transactions alone.
+    // The transaction ends in any case, but only after the check: it compares states that are kept for open transactions alone.
     services.transactions.end(transaction);
   }
   const { storage } = services;
@@ -96,7 +96,7 @@ function checkMode({ mode, transactionSelector }: CommitRequest): boolean {
   return true;
 }
 
-/** What must not come after what, for one entity in one transaction (datastore.proto). */
+/** Pairs of operations on one entity that a transaction must not hold in this order (datastore.proto). */
 const FORBIDDEN: ReadonlySet<string> = new Set(['insert insert', 'update insert', 'upsert insert', 'delete update']);
 
 function checkSequences(mutations: readonly CheckedMutation[], isTransactional: boolean): void {

@@ -1,4 +1,4 @@
-// One mutation: checked when it comes in, applied to the state of its key when its turn comes.
+// One mutation: checked when the request arrives, and applied later to the current state of its key.
 import { checkEntityBytes, encodeEntity, parseEntity, propertiesBytes, propertiesOf } from '../entities/entities.ts';
 import { sameProperties } from '../entities/equality.ts';
 import { type Database, describeKey, type KeyRef, parseKey } from '../entities/keys.ts';
@@ -39,7 +39,7 @@ export function checkMutation(mutation: Mutation, database: Database): CheckedMu
   const completeness = operation === 'update' ? 'complete' : 'either';
   const entity = inside(operation, () => {
     const parsed = parseEntity(mutation[operation], database, { completeness });
-    // What a patch leaves out is not known yet: that size is checked when it is applied.
+    // A patch's size is checked when it is applied: the properties it leaves as they are count too.
     checkEntityBytes(parsed.key, parsed.sizeBytes);
     return parsed;
   });
@@ -100,7 +100,7 @@ export function applyMutation(mutation: CheckedMutation, version: number, { stor
   return resultOf(changed ? storage.put(key, encodeEntity(key, properties), version) : current, version);
 }
 
-/** What the entity is to hold. Throws INVALID_ARGUMENT if a patch makes it too large. */
+/** The properties of the entity afterwards. Throws INVALID_ARGUMENT if a patch makes it too large. */
 function nextProperties({ mask, key, properties }: CheckedMutation, current: Stored | undefined): Properties {
   if (mask === undefined) return properties;
   const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);

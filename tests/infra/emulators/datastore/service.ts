@@ -151,7 +151,7 @@ export async function contentOf(service: Service, at: Key): Promise<Record<strin
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, contentOfValue(value)]));
 }
 
-export function contentOfValue(value: Value): unknown {
+function contentOfValue(value: Value): unknown {
   if (value.arrayValue !== undefined && value.arrayValue !== null) return value.arrayValue.values?.map(contentOfValue);
   const content = value.stringValue ?? value.integerValue ?? value.doubleValue ?? value.booleanValue ?? value.blobValue;
   return value.integerValue === undefined || value.integerValue === null ? content : Number(content);

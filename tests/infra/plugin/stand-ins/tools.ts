@@ -33,7 +33,7 @@ export interface Tools {
 /** What Terraform gives out once it has applied, by cloud. */
 export type Outputs = Readonly<Record<'gcp' | 'azure', object>>;
 
-export const GCP_PROJECT = 'some-project';
+const GCP_PROJECT = 'some-project';
 export const SUBSCRIPTION = '00000000-1111-2222-3333-444444444444';
 
 const IN_ORDER: readonly Answer[] = [
