@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -127,7 +127,7 @@ interface Source {
 const sources = filesBelow('.').filter(({ file }) => /\.(ts|mts|mjs|js)$/.test(file));
 
 describe('imports', () => {
-  it('go down within a folder: the rooms stand in an order', () => {
+  test('go down within a folder: the rooms stand in an order', () => {
     const wrong = sources.flatMap(({ file, text }) =>
       importsOf(file, text).flatMap((target) => {
         const upward = upwardImport(file, target);
@@ -137,7 +137,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('from outside a folder are on the list of the room', () => {
+  test('from outside a folder are on the list of the room', () => {
     const wrong = sources.flatMap(({ file, text }) => {
       const room = OUTSIDE.find(([name]) => isIn(file, name));
       if (room === undefined) return [`${file} is in no room of the list OUTSIDE`];
@@ -149,7 +149,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('leave to a cloud what is of that cloud', () => {
+  test('leave to a cloud what is of that cloud', () => {
     const wrong = sources.flatMap(({ file, text }) =>
       importsOf(file, text).flatMap((target) => {
         const rule = ONLY_FOR.find(([room]) => isIn(target, room) && !isIn(file, room));
@@ -160,7 +160,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(ALONE)('of %s are its own', (room) => {
+  test.each(ALONE)('of %s are its own', (room) => {
     const wrong = sources
       .filter(({ file }) => isIn(file, room))
       .flatMap(({ file, text }) => importsOf(file, text).map((target) => ({ file, target })))
@@ -168,11 +168,11 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('make no circles of files, types counted, beside those that are still open', () => {
+  test('make no circles of files, types counted, beside those that are still open', () => {
     expect(circlesOf(new Map(sources.map(({ file, text }) => [file, importsOf(file, text)])))).toEqual(CIRCLES_OPEN);
   });
 
-  it('never reach into tests', () => {
+  test('never reach into tests', () => {
     const wrong = sources.filter(
       ({ file, text }) =>
         !file.startsWith('tests/') && importsOf(file, text).some((target) => target.startsWith('tests/')),
@@ -180,7 +180,7 @@ describe('imports', () => {
     expect(wrong.map(({ file }) => file)).toEqual([]);
   });
 
-  it('name files that exist, with their extensions', () => {
+  test('name files that exist, with their extensions', () => {
     const missing = sources.flatMap(({ file, text }) =>
       importsOf(file, text)
         .filter((target) => /^(functions|infra|shared|tests)\//.test(target) && !existsSync(path.join(ROOT, target)))
@@ -189,13 +189,13 @@ describe('imports', () => {
     expect(missing).toEqual([]);
   });
 
-  it.each(Object.entries(ORDERS))('of %s: the order names every room and no other', (folder, lines) => {
+  test.each(Object.entries(ORDERS))('of %s: the order names every room and no other', (folder, lines) => {
     const rooms = lines.flatMap((line) => line.split(' '));
     const here = sources.filter(({ file }) => file.startsWith(`${folder}/`)).map(({ file }) => roomIn(folder, file));
     expect([...new Set(here)].toSorted()).toEqual(rooms.toSorted());
   });
 
-  it.each(OUTSIDE)('from outside: %s is a room with files', (room) => {
+  test.each(OUTSIDE)('from outside: %s is a room with files', (room) => {
     expect(sources.some(({ file }) => isIn(file, room))).toBe(true);
   });
 });
@@ -203,19 +203,19 @@ describe('imports', () => {
 describe('the engine', () => {
   const engine = sources.filter(({ file }) => isIn(file, 'shared/store') && !isIn(file, 'shared/store/system'));
 
-  it('waits for nothing in the rooms of bytes and of one container', () => {
+  test('waits for nothing in the rooms of bytes and of one container', () => {
     const pure = engine.filter(({ file }) => /^shared\/store\/(format|container)\//.test(file));
     const waiting = pure.filter(({ text }) => /\b(await|async)\b/.test(withoutComments(text))).map(({ file }) => file);
     expect(waiting).toEqual([]);
   });
 
-  it('takes time, chance and the environment from outside', () => {
+  test('takes time, chance and the environment from outside', () => {
     const global =
       /\b(Date\.now|new Date|performance\.now|setTimeout|setInterval|setImmediate|queueMicrotask|Math\.random|randomBytes|randomUUID|process\.|fetch\()/;
     expect(engine.filter(({ text }) => global.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
   });
 
-  it('knows no provider', () => {
+  test('knows no provider', () => {
     const wrong = engine.filter(({ text }) => /datastore|azure|firestore/i.test(withoutComments(text)));
     expect(wrong.map(({ file }) => file)).toEqual([]);
   });
@@ -224,14 +224,14 @@ describe('the engine', () => {
 describe('the library', () => {
   const library = sources.filter(({ file }) => /^shared\/(store|drivers)\//.test(file));
 
-  it('awaits nothing while it loads, so that CommonJS can require it', () => {
+  test('awaits nothing while it loads, so that CommonJS can require it', () => {
     const waiting = library.filter(({ text }) => /^\S.*\bawait\b/m.test(withoutComments(text)));
     expect(waiting.map(({ file }) => file)).toEqual([]);
   });
 });
 
 describe('the top level', () => {
-  it('holds four folders and what tools look for, nothing else', () => {
+  test('holds four folders and what tools look for, nothing else', () => {
     const entries = readdirSync(ROOT).filter((name) => !GENERATED.has(name));
     const allowed = new Set([
       'functions',
@@ -269,18 +269,18 @@ describe('packages', () => {
     peerDependenciesMeta: Record<string, { optional: boolean }>;
   };
 
-  it('are named with exact versions', () => {
+  test('are named with exact versions', () => {
     const versions = { ...own.dependencies, ...own.devDependencies };
     const inexact = Object.entries(versions).filter(([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+$/.test(version));
     expect(inexact).toEqual([]);
   });
 
-  it('are not deprecated, down to the last', () => {
+  test('are not deprecated, down to the last', () => {
     const deprecated = Object.entries(lock.packages).filter(([, { deprecated: why }]) => why !== undefined);
     expect(deprecated.map(([name, { deprecated: why }]) => `${name}: ${why}`)).toEqual([]);
   });
 
-  it('that the store needs are its dependencies, and no others are', () => {
+  test('that the store needs are its dependencies, and no others are', () => {
     const imported = new Set(
       sources
         .filter(({ file }) => file.startsWith('shared/store/'))
@@ -290,7 +290,7 @@ describe('packages', () => {
     expect(Object.keys(own.dependencies).toSorted()).toEqual([...imported].toSorted());
   });
 
-  it('of the clouds are optional peers', () => {
+  test('of the clouds are optional peers', () => {
     for (const name of Object.keys(own.peerDependencies))
       expect(own.peerDependenciesMeta[name]).toEqual({ optional: true });
   });
@@ -299,7 +299,7 @@ describe('packages', () => {
 describe('documents', () => {
   const documents = filesBelow('.').filter(({ file }) => file.endsWith('.md'));
 
-  it('link to what exists', () => {
+  test('link to what exists', () => {
     const broken = documents.flatMap(({ file, text }) =>
       [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
         .map(([, target]) => target!)
@@ -315,21 +315,21 @@ describe('every file', () => {
     ({ file }) => file !== 'package-lock.json' && file !== 'tests/architecture.test.ts',
   );
 
-  it('keeps to itself where it was written', () => {
+  test('keeps to itself where it was written', () => {
     const wrong = all.filter(({ text }) =>
       /\/work\/|\.\.\/shared\/(design|protocol|facts|style|field|seeds)\b/.test(text),
     );
     expect(wrong.map(({ file }) => file)).toEqual([]);
   });
 
-  it('opens with a comment that says what it is', () => {
+  test('opens with a comment that says what it is', () => {
     const silent = sources.filter(
       ({ file, text }) => !/^(#!.*\n)?(\/\/|\/\*\*?) ?\S/.test(text) && !/(\.test|vitest\.config)\.ts$/.test(file),
     );
     expect(silent.map(({ file }) => file)).toEqual([]);
   });
 
-  it('of code has at most 350 lines', () => {
+  test('of code has at most 350 lines', () => {
     const long = sources.filter(({ file, text }) => !file.startsWith('tests/') && text.split('\n').length > 351);
     expect(long.map(({ file }) => file)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CellRequestInput } from '../../shared/compare/cell/cell.ts';
 import { type Endpoint, runPlan, warmUp } from '../../shared/compare/plan/coordinator.ts';
 import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
@@ -34,7 +34,7 @@ const succeed: Answer = ({ layout, workload, concurrency }, provider) =>
   Response.json(result({ provider, layout, workload, concurrency, records: 1_000 * concurrency }));
 
 describe('the coordinator', () => {
-  it('runs every combination once, and each load at its best concurrency three times', async () => {
+  test('runs every combination once, and each load at its best concurrency three times', async () => {
     const run = options(succeed);
     const { cells, failures } = await runPlan(PLAN, 'run1', run);
     expect(failures).toEqual([]);
@@ -45,7 +45,7 @@ describe('the coordinator', () => {
     );
   });
 
-  it('repeats another concurrency where the best at first sight was only lucky', async () => {
+  test('repeats another concurrency where the best at first sight was only lucky', async () => {
     const seen = new Map<string, number>();
     const run = options(({ layout, workload, concurrency }, provider) => {
       const name = `${provider} ${layout} ${workload} ${concurrency}`;
@@ -65,7 +65,7 @@ describe('the coordinator', () => {
     ]);
   });
 
-  it('stops repeating a load that fails', async () => {
+  test('stops repeating a load that fails', async () => {
     let loads = 0;
     const run = options((request, provider) => {
       if (request.workload !== 'load') return succeed(request, provider);
@@ -76,7 +76,7 @@ describe('the coordinator', () => {
     expect(failures).toHaveLength(6 * 2);
   });
 
-  it('takes turns between providers, and sends each its own keys', async () => {
+  test('takes turns between providers, and sends each its own keys', async () => {
     const run = options(succeed);
     await runPlan(PLAN, 'run1', run);
     expect(run.calls.slice(0, 2).map(({ url }) => url)).toEqual([
@@ -87,7 +87,7 @@ describe('the coordinator', () => {
     expect(run.calls[1]?.headers.get('x-functions-key')).toBe('k2');
   });
 
-  it('gives every load a table of its own, also when it is repeated', async () => {
+  test('gives every load a table of its own, also when it is repeated', async () => {
     const run = options(succeed);
     await runPlan(PLAN, 'run1', run);
     const loads = run.calls
@@ -96,7 +96,7 @@ describe('the coordinator', () => {
     expect(new Set(loads).size).toBe(loads.length);
   });
 
-  it('keeps a failed cell with its error, and goes on', async () => {
+  test('keeps a failed cell with its error, and goes on', async () => {
     const problem = { title: 'Unavailable', detail: 'no operation succeeded' };
     const run = options((request, provider) =>
       request.layout === 'container' && provider === 'datastore' && request.workload === 'read'
@@ -115,14 +115,14 @@ describe('the coordinator', () => {
     });
   });
 
-  it('refuses an answer from another provider than the one it asked', async () => {
+  test('refuses an answer from another provider than the one it asked', async () => {
     const run = options((request) => succeed(request, 'datastore'));
     const { failures } = await runPlan({ ...PLAN, concurrencies: [1], loadRepetitions: 1 }, 'run1', run);
     expect(failures).toHaveLength(9);
     expect(failures[0]?.error).toMatch(/is on datastore, not on azure-tables/);
   });
 
-  it('says why a function could not be reached', async () => {
+  test('says why a function could not be reached', async () => {
     const run = options(() => {
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
     });
@@ -133,7 +133,7 @@ describe('the coordinator', () => {
     expect(failures[0]?.error).toBe('fetch failed: connect ECONNREFUSED');
   });
 
-  it('ends when its signal aborts', async () => {
+  test('ends when its signal aborts', async () => {
     const ending = new AbortController();
     const run = options((request, provider) => {
       ending.abort(new Error('Ctrl-C'));
@@ -155,7 +155,7 @@ function datasetsOf({ calls }: ReturnType<typeof options>): string[] {
 }
 
 describe('what a run made', () => {
-  it('is removed when the plan has ended, each dataset once, that of the warm-up too', async () => {
+  test('is removed when the plan has ended, each dataset once, that of the warm-up too', async () => {
     const run = options(succeed);
     await warmUp(100, 'run1', run);
     const { leftovers } = await runPlan(PLAN, 'run1', run);
@@ -163,13 +163,13 @@ describe('what a run made', () => {
     expect(run.removed.toSorted()).toEqual([...new Set(datasetsOf(run))].toSorted());
   });
 
-  it('is removed after cells that failed, too: they may have written', async () => {
+  test('is removed after cells that failed, too: they may have written', async () => {
     const run = options(() => Response.json({ title: 'Unavailable' }, { status: 503 }));
     await runPlan({ ...PLAN, concurrencies: [1] }, 'run1', run);
     expect(run.removed).toEqual(expect.arrayContaining(datasetsOf(run)));
   });
 
-  it('is removed when the run is ended early, by requests that the end does not end', async () => {
+  test('is removed when the run is ended early, by requests that the end does not end', async () => {
     const ending = new AbortController();
     const run = options(() => {
       ending.abort(new Error('Ctrl-C'));
@@ -179,7 +179,7 @@ describe('what a run made', () => {
     expect(run.removed).toContain(datasetsOf(run)[0]);
   });
 
-  it('is removed when the warm-up is ended early', async () => {
+  test('is removed when the warm-up is ended early', async () => {
     const ending = new AbortController();
     const run = options(() => {
       ending.abort(new Error('Ctrl-C'));
@@ -189,7 +189,7 @@ describe('what a run made', () => {
     expect(run.removed).toEqual(expect.arrayContaining(datasetsOf(run)));
   });
 
-  it('is reported where it stays', async () => {
+  test('is reported where it stays', async () => {
     const run = options(succeed, undefined, (url) =>
       url.startsWith('http://two') ? Response.json({ detail: 'not removed' }, { status: 503 }) : gone(url),
     );
@@ -200,7 +200,7 @@ describe('what a run made', () => {
     );
   });
 
-  it('is named by the error of a run that was ended early, where it stays', async () => {
+  test('is named by the error of a run that was ended early, where it stays', async () => {
     const ending = new AbortController();
     const answer: Answer = () => {
       ending.abort(new Error('Ctrl-C'));
@@ -212,13 +212,13 @@ describe('what a run made', () => {
 });
 
 describe('the plans', () => {
-  it('measure each cell for a second at least, the full one up to 128 callers', () => {
+  test('measure each cell for a second at least, the full one up to 128 callers', () => {
     expect(DEFAULT_PLAN.durationMs).toBeGreaterThanOrEqual(1_000);
     expect(DEFAULT_PLAN.concurrencies).toEqual([1, 8, 32]);
     expect(FULL_PLAN.concurrencies).toEqual([1, 2, 4, 8, 16, 32, 64, 128]);
   });
 
-  it('hold each combination once', () => {
+  test('hold each combination once', () => {
     const cells = cellsOf(DEFAULT_PLAN, ['datastore', 'azure-tables'], 'run1');
     const names = cells.map(({ provider, request }) =>
       [provider, request.layout, request.workload, request.concurrency].join(),

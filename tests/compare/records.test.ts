@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keyOf, tenantOf, uniformIndexes, zipfianIndexes } from '../../shared/compare/data/keys.ts';
 import { seededRandom } from '../../shared/compare/data/random.ts';
 import { fieldBytes, recordSource } from '../../shared/compare/data/records.ts';
@@ -7,7 +7,7 @@ import { fieldBytes, recordSource } from '../../shared/compare/data/records.ts';
 const COUNT = 2_000;
 
 describe('sample records', () => {
-  it('hold exactly as many bytes of text as asked for', () => {
+  test('hold exactly as many bytes of text as asked for', () => {
     for (const recordBytes of [200, 500, 5_000]) {
       const source = recordSource(7, recordBytes);
       const sizes = Array.from({ length: 500 }, (_, index) =>
@@ -18,7 +18,7 @@ describe('sample records', () => {
     }
   });
 
-  it('follow from the seed', () => {
+  test('follow from the seed', () => {
     const one = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(7, 500)(index, 0)));
     const other = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(8, 500)(index, 0)));
     const again = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(7, 500)(index, 0)));
@@ -26,7 +26,7 @@ describe('sample records', () => {
     expect(other).not.toBe(one);
   });
 
-  it('compress like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
+  test('compress like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
     const source = recordSource(1, 500);
     const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
     const ratio = zstdCompressSync(page).length / page.length;
@@ -36,22 +36,22 @@ describe('sample records', () => {
 });
 
 describe('keys', () => {
-  it('are unique', () => {
+  test('are unique', () => {
     expect(new Set(Array.from({ length: 100_000 }, (_, index) => keyOf(index))).size).toBe(100_000);
   });
 
-  it('give records that are handed over together one tenant, and use sixteen', () => {
+  test('give records that are handed over together one tenant, and use sixteen', () => {
     const tenants = Array.from({ length: 8_000 }, (_, index) => tenantOf(keyOf(index)));
     expect(new Set(tenants.slice(500, 1_000)).size).toBe(1);
     expect(new Set(tenants).size).toBe(16);
   });
 
-  it('do not come in order', () => {
+  test('do not come in order', () => {
     const keys = Array.from({ length: 500 }, (_, index) => keyOf(index));
     expect(keys.toSorted()).not.toEqual(keys);
   });
 
-  it('are drawn in proportion to 1/rank^0.99 by the zipfian distribution', () => {
+  test('are drawn in proportion to 1/rank^0.99 by the zipfian distribution', () => {
     const counts = frequencies(zipfianIndexes(COUNT, seededRandom(3)), 200_000);
     const zeta = Array.from({ length: COUNT }, (_, rank) => (rank + 1) ** -0.99).reduce((sum, each) => sum + each, 0);
     expect(counts[0]! / 200_000).toBeCloseTo(1 / zeta, 2);
@@ -59,7 +59,7 @@ describe('keys', () => {
     expect(top(counts, 0.1)).toBeGreaterThan(0.6);
   });
 
-  it('are drawn evenly by the uniform distribution', () => {
+  test('are drawn evenly by the uniform distribution', () => {
     const counts = frequencies(uniformIndexes(COUNT, seededRandom(3)), 200_000);
     expect(counts.length).toBe(COUNT);
     expect(top(counts, 0.1)).toBeLessThan(0.13);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CellResult } from '../../shared/compare/cell/cell.ts';
 import {
   decodeHistogram,
@@ -59,7 +59,7 @@ const report = reportOf(
 );
 
 describe('prices', () => {
-  it('make dollars per million records of billable operations', () => {
+  test('make dollars per million records of billable operations', () => {
     // Each record of these 2,000 took 2 reads at 0.03, 1 write at 0.09 and 0.5 deletes at 0.01 dollars per 100,000: 0.000001550 dollars.
     const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
     expect(dollarsPerMillionRecords(billable, 2_000, PRICES_2026_11.providers.datastore)).toBeCloseTo(1.55, 10);
@@ -68,7 +68,7 @@ describe('prices', () => {
     expect(dollarsPerMillionRecords(azure, 100_000, PRICES_2026_11.providers['azure-tables'])).toBeCloseTo(0.00036, 10);
   });
 
-  it('carry a date and sources', () => {
+  test('carry a date and sources', () => {
     expect(PRICES_2026_11.date).toMatch(/^\d{4}-\d{2}$/);
     for (const { source } of Object.values(PRICES_2026_11.providers)) expect(source).toMatch(/^https:\/\//);
   });
@@ -81,7 +81,7 @@ function encoded(latenciesMs: readonly number[]): string {
 }
 
 describe('histograms', () => {
-  it('merge into one of all samples', () => {
+  test('merge into one of all samples', () => {
     const merged = mergeHistograms([encoded(Array<number>(98).fill(1)), encoded([50, 100])]);
     expect(merged.totalCount).toBe(100);
     const { p50Ms, p95Ms, p99Ms, maxMs } = percentilesOf(merged);
@@ -90,7 +90,7 @@ describe('histograms', () => {
     expect(maxMs).toBeCloseTo(100, 0);
   });
 
-  it.each([
+  test.each([
     [19, []],
     [20, ['p50Ms']],
     [199, ['p50Ms']],
@@ -105,27 +105,27 @@ describe('histograms', () => {
     expect(latencies.maxMs).toBeCloseTo(3, 1);
   });
 
-  it('survive encoding to three digits', () => {
+  test('survive encoding to three digits', () => {
     expect(percentilesOf(decodeHistogram(encoded([1.234]))).p50Ms).toBeCloseTo(1.234, 2);
   });
 
-  it('keep what is longer than a minute as a minute', () => {
+  test('keep what is longer than a minute as a minute', () => {
     expect(decodeHistogram(encoded([500_000])).totalCount).toBe(1);
   });
 });
 
 describe('the report', () => {
-  it('keeps its schema', () => {
+  test('keeps its schema', () => {
     expect(reportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
   });
 
-  it('shows the median run of a repeated cell, with the rates of all', () => {
+  test('shows the median run of a repeated cell, with the rates of all', () => {
     const cell = report.cells[0]!;
     expect(cell.recordsPerSecond).toBe(3_000);
     expect(cell.repetitions).toEqual([1_000, 4_000, 3_000]);
   });
 
-  it('compares layouts at their best concurrency, a repeated one by its median though a single run was faster', () => {
+  test('compares layouts at their best concurrency, a repeated one by its median though a single run was faster', () => {
     const [row] = report.summary;
     expect(row?.best.batch).toMatchObject({ recordsPerSecond: 3_000, concurrency: 8 });
     expect(row?.best.container?.recordsPerSecond).toBe(9_000);
@@ -133,7 +133,7 @@ describe('the report', () => {
     expect(row?.containerToRecord).toBeNull();
   });
 
-  it('spreads what the whole cell spent over its records', () => {
+  test('spreads what the whole cell spent over its records', () => {
     const [cell] = reportOf(
       { cells: [measured([result()])], failures: [], leftovers: [] },
       DEFAULT_PLAN,
@@ -148,7 +148,7 @@ describe('the report', () => {
     });
   });
 
-  it('is readable in a terminal of 120 columns, failures included', () => {
+  test('is readable in a terminal of 120 columns, failures included', () => {
     const text = reportText(report);
     expect(
       Math.max(
@@ -162,13 +162,13 @@ describe('the report', () => {
     expect(text).toMatch(/container\s+8\s+9,000\*/);
   });
 
-  it('is a page that loads nothing and runs nothing', () => {
+  test('is a page that loads nothing and runs nothing', () => {
     const html = reportHtml(report);
     expect(html).not.toMatch(/<script|<link|<img|@import|url\((?!#)/i);
     expect(html.match(/<svg/g)?.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('draws each chart for a page and for a phone, in colours that the dark changes', () => {
+  test('draws each chart for a page and for a phone, in colours that the dark changes', () => {
     const html = reportHtml(report);
     const charts = html.match(/<figure/g)?.length;
     expect(charts).toBeGreaterThanOrEqual(5);
@@ -186,14 +186,14 @@ describe('the report', () => {
     expect(html).toContain('prefers-color-scheme: dark');
   });
 
-  it('says a dash for a percentile that too few operations bear, beside their number', () => {
+  test('says a dash for a percentile that too few operations bear, beside their number', () => {
     expect(reportHtml(report)).toMatch(
       /<td class="n">1<\/td>\s*<td class="n">2\.00<\/td>\s*<td class="n">-<\/td>\s*<td class="n">-<\/td>/,
     );
     expect(reportText(report)).toMatch(/3,500 +1 +2\.00 +- +- /);
   });
 
-  it.each([
+  test.each([
     ['page', reportHtml],
     ['text', reportText],
   ])('warns of a busy machine, and of what could not be removed: %s', (_name, show) => {
@@ -205,7 +205,7 @@ describe('the report', () => {
     expect(show(quiet)).not.toMatch(/busy with|not be removed|NOT REMOVED/);
   });
 
-  it('escapes whatever comes from outside', () => {
+  test('escapes whatever comes from outside', () => {
     const html = reportHtml(report);
     expect(html).toContain('A &lt;fast&gt; CPU');
     expect(html).toContain('&lt;b&gt;no&lt;/b&gt;');

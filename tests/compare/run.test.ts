@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeHistogram } from '../../shared/compare/cell/histogram.ts';
 import { CellError, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
 import { cell, FakeClock, fakeTargets } from './fakes.ts';
@@ -7,7 +7,7 @@ import { cell, FakeClock, fakeTargets } from './fakes.ts';
 const signal = new AbortController().signal;
 
 describe('a cell', () => {
-  it('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
+  test('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 10 });
     const result = await runCell(cell({ workload: 'load' }), targets, { signal, runtime: clock.runtime });
@@ -19,7 +19,7 @@ describe('a cell', () => {
     expect(decodeHistogram(result.histogram).totalCount).toBe(10);
   });
 
-  it('counts errors by code, and not as records', async () => {
+  test('counts errors by code, and not as records', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 1, fail: failEverySecond });
     const result = await runCell(cell({ warmupMs: 0 }), targets, { signal, runtime: clock.runtime });
@@ -27,7 +27,7 @@ describe('a cell', () => {
     expect(result.records).toBe(50);
   });
 
-  it('in which nothing succeeded is an error that names the codes', async () => {
+  test('in which nothing succeeded is an error that names the codes', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 5, fail: failAlways });
     const running = runCell(cell({ warmupMs: 0 }), targets, { signal, runtime: clock.runtime });
@@ -35,7 +35,7 @@ describe('a cell', () => {
     await expect(running).rejects.toBeInstanceOf(CellError);
   });
 
-  it('counts the failed records of a batch apart from its written ones', async () => {
+  test('counts the failed records of a batch apart from its written ones', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 50 });
     const request = cell({ layout: 'container', warmupMs: 0 });
@@ -44,7 +44,7 @@ describe('a cell', () => {
     expect(result.errors).toEqual({ Error: 2 });
   });
 
-  it('makes its window up to three times longer for two replies a caller', async () => {
+  test('makes its window up to three times longer for two replies a caller', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 90 });
     const result = await runCell(cell({ layout: 'container', warmupMs: 0 }), targets, {
@@ -54,7 +54,7 @@ describe('a cell', () => {
     expect(result.durationMs).toBe(180);
   });
 
-  it('makes its window up to ten times longer for the first reply', async () => {
+  test('makes its window up to ten times longer for the first reply', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 700 });
     const request = cell({ layout: 'container', warmupMs: 0 });
@@ -63,7 +63,7 @@ describe('a cell', () => {
     expect(result.records).toBe(499);
   });
 
-  it('hands over 500 records a call, as five transactions of 100 where that is the most', async () => {
+  test('hands over 500 records a call, as five transactions of 100 where that is the most', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 10 });
     await runCell(cell({ layout: 'batch' }), targets, { signal, runtime: clock.runtime });
@@ -71,7 +71,7 @@ describe('a cell', () => {
     expect(targets.log.length % 5).toBe(0);
   });
 
-  it('reads single records in the batch layout where there is no batched get', async () => {
+  test('reads single records in the batch layout where there is no batched get', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 10, getManyMax: 1 });
     const result = await runCell(cell({ layout: 'batch', workload: 'read' }), targets, {
@@ -82,7 +82,7 @@ describe('a cell', () => {
     expect(result.recordsPerCall).toBe(1);
   });
 
-  it('loads the records it reads when they are missing, and fails when they do not stay', async () => {
+  test('loads the records it reads when they are missing, and fails when they do not stay', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 1, empty: true });
     const running = runCell(cell({ workload: 'read', records: 1_000 }), targets, { signal, runtime: clock.runtime });
@@ -90,7 +90,7 @@ describe('a cell', () => {
     expect(targets.log.filter((line) => line.startsWith('putMany'))).toHaveLength(11);
   });
 
-  it('reads and replaces in about equal parts in the update workload', async () => {
+  test('reads and replaces in about equal parts in the update workload', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 0.1 });
     await runCell(cell({ workload: 'update' }), targets, { signal, runtime: clock.runtime });
@@ -100,7 +100,7 @@ describe('a cell', () => {
     expect(reads / (reads + writes)).toBeLessThan(0.56);
   });
 
-  it('says how much of its working time it waited for a processor', async () => {
+  test('says how much of its working time it waited for a processor', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 10 });
     const result = await runCell(cell({}), targets, { signal, runtime: clock.runtime });
@@ -110,7 +110,7 @@ describe('a cell', () => {
     expect(unknown).toMatchObject({ processorWait: null, processorStolen: null });
   });
 
-  it.each(['load', 'read'] as const)(
+  test.each(['load', 'read'] as const)(
     'whose %s is aborted ends when nothing of it is in flight any more',
     async (workload) => {
       const clock = new FakeClock();
@@ -136,7 +136,7 @@ describe('a cell', () => {
     },
   );
 
-  it('ends with the reason of its signal', async () => {
+  test('ends with the reason of its signal', async () => {
     const clock = new FakeClock();
     const targets = fakeTargets({ clock, latencyMs: 1 });
     const running = runCell(cell({}), targets, {
@@ -148,7 +148,7 @@ describe('a cell', () => {
 });
 
 describe('removing a dataset', () => {
-  it('removes entities and container table, the latter too where the former stay', async () => {
+  test('removes entities and container table, the latter too where the former stay', async () => {
     const targets = fakeTargets({ clock: new FakeClock(), latencyMs: 1 });
     await removeDataset('test1', targets, signal);
     expect(targets.log).toEqual(['remove test1', 'drop test1']);

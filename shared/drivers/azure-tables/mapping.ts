@@ -46,7 +46,7 @@ export const LIMITS: DriverLimits = {
 };
 
 /** The partition of an entity. */
-export function partitionOf(id: EntityId): string {
+function partitionOf(id: EntityId): string {
   return partitionAt(hashOfId(id) % PARTITION_COUNT);
 }
 

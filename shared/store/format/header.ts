@@ -24,7 +24,7 @@ import type { Position, UpperBound } from './position.ts';
 export const HEADER_BYTES_MAX = 16 * 1024;
 
 /** How many of the last commits' ids a header keeps: an attempt older than that can no longer be settled. */
-export const COMMIT_IDS_KEPT = 128;
+const COMMIT_IDS_KEPT = 128;
 
 /** What a header takes beside its page table: commit ids at their most, short bounds. */
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;

@@ -6,7 +6,7 @@ import type { Order } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes } from './bytes.ts';
 
-export const KEY_BYTES_MAX = 1_024;
+const KEY_BYTES_MAX = 1_024;
 const HASH_BYTES = 8;
 
 /** Bytes that say where a key stands; never changed once made. */

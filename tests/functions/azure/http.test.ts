@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { handlerOf } from '../../../functions/azure/http.ts';
 
 /** A server as the library runs one in the worker, and one request of the host to it. */
@@ -28,7 +28,7 @@ async function invoked(invocationId: string, serve: (response: ServerResponse, s
   return { host, over: over.finally(() => server.close()) };
 }
 
-it('aborts the signal of a request whose caller hangs up', async () => {
+test('aborts the signal of a request whose caller hangs up', async () => {
   const started = Promise.withResolvers<void>();
   const { host, over } = await invoked('one', async (_response, signal) => {
     started.resolve();
@@ -39,7 +39,7 @@ it('aborts the signal of a request whose caller hangs up', async () => {
   await expect(over).resolves.toBeUndefined();
 });
 
-it('leaves the signal of a request alone whose answer has arrived', async () => {
+test('leaves the signal of a request alone whose answer has arrived', async () => {
   let seen: AbortSignal | undefined;
   const { over } = await invoked('two', async (response, signal) => {
     seen = signal;

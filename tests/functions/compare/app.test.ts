@@ -1,5 +1,5 @@
 // The function `compare`, in this process, with a cell that does as it is told.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
@@ -35,7 +35,7 @@ function postTo(app: App, given: Record<string, string> = {}, body: unknown = ce
   return app.fetch(new Request('http://localhost/v1/compare/cells', sent));
 }
 
-it('fills in the defaults of a cell, and gives its result back', async () => {
+test('fills in the defaults of a cell, and gives its result back', async () => {
   let seen: CellRequest | undefined;
   const response = await post(async (request) => {
     seen = request;
@@ -45,7 +45,7 @@ it('fills in the defaults of a cell, and gives its result back', async () => {
   expect(seen).toMatchObject({ ...cell, durationMs: 1_000, recordBytes: 500 });
 });
 
-it('a cell in which nothing succeeded is unavailable, with the reason', async () => {
+test('a cell in which nothing succeeded is unavailable, with the reason', async () => {
   const response = await post(() =>
     Promise.reject(new CellError('no operation succeeded: throttled=3', { throttled: 3 })),
   );
@@ -56,17 +56,17 @@ it('a cell in which nothing succeeded is unavailable, with the reason', async ()
   });
 });
 
-it('a cell ends with its deadline', async () => {
+test('a cell ends with its deadline', async () => {
   const response = await post(untilAborted, { 'Stowage-Timeout-Ms': '5' });
   expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
 });
 
-it.each(ROLES)('the role %s runs cells only if it is admin', async (role) => {
+test.each(ROLES)('the role %s runs cells only if it is admin', async (role) => {
   const response = await post(async () => ({}) as CellResult, { Authorization: `Bearer ${role[0]}` });
   expect(response.status).toBe(role === 'admin' ? 200 : 403);
 });
 
-it.each([{ ...cell, concurrency: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
+test.each([{ ...cell, concurrency: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
   const response = await post(() => Promise.reject(new Error('not reached')), {}, body);
   expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
 });
@@ -76,7 +76,7 @@ function remove(app: App, dataset: string, given: Record<string, string> = {}): 
   return app.fetch(new Request(`http://localhost/v1/compare/datasets/${dataset}`, { method: 'DELETE', headers }));
 }
 
-it('removes a dataset for admins alone, whether it is there or not', async () => {
+test('removes a dataset for admins alone, whether it is there or not', async () => {
   const removed: string[] = [];
   const app = appOf(untilAborted, removed);
   expect((await remove(app, 'abc', { Authorization: 'Bearer w' })).status).toBe(403);
@@ -86,7 +86,7 @@ it('removes a dataset for admins alone, whether it is there or not', async () =>
   expect(removed).toEqual(['abc']);
 });
 
-it('removes a dataset when its cells have ended, as they may write until then', async () => {
+test('removes a dataset when its cells have ended, as they may write until then', async () => {
   const removed: string[] = [];
   const end = Promise.withResolvers<CellResult>();
   const app = appOf(() => end.promise, removed);
@@ -102,7 +102,7 @@ it('removes a dataset when its cells have ended, as they may write until then', 
   expect(removed).toEqual(['other', 'other', 'abc']);
 });
 
-it('does not remove a dataset whose cell outlasts the deadline, and says so', async () => {
+test('does not remove a dataset whose cell outlasts the deadline, and says so', async () => {
   const removed: string[] = [];
   const app = appOf(() => new Promise(() => {}), removed);
   void postTo(app);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 
 type Listener = (event: { preventDefault(): void; target: Part }) => unknown;
 
@@ -79,7 +79,7 @@ function openPage(answer: Answer) {
 const succeed: Answer = (_target, { method }) =>
   method === 'DELETE' ? new Response(null, { status: 204 }) : Response.json(RESULT);
 
-it('runs its cells, then removes the datasets they made, and shows no percentile of too few operations', async () => {
+test('runs its cells, then removes the datasets they made, and shows no percentile of too few operations', async () => {
   const page = openPage(succeed);
   await page.submit();
   const made = page.sent.filter((line) => line.startsWith('POST')).map((line) => line.replace('POST', 'DELETE'));
@@ -90,7 +90,7 @@ it('runs its cells, then removes the datasets they made, and shows no percentile
   expect(row!.children.map((cell) => (cell as Part).textContent).slice(3, 7)).toEqual(['19', '–', '–', '–']);
 });
 
-it('gives up its request when it is cancelled, and removes what was made until then', async () => {
+test('gives up its request when it is cancelled, and removes what was made until then', async () => {
   const page = openPage((target, init) =>
     init.method === 'DELETE'
       ? succeed(target, init)
@@ -105,7 +105,7 @@ it('gives up its request when it is cancelled, and removes what was made until t
   expect(page.part('status').textContent).toBe('Stopped: cancelled. What it made is removed.');
 });
 
-it('names what could not be removed', async () => {
+test('names what could not be removed', async () => {
   const page = openPage((target, init) =>
     init.method === 'DELETE'
       ? Response.json({ title: 'Unavailable', detail: 'no' }, { status: 503 })

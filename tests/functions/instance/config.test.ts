@@ -1,34 +1,34 @@
 // The environment of the entries: what is accepted, and what is said about the rest.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAuthorize } from '../../../functions/http/auth.ts';
 import { ConfigError, functionConfig } from '../../../functions/instance/config.ts';
 
 const KEY = 'abcdefghijklmnop';
 
 describe('the environment of a function', () => {
-  it('without any key lets nobody in', () => {
+  test('without any key lets nobody in', () => {
     const authorize = createAuthorize(functionConfig({}).auth);
     const request = new Request('http://localhost/', { headers: { Authorization: 'Bearer undefined' } });
     expect(() => authorize(request, 'read')).toThrow('not one of the configured keys');
   });
 
-  it('lets everybody in only when told so', () => {
+  test('lets everybody in only when told so', () => {
     const authorize = createAuthorize(functionConfig({ STOWAGE_AUTH: 'none' }).auth);
     expect(() => authorize(new Request('http://localhost/'), 'admin')).not.toThrow();
   });
 
-  it('takes two keys a role, and empty variables as absent', () => {
+  test('takes two keys a role, and empty variables as absent', () => {
     const { auth } = functionConfig({ STOWAGE_READ_KEYS: `${KEY}1, ${KEY}2`, STOWAGE_WRITE_KEYS: '' });
     expect(auth).toEqual({ mode: 'keys', keys: { read: [`${KEY}1`, `${KEY}2`], write: [], admin: [] } });
   });
 
-  it('gives a key with several roles the highest', () => {
+  test('gives a key with several roles the highest', () => {
     const authorize = createAuthorize(functionConfig({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY }).auth);
     const request = new Request('http://localhost/', { headers: { Authorization: `Bearer ${KEY}` } });
     expect(() => authorize(request, 'admin')).not.toThrow();
   });
 
-  it.each([
+  test.each([
     ['STOWAGE_AUTH', { STOWAGE_AUTH: 'off' }],
     ['STOWAGE_AUTH', { STOWAGE_AUTH: 'none', STOWAGE_READ_KEYS: KEY }],
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'secret' }],

@@ -1,5 +1,5 @@
 // The HTTP suite on the app itself, in this process; and two instances of it beside each other.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
@@ -23,7 +23,7 @@ function instance(): Client {
 
 describeRecords(instance());
 
-it('a table that another instance dropped is gone, and one that it created again is empty', async () => {
+test('a table that another instance dropped is gone, and one that it created again is empty', async () => {
   const [here, there] = [instance(), instance()];
   const table = await here.freshTable();
   const record = `${table}/records/k`;
@@ -35,7 +35,7 @@ it('a table that another instance dropped is gone, and one that it created again
   expect((await here.admin(`${table}/records?prefix=k`)).status).toBe(200);
 });
 
-it('what one instance wrote, another reads byte for byte', async () => {
+test('what one instance wrote, another reads byte for byte', async () => {
   const [here, there] = [instance(), instance()];
   const record = `${await here.freshTable()}/records/k`;
   const written = await here.put(record, JSON_TYPE, '{ "a": 1 }');
@@ -44,7 +44,7 @@ it('what one instance wrote, another reads byte for byte', async () => {
   expect(await read.text()).toBe('{ "a": 1 }');
 });
 
-it('a page carries what nobody checked when it was stored as bytes, and goes on', async () => {
+test('a page carries what nobody checked when it was stored as bytes, and goes on', async () => {
   const { admin, freshTable } = instance();
   const path = await freshTable('key');
   const store = openStore({ driver: memoryDriver({ state }) });
@@ -60,7 +60,7 @@ it('a page carries what nobody checked when it was stored as bytes, and goes on'
   await expectProblem(await admin(`${path}/records/k0`, { headers: { Accept: MSGPACK } }), 406, 'not_acceptable');
 });
 
-it.each([
+test.each([
   ['JSON', JSON_TYPE, 3_000_000],
   ['MessagePack', MSGPACK, 500_000],
 ])(
@@ -89,7 +89,7 @@ it.each([
   },
 );
 
-it('the refused keys of a batch count towards its answer', async () => {
+test('the refused keys of a batch count towards its answer', async () => {
   const { admin, put, freshTable } = instance();
   const table = await freshTable();
   await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)));

@@ -1,5 +1,5 @@
 // What the store's errors become over HTTP, and what is logged: on an app whose store does as it is told.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { type Store, StoreError, type StoreErrorCode } from '../../../shared/store/index.ts';
@@ -41,7 +41,7 @@ beforeEach(() => {
 const RECORD = '/v1/tables/t/records/k';
 
 describe('an error of the store', () => {
-  it.each<[StoreErrorCode, number, string, string | null]>([
+  test.each<[StoreErrorCode, number, string, string | null]>([
     ['conflict', 409, 'conflict', null],
     ['not_found', 404, 'table_not_found', null],
     ['too_large', 413, 'too_large', null],
@@ -66,7 +66,7 @@ describe('an error of the store', () => {
     });
   });
 
-  it('is a failed precondition where the request had one', async () => {
+  test('is a failed precondition where the request had one', async () => {
     failure = new StoreError('conflict', 'another version');
     const headers = { 'If-Match': '"v"', 'Content-Type': 'application/json' };
     const response = await send(RECORD, { method: 'PUT', headers, body: '1' });
@@ -74,14 +74,14 @@ describe('an error of the store', () => {
     expect(seen[2]).toMatchObject({ ifVersion: 'v' });
   });
 
-  it('that cannot be retried has no Retry-After', async () => {
+  test('that cannot be retried has no Retry-After', async () => {
     failure = new StoreError('unavailable', 'access denied', { retryable: false });
     const response = await send(RECORD);
     expect(response.headers.get('Retry-After')).toBeNull();
     expect(await response.json()).toMatchObject({ status: 503, retryable: false });
   });
 
-  it('in the middle of a stream is its last line, with a cursor to go on from', async () => {
+  test('in the middle of a stream is its last line, with a cursor to go on from', async () => {
     failure = new StoreError('throttled', 'slow down');
     const response = await send('/v1/tables/t/records', { headers: { Accept: 'application/x-ndjson' } });
     const text = (await response.text()).trimEnd().split('\n');
@@ -91,7 +91,7 @@ describe('an error of the store', () => {
 });
 
 describe('an unexpected error', () => {
-  it('says nothing of itself to the caller, and its name and place to the log', async () => {
+  test('says nothing of itself to the caller, and its name and place to the log', async () => {
     failure = new TypeError('secret message', { cause: new StoreError('corrupt', 'secret too') });
     const response = await send(RECORD);
     expect(await response.text()).not.toContain('secret');
@@ -106,13 +106,13 @@ describe('an unexpected error', () => {
 });
 
 describe('bounds', () => {
-  it('a deadline and a staleness reach the store', async () => {
+  test('a deadline and a staleness reach the store', async () => {
     failure = new StoreError('aborted', 'too late');
     await send(RECORD, { headers: { 'Stowage-Timeout-Ms': '1234', 'Cache-Control': 'max-age=7' } });
     expect(seen[1]).toMatchObject({ timeoutMs: 1_234, maxAgeMs: 7_000, signal: expect.any(AbortSignal) });
   });
 
-  it.each([undefined, 'no-cache', 'max-age=0', 'max-age=7, no-cache', 'max-age=x'])(
+  test.each([undefined, 'no-cache', 'max-age=0', 'max-age=7, no-cache', 'max-age=x'])(
     'a read with Cache-Control %s is a strong one',
     async (header) => {
       await send(RECORD, { headers: header === undefined ? {} : { 'Cache-Control': header } });
@@ -120,14 +120,14 @@ describe('bounds', () => {
     },
   );
 
-  it('a body that does not arrive in time is given up', async () => {
+  test('a body that does not arrive in time is given up', async () => {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('"begun')) });
     const headers = { 'Content-Type': 'application/json', 'Stowage-Timeout-Ms': '20' };
     const response = await send(RECORD, { method: 'PUT', headers, body, duplex: 'half' });
     expect(await response.json()).toMatchObject({ status: 408, code: 'body_timeout' });
   });
 
-  it('a reader that leaves ends the stream, and the log line is written', async () => {
+  test('a reader that leaves ends the stream, and the log line is written', async () => {
     const response = await send('/v1/tables/t/records', {
       headers: { Accept: 'application/x-ndjson' },
       method: 'HEAD',

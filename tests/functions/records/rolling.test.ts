@@ -1,6 +1,6 @@
 // A rolling deployment: instances of the former release and of this one serve the same callers from the same containers. What the former one
 // wrote, and what it handed out, is kept here as it was.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, type MemoryState } from '../../../shared/drivers/memory.ts';
@@ -28,14 +28,14 @@ const formatsOf = ({ entities }: MemoryState): Set<number> =>
     [...entities.values()].flatMap(({ parts }) => (parts.has(partName('h')) ? [parts.get(partName('h'))![2]!] : [])),
   );
 
-it('an ETag that the former release gave still names its record', async () => {
+test('an ETag that the former release gave still names its record', async () => {
   const { admin, put } = instanceOn(await goldenState('zstd'));
   expect((await admin(`${RECORDS}/key-99`)).headers.get('ETag')).toBe(ETAG);
   expect((await put(`${RECORDS}/key-99`, JSON_TYPE, '1', { 'If-Match': ETAG })).status).toBe(204);
   expect((await put(`${RECORDS}/key-99`, JSON_TYPE, '2', { 'If-Match': ETAG })).status).toBe(412);
 });
 
-it('a cursor that the former release gave goes on where it stopped', async () => {
+test('a cursor that the former release gave goes on where it stopped', async () => {
   const { admin } = instanceOn(await goldenState('zstd'));
   const whole = (await (await admin(`${RECORDS}?limit=1000`)).json()) as { records: { key: string }[] };
   const rest = (await (await admin(`${RECORDS}?limit=1000&cursor=${CURSOR}`)).json()) as typeof whole;
@@ -43,7 +43,7 @@ it('a cursor that the former release gave goes on where it stopped', async () =>
   expect(rest.records.length).toBeGreaterThan(0);
 });
 
-it('what this release writes into the former one’s containers is in the format that one reads', async () => {
+test('what this release writes into the former one’s containers is in the format that one reads', async () => {
   const state = await goldenState('deflate');
   const before = formatsOf(state);
   const { batch, admin } = instanceOn(state);

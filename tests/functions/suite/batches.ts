@@ -1,10 +1,10 @@
 // Batches.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from './client.ts';
 
 export function describeBatches({ name, admin, put, freshTable, batch }: Client): void {
   describe(`${name}: batch`, () => {
-    it('gives each operation its outcome, in order', async () => {
+    test('gives each operation its outcome, in order', async () => {
       const table = await freshTable();
       const outcomes = await batch(table, [
         { op: 'put', key: 'a', value: { n: 1 } },
@@ -26,7 +26,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(outcomes[3]).toMatchObject({ key: 'd', problem: { code: 'precondition_failed', status: 412 } });
     });
 
-    it('keeps the order of operations on one key', async () => {
+    test('keeps the order of operations on one key', async () => {
       const table = await freshTable();
       const outcomes = await batch(table, [
         { op: 'put', key: 'a', value: 1 },
@@ -45,7 +45,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(outcomes[1]).toMatchObject({ value: 1, contentType: JSON_TYPE });
     });
 
-    it('speaks MessagePack, and gives stored bytes as they are', async () => {
+    test('speaks MessagePack, and gives stored bytes as they are', async () => {
       const table = await freshTable();
       const operations = [
         { op: 'put', key: 'a', value: new Map<unknown, unknown>([[1, Buffer.from([7])]]) },
@@ -68,7 +68,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(Buffer.from(await bytesOf(await admin(`${table}/records/a`)))).toEqual(Buffer.from([0x81, 1, 0xc4, 1, 7]));
     });
 
-    it.each([
+    test.each([
       ['an integer beyond the doubles', '12345678901234567890'],
       ['a number beyond the doubles', '1e400'],
       ['half a surrogate pair', '"\\ud800"'],
@@ -82,7 +82,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(await (await admin(`${table}/records/a`)).text()).toBe(value);
     });
 
-    it.each([
+    test.each([
       ['a float without a fraction', 'cb3ff0000000000000'],
       ['a timestamp with nanoseconds', 'd7ff0000000400000001'],
       ['a map with a doubled key', '82a16101a16102'],
@@ -111,7 +111,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect((await bytesOf(await admin(`${table}/records/a`))).toString('hex')).toBe(hex);
     });
 
-    it('a value nested too deep fails alone', async () => {
+    test('a value nested too deep fails alone', async () => {
       const table = await freshTable();
       const values = [nested(JSON_TYPE, 101), nested(JSON_TYPE, 100), nested(JSON_TYPE, 5_000)];
       const puts = values.map((value, at) => `{"op":"put","key":"k${at}","value":${value.toString()}}`);
@@ -123,14 +123,14 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(outcomes).toMatchObject([tooDeep, { status: 'written', key: 'k1' }, tooDeep]);
     });
 
-    it('a MessagePack value that JSON cannot carry is given as its bytes', async () => {
+    test('a MessagePack value that JSON cannot carry is given as its bytes', async () => {
       const table = await freshTable();
       await put(`${table}/records/a`, MSGPACK, Buffer.from('c40101', 'hex'));
       const outcomes = await batch(table, [{ op: 'get', key: 'a' }]);
       expect(outcomes).toMatchObject([{ status: 'found', contentType: MSGPACK, data: 'xAEB' }]);
     });
 
-    it.each([
+    test.each([
       ['a JSON member that stands twice', JSON_TYPE, '{"operations":[{"op":"get","key":"a","key":"b"}]}'],
       ['a MessagePack member that stands twice', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa2op\xa3get'],
       ['a MessagePack member named in bytes', MSGPACK, '\x81\xc4\x0aoperations\x91\x82\xa2op\xa3get\xa3key\xa1a'],
@@ -146,7 +146,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'malformed');
     });
 
-    it.each([
+    test.each([
       ['an unsigned', 'cf000000000036ee80'],
       ['a signed', 'd3000000000036ee80'],
     ])('takes a ttlMs as %s 64-bit integer of MessagePack', async (_what, hex) => {
@@ -157,7 +157,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect((await admin(`${table}/records/k`)).headers.has('Stowage-Expires-At')).toBe(true);
     });
 
-    it.each([
+    test.each([
       ['beyond the safe integers', 'cfffffffffffffffff'],
       ['below one', 'd3ffffffffffffffff'],
       ['in words', 'a131'],
@@ -165,13 +165,13 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       await expectProblem(await admin(`${await freshTable()}/batch`, putWithTtl(hex)), 400, 'invalid');
     });
 
-    it('a MessagePack key in bytes is invalid', async () => {
+    test('a MessagePack key in bytes is invalid', async () => {
       const body = packr.pack({ operations: [{ op: 'get', key: Buffer.from('a') }] }) as Uint8Array<ArrayBuffer>;
       const sent = { method: 'POST', headers: { 'Content-Type': MSGPACK }, body };
       await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'invalid');
     });
 
-    it('a key with half a surrogate pair fails alone, in an answer that can be read', async () => {
+    test('a key with half a surrogate pair fails alone, in an answer that can be read', async () => {
       const table = await freshTable();
       const body = '{"operations":[{"op":"put","key":"\\ud800","value":1},{"op":"put","key":"a","value":1}]}';
       const headers = { 'Content-Type': JSON_TYPE, Accept: MSGPACK };
@@ -183,13 +183,13 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       ]);
     });
 
-    it('more operations than a batch takes are invalid, however many', async () => {
+    test('more operations than a batch takes are invalid, however many', async () => {
       const body = `{"operations":[${'1,'.repeat(1_000_000)}1]}`;
       const sent = { method: 'POST', headers: { 'Content-Type': JSON_TYPE }, body };
       await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'invalid');
     });
 
-    it.each([
+    test.each([
       ['no operations', {}],
       ['an unknown member', { operations: [{ op: 'get', key: 'a', x: 1 }] }],
       ['an unknown operation', { operations: [{ op: 'copy', key: 'a' }] }],
@@ -204,7 +204,7 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       await expectProblem(response, 400, 'invalid');
     });
 
-    it('malformed JSON is a problem like any other', async () => {
+    test('malformed JSON is a problem like any other', async () => {
       const table = await freshTable();
       const response = await admin(`${table}/batch`, {
         method: 'POST',

@@ -1,5 +1,5 @@
 // Conditional requests, ttl, staleness and deadlines.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.ts';
 
 async function recordAt({ put, freshTable }: Client): Promise<{ record: string; etag: string }> {
@@ -10,21 +10,21 @@ async function recordAt({ put, freshTable }: Client): Promise<{ record: string; 
 export function describeConditions(client: Client): void {
   const { name, admin, put, freshTable } = client;
   describe(`${name}: conditions`, () => {
-    it('the entity tag is the strong, quoted version', async () => {
+    test('the entity tag is the strong, quoted version', async () => {
       const { record, etag } = await recordAt(client);
       expect(etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
       const page = (await (await admin(record.replace(/\/k$/, ''))).json()) as { records: { version: string }[] };
       expect(page.records[0]!.version).toBe(etag.slice(1, -1));
     });
 
-    it('If-None-Match: * creates once', async () => {
+    test('If-None-Match: * creates once', async () => {
       const record = `${await freshTable()}/records/k`;
       expect((await put(record, JSON_TYPE, '1', { 'If-None-Match': '*' })).status).toBe(201);
       await expectProblem(await put(record, JSON_TYPE, '2', { 'If-None-Match': '*' }), 412, 'precondition_failed');
       expect(await (await admin(record)).text()).toBe('1');
     });
 
-    it.each([
+    test.each([
       ['its tag', (etag: string) => etag, true],
       ['a list with its tag', (etag: string) => `"x", ${etag}`, true],
       ['*', () => '*', true],
@@ -40,7 +40,7 @@ export function describeConditions(client: Client): void {
       expect(await (await admin(record)).text()).toBe(passes ? '2' : '1');
     });
 
-    it.each([
+    test.each([
       ['its tag', (etag: string) => etag, 304],
       ['its tag, made weak', (etag: string) => `W/${etag}`, 304],
       ['a list with its tag', (etag: string) => `"x" ,${etag}`, 304],
@@ -54,24 +54,24 @@ export function describeConditions(client: Client): void {
       expect(await read.text()).toBe(status === 304 ? '' : '1');
     });
 
-    it('If-None-Match with tags guards a write', async () => {
+    test('If-None-Match with tags guards a write', async () => {
       const { record, etag } = await recordAt(client);
       await expectProblem(await put(record, JSON_TYPE, '2', { 'If-None-Match': etag }), 412, 'precondition_failed');
       expect((await put(record, JSON_TYPE, '2', { 'If-None-Match': '"x"' })).status).toBe(204);
     });
 
-    it('If-Match comes before If-None-Match', async () => {
+    test('If-Match comes before If-None-Match', async () => {
       const { record, etag } = await recordAt(client);
       const both = { 'If-Match': '"x"', 'If-None-Match': etag };
       await expectProblem(await admin(record, { headers: both }), 412, 'precondition_failed');
     });
 
-    it('a condition that is no list of tags is malformed', async () => {
+    test('a condition that is no list of tags is malformed', async () => {
       const { record } = await recordAt(client);
       await expectProblem(await admin(record, { headers: { 'If-Match': 'x' } }), 400, 'malformed');
     });
 
-    it('an absent record answers 404 to a read, whatever its conditions, and 412 to If-Match on a write', async () => {
+    test('an absent record answers 404 to a read, whatever its conditions, and 412 to If-Match on a write', async () => {
       const record = `${await freshTable()}/records/k`;
       await expectProblem(await admin(record, { headers: { 'If-Match': '*' } }), 404, 'record_not_found');
       await expectProblem(await put(record, JSON_TYPE, '1', { 'If-Match': '*' }), 412, 'precondition_failed');
@@ -79,7 +79,7 @@ export function describeConditions(client: Client): void {
       await expectProblem(await admin(record), 404, 'record_not_found');
     });
 
-    it('each form of a record has its own tag, and a write takes any of them', async () => {
+    test('each form of a record has its own tag, and a write takes any of them', async () => {
       const { record, etag } = await recordAt(client);
       const read = (headers: Record<string, string>) => admin(record, { headers });
       const converted = await read({ Accept: MSGPACK });
@@ -98,7 +98,7 @@ export function describeConditions(client: Client): void {
       await expectProblem(lists, 412, 'precondition_failed');
     });
 
-    it('DELETE takes the same conditions, and without them is idempotent', async () => {
+    test('DELETE takes the same conditions, and without them is idempotent', async () => {
       const { record, etag } = await recordAt(client);
       const remove = (headers: Record<string, string> = {}) => admin(record, { method: 'DELETE', headers });
       await expectProblem(await remove({ 'If-Match': '"x"' }), 412, 'precondition_failed');
@@ -109,7 +109,7 @@ export function describeConditions(client: Client): void {
       await expectProblem(await admin(record), 404, 'record_not_found');
     });
 
-    it('a ttl is given back as the time of expiry', async () => {
+    test('a ttl is given back as the time of expiry', async () => {
       const record = `${await freshTable()}/records/k`;
       await put(record, JSON_TYPE, '1', { 'Stowage-Ttl-Ms': '3600000' });
       const left = Date.parse((await admin(record)).headers.get('Stowage-Expires-At')!) - Date.now();
@@ -117,12 +117,12 @@ export function describeConditions(client: Client): void {
       expect(left).toBeLessThanOrEqual(3_600_000);
     });
 
-    it.each(['0', '-1', '1.5', 'x', ''])('the ttl %j is invalid', async (ttl) => {
+    test.each(['0', '-1', '1.5', 'x', ''])('the ttl %j is invalid', async (ttl) => {
       const record = `${await freshTable()}/records/k`;
       await expectProblem(await put(record, JSON_TYPE, '1', { 'Stowage-Ttl-Ms': ttl }), 400, 'invalid');
     });
 
-    it('a read may be as old as max-age says, and a wrong deadline is invalid', async () => {
+    test('a read may be as old as max-age says, and a wrong deadline is invalid', async () => {
       const { record } = await recordAt(client);
       expect((await admin(record, { headers: { 'Cache-Control': 'max-age=60' } })).status).toBe(200);
       await expectProblem(await admin(record, { headers: { 'Stowage-Timeout-Ms': '0' } }), 400, 'invalid');

@@ -1,5 +1,5 @@
 // Keys in paths.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
 export function describePaths({ name, admin, put, freshTable, batch }: Client): void {
@@ -21,7 +21,7 @@ export function describePaths({ name, admin, put, freshTable, batch }: Client): 
       '%2e',
     ];
 
-    it.each(strange)('the key %j is itself', async (key) => {
+    test.each(strange)('the key %j is itself', async (key) => {
       const table = await freshTable();
       expect((await put(`${table}/records/${encodeURIComponent(key)}`, JSON_TYPE, '1')).status).toBe(204);
       expect(await batch(table, [{ op: 'get', key }])).toMatchObject([{ status: 'found', key, value: 1 }]);
@@ -29,7 +29,7 @@ export function describePaths({ name, admin, put, freshTable, batch }: Client): 
       expect(page.records.map((record) => record.key)).toEqual([key]);
     });
 
-    it.each(['%', '%zz', '%a', 'a%2', '%ff', '%c0%af', '%ed%a0%80'])(
+    test.each(['%', '%zz', '%a', 'a%2', '%ff', '%c0%af', '%ed%a0%80'])(
       'the path segment %s is malformed',
       async (segment) => {
         const table = await freshTable();
@@ -38,7 +38,7 @@ export function describePaths({ name, admin, put, freshTable, batch }: Client): 
       },
     );
 
-    it.each(['.', '..'])('the key %j is reached through batch, and its path is no route', async (key) => {
+    test.each(['.', '..'])('the key %j is reached through batch, and its path is no route', async (key) => {
       const table = await freshTable();
       expect(await batch(table, [{ op: 'put', key, value: 'dots' }])).toMatchObject([{ status: 'written', key }]);
       expect(await batch(table, [{ op: 'get', key }])).toMatchObject([{ status: 'found', value: 'dots' }]);
@@ -51,7 +51,7 @@ export function describePaths({ name, admin, put, freshTable, batch }: Client): 
       );
     });
 
-    it('an over-long key is invalid', async () => {
+    test('an over-long key is invalid', async () => {
       const table = await freshTable();
       await expectProblem(await put(`${table}/records/${'k'.repeat(1025)}`, JSON_TYPE, '1'), 400, 'invalid');
     });

@@ -1,17 +1,17 @@
 // Routes, methods, roles and headers.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
 export function describeRoles({ name, keys, send, as, admin, put, freshTable }: Client): void {
   describe(`${name}: routes and roles`, () => {
-    it('an unknown route is a problem that names the routes there are', async () => {
+    test('an unknown route is a problem that names the routes there are', async () => {
       const { detail } = await expectProblem(await admin('/v2/tables'), 404, 'route_not_found');
       expect(detail).toContain('/v1/tables/{table}/batch');
       expect(detail).not.toContain('%2F');
       await expectProblem(await admin('/v1/tables/'), 404, 'route_not_found');
     });
 
-    it('another method on a known path is a problem with Allow', async () => {
+    test('another method on a known path is a problem with Allow', async () => {
       const response = await admin('/v1/tables/t/records/k', { method: 'PATCH' });
       expect(response.headers.get('Allow')).toBe('GET, HEAD, PUT, DELETE');
       await expectProblem(response, 405, 'method_not_allowed');
@@ -19,13 +19,13 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       await expectProblem(posted, 405, 'method_not_allowed');
     });
 
-    it('health needs no key and says nothing about the data', async () => {
+    test('health needs no key and says nothing about the data', async () => {
       const response = await send('/v1/health');
       expect(response.status).toBe(200);
       expect(await response.json()).toEqual({ status: 'ok' });
     });
 
-    it.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer wrong-key-wrong-key', `Bearer ${'x'.repeat(5000)}`])(
+    test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer wrong-key-wrong-key', `Bearer ${'x'.repeat(5000)}`])(
       'without a valid key nobody gets in: %s',
       async (authorization) => {
         const response = await send('/v1/tables', {
@@ -36,12 +36,12 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       },
     );
 
-    it('both keys of a role are valid while they are being changed', async () => {
+    test('both keys of a role are valid while they are being changed', async () => {
       expect((await as(keys.admin)('/v1/tables')).status).toBe(200);
       expect((await as(keys.adminNext)('/v1/tables')).status).toBe(200);
     });
 
-    it('a reader reads, gets in a batch, and writes nothing', async () => {
+    test('a reader reads, gets in a batch, and writes nothing', async () => {
       const table = await freshTable();
       const record = `${table}/records/k`;
       await put(record, JSON_TYPE, '1');
@@ -72,7 +72,7 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       expect(await (await reader(record)).text()).toBe('1');
     });
 
-    it('a writer writes, and makes or drops no table', async () => {
+    test('a writer writes, and makes or drops no table', async () => {
       const table = await freshTable();
       const writer = as(keys.write);
       const written = await writer(`${table}/records/k`, {
@@ -85,14 +85,14 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       await expectProblem(await writer(table, { method: 'DELETE' }), 403, 'forbidden');
     });
 
-    it('answers are for their one caller, and carry the id of the request', async () => {
+    test('answers are for their one caller, and carry the id of the request', async () => {
       const response = await admin('/v1/tables', { headers: { 'X-Request-Id': 'request-0001' } });
       expect(response.headers.get('Cache-Control')).toBe('private, no-cache');
       expect(response.headers.get('Vary')).toBe('Accept, Authorization');
       expect(response.headers.get('X-Request-Id')).toBe('request-0001');
     });
 
-    it.each([undefined, 'short', 'with space'])('a request that brings the id %s is given one', async (id) => {
+    test.each([undefined, 'short', 'with space'])('a request that brings the id %s is given one', async (id) => {
       const response = await admin('/v1/tables', { headers: id === undefined ? {} : { 'X-Request-Id': id } });
       expect(response.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
     });

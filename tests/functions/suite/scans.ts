@@ -1,5 +1,5 @@
 // Pages and streams.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BYTES, type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.ts';
 
 /** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
@@ -17,7 +17,7 @@ async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', coun
 export function describeScans(client: Client): void {
   const { name, admin, put, freshTable, batch } = client;
   describe(`${name}: scans`, () => {
-    it('pages through a table, each record once', async () => {
+    test('pages through a table, each record once', async () => {
       const table = await filled(client, 'hash', 25);
       const seen: unknown[] = [];
       let cursor: string | undefined;
@@ -35,7 +35,7 @@ export function describeScans(client: Client): void {
       expect(seen.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 25 }, (_, i) => i));
     });
 
-    it('bounds a table of order key by prefix and by range', async () => {
+    test('bounds a table of order key by prefix and by range', async () => {
       const table = await filled(client, 'key', 25);
       const values = async (query: string) => {
         const page = (await (await admin(`${table}/records?${query}`)).json()) as { records: { value: number }[] };
@@ -45,7 +45,7 @@ export function describeScans(client: Client): void {
       expect(await values('from=k0003&to=k0006')).toEqual([3, 4, 5]);
     });
 
-    it('a page links to the next one with all that was asked for', async () => {
+    test('a page links to the next one with all that was asked for', async () => {
       const table = await filled(client, 'key', 25);
       const seen: number[] = [];
       let path: string | undefined = `${table}/records?prefix=k00&limit=10`;
@@ -59,7 +59,7 @@ export function describeScans(client: Client): void {
       expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => i));
     });
 
-    it('a cursor takes the bounds of its scan, and no others', async () => {
+    test('a cursor takes the bounds of its scan, and no others', async () => {
       const table = await filled(client, 'key', 25);
       const page = (await (await admin(`${table}/records?prefix=k&limit=10`)).json()) as { cursor: string };
       const cursor = `cursor=${encodeURIComponent(page.cursor)}`;
@@ -69,7 +69,7 @@ export function describeScans(client: Client): void {
       }
     });
 
-    it('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
+    test('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
       const table = await freshTable('key');
       const long = '{ "n": [12345678901234567890, 1e400, 1.0], "s": "\\ud800" }';
       await put(`${table}/records/a`, JSON_TYPE, long);
@@ -82,7 +82,7 @@ export function describeScans(client: Client): void {
       expect(records[2]).toMatchObject({ key: 'c', contentType: MSGPACK, data: 'gcQBawE=' });
     });
 
-    it('streams NDJSON, one record a line, and says how it ended', async () => {
+    test('streams NDJSON, one record a line, and says how it ended', async () => {
       const table = await filled(client, 'key', 25);
       await put(`${table}/records/pretty`, JSON_TYPE, '{\n  "a": 1\r\n}');
       await put(`${table}/records/raw`, BYTES, Buffer.from([1, 2, 3]));
@@ -99,7 +99,7 @@ export function describeScans(client: Client): void {
       expect(lines[27]).toEqual({ end: true });
     });
 
-    it('a large table comes whole: in pages bounded by bytes, and in one stream of many chunks', async () => {
+    test('a large table comes whole: in pages bounded by bytes, and in one stream of many chunks', async () => {
       const table = await freshTable();
       const value = Buffer.alloc(400_000, 'stowage ').toString('base64');
       const puts = Array.from({ length: 12 }, (_, i) => ({ op: 'put', key: `k${i}`, data: value, contentType: BYTES }));
@@ -116,7 +116,7 @@ export function describeScans(client: Client): void {
       expect((await response.text()).trimEnd().split('\n')).toHaveLength(13);
     });
 
-    it('a stream with a limit ends with a cursor', async () => {
+    test('a stream with a limit ends with a cursor', async () => {
       const table = await filled(client, 'hash', 5);
       const response = await admin(`${table}/records?limit=2`, { headers: { Accept: 'application/x-ndjson' } });
       const lines = (await response.text())
@@ -127,14 +127,14 @@ export function describeScans(client: Client): void {
       expect(lines[2]).toEqual({ end: true, cursor: expect.any(String) });
     });
 
-    it.each(['limit=0', 'limit=1001', 'limit=x', 'lmit=1', 'limit=1&limit=2', 'prefix=a', 'cursor=nonsense'])(
+    test.each(['limit=0', 'limit=1001', 'limit=x', 'lmit=1', 'limit=1&limit=2', 'prefix=a', 'cursor=nonsense'])(
       'the query %s on a table of order hash is invalid',
       async (query) => {
         await expectProblem(await admin(`${await filled(client, 'hash', 1)}/records?${query}`), 400, 'invalid');
       },
     );
 
-    it('a bad escape in the query is malformed', async () => {
+    test('a bad escape in the query is malformed', async () => {
       await expectProblem(await admin(`${await freshTable('key')}/records?prefix=%zz`), 400, 'malformed');
     });
   });

@@ -1,10 +1,10 @@
 // Tables.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
 export function describeTables({ name, admin, put, freshTable }: Client): void {
   describe(`${name}: tables`, () => {
-    it('shows order, time of creation and counters, and lists it', async () => {
+    test('shows order, time of creation and counters, and lists it', async () => {
       const table = await freshTable('key');
       const name = table.split('/').at(-1);
       const info = (await (await admin(table)).json()) as Record<string, unknown>;
@@ -13,7 +13,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       expect(tables.find((candidate) => candidate.name === name)).toMatchObject({ order: 'key' });
     });
 
-    it('a missing table is a 404 that says how to create it, also for a write', async () => {
+    test('a missing table is a 404 that says how to create it, also for a write', async () => {
       const problem = await expectProblem(
         await put('/v1/tables/nowhere/records/k', JSON_TYPE, '1'),
         404,
@@ -24,7 +24,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       await expectProblem(await admin('/v1/tables/nowhere', { method: 'DELETE' }), 404, 'table_not_found');
     });
 
-    it('creating it again adopts it; with another order it is a conflict', async () => {
+    test('creating it again adopts it; with another order it is a conflict', async () => {
       const table = await freshTable('key');
       const again = await admin(table, { method: 'PUT' });
       expect(again.status).toBe(200);
@@ -32,7 +32,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       await expectProblem(await put(table, JSON_TYPE, '{"order":"hash"}'), 409, 'conflict');
     });
 
-    it('containers take effect when the table is created, and later a warning says that they have none', async () => {
+    test('containers take effect when the table is created, and later a warning says that they have none', async () => {
       const table = `${await freshTable()}c`;
       const created = await put(table, JSON_TYPE, '{"containers":2}');
       expect(created.status).toBe(201);
@@ -42,7 +42,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       expect(await again.json()).toMatchObject({ warnings: [expect.stringContaining('containers has no effect')] });
     });
 
-    it('a dropped and recreated table shows none of its old records', async () => {
+    test('a dropped and recreated table shows none of its old records', async () => {
       const table = await freshTable();
       await put(`${table}/records/k`, JSON_TYPE, '1');
       expect((await admin(table, { method: 'DELETE' })).status).toBe(204);
@@ -52,8 +52,11 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       expect((await put(`${table}/records/k`, JSON_TYPE, '2')).status).toBe(204);
     });
 
-    it.each(['{"order":"random"}', '{"containers":0}', '{"shards":2}'])('the options %s are invalid', async (body) => {
-      await expectProblem(await put('/v1/tables/options', JSON_TYPE, body), 400, 'invalid');
-    });
+    test.each(['{"order":"random"}', '{"containers":0}', '{"shards":2}'])(
+      'the options %s are invalid',
+      async (body) => {
+        await expectProblem(await put('/v1/tables/options', JSON_TYPE, body), 400, 'invalid');
+      },
+    );
   });
 }

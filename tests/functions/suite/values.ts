@@ -1,11 +1,11 @@
 // Values in and out, in all media types.
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from './client.ts';
 
 export function describeValues({ name, admin, put, freshTable }: Client): void {
   describe(`${name}: values`, () => {
-    it.each([
+    test.each([
       [JSON_TYPE, Buffer.from('{ "b" : 1.0,\n "a": "é😀\\u0041", "__proto__": [1e3] }')],
       [JSON_TYPE, Buffer.from('"a lone string"')],
       [JSON_TYPE, Buffer.from('null')],
@@ -26,14 +26,14 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect(await bytesOf(read)).toEqual(body);
     });
 
-    it('a large value comes back byte for byte', async () => {
+    test('a large value comes back byte for byte', async () => {
       const record = `${await freshTable()}/records/k`;
       const body = Buffer.alloc(500_000, 'stowage ');
       expect((await put(record, BYTES, body)).status).toBe(204);
       expect((await bytesOf(await admin(record))).equals(body)).toBe(true);
     });
 
-    it('HEAD answers like GET, without a body', async () => {
+    test('HEAD answers like GET, without a body', async () => {
       const record = `${await freshTable()}/records/k`;
       const written = await put(record, JSON_TYPE, '[1,2]');
       const head = await admin(record, { method: 'HEAD' });
@@ -43,7 +43,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect(await head.text()).toBe('');
     });
 
-    it('JSON is turned into MessagePack where only that is accepted', async () => {
+    test('JSON is turned into MessagePack where only that is accepted', async () => {
       const record = `${await freshTable()}/records/k`;
       await put(record, JSON_TYPE, '{"a":[1,"x"]}');
       const read = await admin(record, { headers: { Accept: MSGPACK } });
@@ -51,7 +51,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect(packr.unpack(await bytesOf(read))).toEqual({ a: [1, 'x'] });
     });
 
-    it.each([
+    test.each([
       ['0', '00'],
       ['-1', 'ff'],
       ['4294967296', 'd30000000100000000'],
@@ -71,7 +71,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect((await bytesOf(read)).toString('hex')).toBe(hex);
     });
 
-    it.each([
+    test.each([
       [15, '9f'],
       [16, 'dc0010'],
       [65_535, 'dcffff'],
@@ -83,7 +83,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect((await bytesOf(read)).toString('hex')).toBe(head + '00'.repeat(count));
     });
 
-    it.each([
+    test.each([
       ['cb3ff0000000000000', '1.0'],
       ['ca3fc00000', '1.5'],
       ['cb8000000000000000', '-0.0'],
@@ -100,7 +100,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect(await read.text()).toBe(text);
     });
 
-    it.each([
+    test.each([
       [JSON_TYPE, 'an integer beyond 64 bits', '18446744073709551617'],
       [JSON_TYPE, 'a fraction with more digits than a double', '0.12345678901234567890'],
       [JSON_TYPE, 'a number beyond the doubles', '1e400'],
@@ -129,7 +129,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       },
     );
 
-    it.each([
+    test.each([
       ['application/json, text/plain, */*', JSON_TYPE],
       ['application/json, */*', JSON_TYPE],
       ['*/*, application/json', JSON_TYPE],
@@ -145,7 +145,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect(read.headers.get('Content-Type')).toBe(type);
     });
 
-    it.each([JSON_TYPE, MSGPACK] as const)(
+    test.each([JSON_TYPE, MSGPACK] as const)(
       '%s may be nested 100 levels deep, in either form, and no deeper',
       async (type) => {
         const record = `${await freshTable()}/records/k`;
@@ -159,13 +159,13 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       },
     );
 
-    it('bytes are given as bytes alone', async () => {
+    test('bytes are given as bytes alone', async () => {
       const record = `${await freshTable()}/records/k`;
       await put(record, BYTES, Buffer.from([1]));
       await expectProblem(await admin(record, { headers: { Accept: JSON_TYPE } }), 406, 'not_acceptable');
     });
 
-    it.each([
+    test.each([
       ['JSON', JSON_TYPE, Buffer.from('{"a":')],
       ['JSON in another encoding', JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])],
       ['JSON behind a byte order mark', JSON_TYPE, Buffer.from('\uFEFF1')],
@@ -182,7 +182,7 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       await expectProblem(await admin(record), 404, 'record_not_found');
     });
 
-    it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])(
+    test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])(
       'the content type %s is refused',
       async (contentType) => {
         const record = `${await freshTable()}/records/k`;
@@ -190,25 +190,25 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       },
     );
 
-    it('a record over 512 KiB is refused', async () => {
+    test('a record over 512 KiB is refused', async () => {
       const record = `${await freshTable()}/records/k`;
       await expectProblem(await put(record, BYTES, Buffer.alloc(512 * 1024 + 1)), 413, 'too_large');
       await expectProblem(await put(record, BYTES, Buffer.alloc(512 * 1024)), 413, 'too_large');
     });
 
-    it('a gzip body is inflated before it is stored', async () => {
+    test('a gzip body is inflated before it is stored', async () => {
       const record = `${await freshTable()}/records/k`;
       expect((await put(record, JSON_TYPE, gzipSync('{"a":1}'), { 'Content-Encoding': 'gzip' })).status).toBe(204);
       expect(await (await admin(record)).text()).toBe('{"a":1}');
     });
 
-    it('a gzip bomb is refused', async () => {
+    test('a gzip bomb is refused', async () => {
       const record = `${await freshTable()}/records/k`;
       const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
       await expectProblem(await put(record, BYTES, bomb, { 'Content-Encoding': 'gzip' }), 413, 'too_large');
     });
 
-    it('what is not gzip, and other encodings, are refused', async () => {
+    test('what is not gzip, and other encodings, are refused', async () => {
       const record = `${await freshTable()}/records/k`;
       await expectProblem(await put(record, BYTES, 'x', { 'Content-Encoding': 'gzip' }), 400, 'malformed');
       await expectProblem(await put(record, BYTES, 'x', { 'Content-Encoding': 'br' }), 415, 'unsupported_media_type');

@@ -37,7 +37,7 @@ export function storedIds(state: MemoryState, table: string): EntityId[] {
 }
 
 /** The records that count, in order, tombstones left out. */
-export function recordsOf(node: Snapshot, table: string): StoredRecord[] {
+function recordsOf(node: Snapshot, table: string): StoredRecord[] {
   const layers = layersOf(node.header).map((rows) => rows.map((ref) => pageOf(node, ref, table)));
   const page = mergeLayers(layers, positionsOf(node.header.order, node.header.level));
   const records = Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
