@@ -6,7 +6,7 @@ const SEEDS_FOR_COVERAGE = 400;
 
 const EXPECTED: readonly string[] = [
   ...FAULTS.map((fault) => `fault ${fault}`),
-  'train of several writes',
+  'batch of several writes',
   'mishap crash',
   'mishap sleep',
   'mishap clock',

@@ -110,7 +110,7 @@ export class Network {
   ): Promise<readonly (O | Refused)[]> {
     const fate = this.#meet(life, request);
     const outcomes = 'refused' in fate ? [await fate.refused] : await send(this.#provider(fate.fault));
-    if (request.ids.length > 1) this.#options.events.count('train of several writes');
+    if (request.ids.length > 1) this.#options.events.count('batch of several writes');
     for (const outcome of outcomes) this.#options.events.count(`outcome ${nameOf(outcome)}`);
     this.#tell(life, `${outcomes.map(nameOf).join()} <- ${request.name}`);
     return outcomes;
@@ -144,7 +144,7 @@ export class Network {
     const able: Partial<Record<Fault, boolean>> = {
       'applied long after failing': isChange,
       'applied twice': isChange,
-      'part of a train applied': isChange && ids.length > 1,
+      'part of a batch applied': isChange && ids.length > 1,
       // A fresh id that is taken is taken by its own insert: a provider never says so of one that is free.
       'spurious conflict': (kind === 'change' || kind === 'remove') && ids.length === 1,
       'refused for its size': (kind === 'change' || kind === 'insert') && ids.length === 1,
@@ -191,7 +191,7 @@ export class Network {
         ...(fault === 'throttled before applying' ? { fail: 'throttled' as const } : {}),
         ...(fault === 'failed before applying' ? { fail: 'unavailable' as const } : {}),
         ...(fault === 'applied twice' ? { again: later } : {}),
-        ...(fault === 'part of a train applied' ? { only: ids.flatMap((_, at) => (chance.is(0.5) ? [at] : [])) } : {}),
+        ...(fault === 'part of a batch applied' ? { only: ids.flatMap((_, at) => (chance.is(0.5) ? [at] : [])) } : {}),
         ...(fault === 'empty page of a listing' ? { emptyPage: true as const } : {}),
       })),
     };

@@ -15,7 +15,7 @@ export const FAULTS = [
   'applied twice',
   'slow on the way',
   'slow to reply',
-  'part of a train applied',
+  'part of a batch applied',
   'spurious conflict',
   'refused for its size',
   'read piecemeal',

@@ -77,7 +77,7 @@ test('a scenario that does not fail is not made smaller', async () => {
 });
 
 /** How many of three writes in one request applied, and what was said of them, with one fault. */
-async function train(fault: Fault, seed: number): Promise<{ applied: number; outcomes: string[] }> {
+async function batch(fault: Fault, seed: number): Promise<{ applied: number; outcomes: string[] }> {
   const scenario = { ...scenarioOf(seed), faults: { [fault]: 1 }, mishaps: [], latency: 'even' } as const;
   const scheduler = new Scheduler(seed);
   const state = memoryState();
@@ -90,16 +90,16 @@ async function train(fault: Fault, seed: number): Promise<{ applied: number; out
   return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };
 }
 
-test('of a train any part may be applied, and nothing is known of any member', async () => {
-  const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => train('part of a train applied', seed)));
+test('of a batch any part may be applied, and nothing is known of any member', async () => {
+  const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => batch('part of a batch applied', seed)));
   expect(runs.every(({ outcomes }) => outcomes.every((kind) => kind === 'unknown'))).toBe(true);
   expect([...new Set(runs.map(({ applied }) => applied))].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
 });
 
 test('a reply that is lost leaves the effect, a failure before it leaves none', async () => {
-  expect(await train('reply lost after applying', 1)).toEqual({
+  expect(await batch('reply lost after applying', 1)).toEqual({
     applied: 3,
     outcomes: ['unknown', 'unknown', 'unknown'],
   });
-  expect(await train('failed before applying', 1)).toEqual({ applied: 0, outcomes: ['unknown', 'unknown', 'unknown'] });
+  expect(await batch('failed before applying', 1)).toEqual({ applied: 0, outcomes: ['unknown', 'unknown', 'unknown'] });
 });

@@ -45,7 +45,7 @@ export interface ChangeOptions {
   readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
-  readonly wish: Action;
+  readonly action: Action;
   /** Bytes it counts against the bound of the queues. */
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
@@ -80,7 +80,7 @@ export class Change {
     this.key = options.key;
     this.order = options.order;
     this.level = options.level;
-    this.action = options.wish;
+    this.action = options.action;
     this.bytes = options.bytes;
     this.begunTick = options.begunTick;
     this.isHint = options.isHint;

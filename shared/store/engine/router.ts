@@ -104,7 +104,7 @@ export class Router implements Routes {
       bytes: 0,
       begunTick: this.#core.clock.now().tick,
       isHint: true,
-      wish: (current, found) => {
+      action: (current, found) => {
         const isKnown = current !== undefined || found !== incarnation;
         return isKnown ? { kind: 'none' } : { kind: 'write', codec: 0, value, expiresAtMs: undefined };
       },

@@ -90,7 +90,7 @@ export class Writer {
       const position = this.#positionOf(key);
       const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
       const rest = { order, level: 0, begunTick, isHint: false, sink: slice };
-      return new Change({ key, position, wish: action, bytes: cost, index, ...rest });
+      return new Change({ key, position, action, bytes: cost, index, ...rest });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });

@@ -60,10 +60,10 @@ function evaluated(snapshot: Snapshot, changes: readonly Change[], nowMs = 0, me
 }
 
 /** A change of one key, and what the model becomes by it when it is decided. */
-function change(key: string, wish: Action): Change {
+function change(key: string, action: Action): Change {
   const bytes = Buffer.from(key);
   const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
-  return new Change({ ...rest, position: bytes, key: bytes, wish });
+  return new Change({ ...rest, position: bytes, key: bytes, action });
 }
 
 function put(key: string, fill: number, expiresAtMs?: number): Change {
