@@ -3,7 +3,7 @@
 // only the pages that reach over a split point are written anew.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { moveSealed } from '../format/envelope.ts';
+import { moveSealed, type PageAddress, type SealedPage } from '../format/envelope.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -167,7 +167,7 @@ class Mover {
     const { sealed, page } = ref.content;
     if (sealed === undefined) return this.#sealed(pageOf(this.#from, ref, this.#rules.table), to, ref, slot);
     const number = this.takeNumber();
-    const moved = moveSealed(sealed, addressOf(to, slot, number));
+    const moved = this.#readdress(ref, sealed, addressOf(to, slot, number));
     return {
       ...ref,
       slot,
@@ -177,6 +177,16 @@ class Mover {
       chunksMost: chunksOf(moved.bytes.length, this.#rules.limits),
       content: new PageContent(moved.bytes, page),
     };
+  }
+
+  /** Throws `corrupt` where the bytes are not the page that its row names, and forgets them, so that the page is read again. */
+  #readdress(ref: PageRef, sealed: Uint8Array, address: PageAddress): SealedPage {
+    try {
+      return moveSealed(sealed, ref.crc, address);
+    } catch (error) {
+      peekPage(this.#from, ref, this.#rules.table);
+      throw error;
+    }
   }
 }
 

@@ -95,9 +95,11 @@ export class Committer {
     const { rules, deadlines, turns } = this.#core;
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
     const unsealed = evaluate(snapshot, changes, { ...rules, nowMs, mergesAll });
-    if (changes.length > 1) await turns.pause();
+    // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
+    const mayPause = changes.length > 1 && !this.#mustHurry;
+    if (mayPause) await turns.pause();
     const evaluation = await sealPages(unsealed, snapshot.header, { rules, deadlines, compressor });
-    if (changes.length > 1) await turns.pause();
+    if (mayPause) await turns.pause();
     this.#mustHurry = changes.some((change) => change.isSettled);
     return this.#mustHurry ? undefined : evaluation;
   }

@@ -108,10 +108,10 @@ export class Tree {
     for (let first = 0; first < sorted.length;) {
       if (first > 0 && turns.isLong) await turns.pause();
       const { position, level } = sorted[first]!;
-      const known = this.#routeInMemory(position, level);
       let end = first + 1;
-      if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
       try {
+        const known = this.#routeInMemory(position, level);
+        if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
         const { id } = known ?? (await this.#routeTo(position, level));
         const group = groups.get(id);
         if (group === undefined) groups.set(id, sorted.slice(first, end));

@@ -32,9 +32,10 @@ export function toEnvelopeCompressed({ tag, bytes }: Compressed, rawBytes: numbe
   return toEnvelope(bytes, tag, rawBytes, address);
 }
 
-/** The same compressed body in an envelope with another address, without expanding it. */
-export function moveSealed(sealed: Uint8Array, address: PageAddress): SealedPage {
-  const { body, tag, rawBytes } = openEnvelope(sealed);
+/** The same compressed body in an envelope with another address, without expanding it. `crc` is its row's: throws where the bytes have another. */
+export function moveSealed(sealed: Uint8Array, crc: number, address: PageAddress): SealedPage {
+  const { body, tag, rawBytes, crc: found } = openEnvelope(sealed);
+  if (found !== crc) throw new RangeError('the page is not the one that its header names');
   return toEnvelope(body, tag, rawBytes, address);
 }
 

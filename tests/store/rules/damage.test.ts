@@ -1,6 +1,7 @@
 // What lies in the provider is damaged: only what is damaged fails, each failure is told, and a scan can go on behind it.
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { keyAt, recordCount } from '../../../shared/store/format/page.ts';
 import { decodeKey } from '../../../shared/store/format/position.ts';
@@ -8,9 +9,10 @@ import { type EncodedValue, openStore, type Scan, StoreError, type Table } from 
 import { leavesOf, storedRoot } from './structure.ts';
 import { key, text, World } from './world.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
-import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
+import type { Driver, Entity, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
+const [PAGE_0, PAGE_2] = [partName('p0'), partName('p2')];
 const KEYS = Array.from({ length: 24 }, (_, number) => key(number));
 
 /** What one scan after another gave, each begun at the cursor of the one that failed before, and their errors. */
@@ -207,4 +209,58 @@ test('a record whose value cannot be decoded is its own failure, in getMany, upd
     { code: 'corrupt', table: 't', key: 'b' },
     { code: 'corrupt', table: 't', key: 'd' },
   ]);
+});
+
+/** The entity with one byte of a part changed. */
+function flipped(entity: Entity, part: PartName): Entity {
+  const bytes = Buffer.from(entity.parts.get(part)!);
+  bytes[bytes.length >> 1]! ^= 1;
+  return { ...entity, parts: new Map(entity.parts).set(part, bytes) };
+}
+
+test('a damaged branch fails the calls that need it, at once', async () => {
+  const state = memoryState();
+  const writer = openStore({ driver: memoryDriver({ state }) });
+  await (await writer.table('t', { containers: 4 })).put('a', 1);
+  await writer.close();
+  const driver = memoryDriver({ state });
+  const read: Driver['read'] = async (requests, options) => {
+    const entities = await driver.read(requests, options);
+    return entities.map((entity) =>
+      entity?.parts.has(PAGE_0) && entity.id === ROOT ? flipped(entity, PAGE_0) : entity,
+    );
+  };
+  const store = openStore({ driver: { ...driver, read } });
+  const table = await store.table('t');
+  const corrupt = { code: 'corrupt', container: ROOT };
+  await expect(table.put('a', 2)).rejects.toMatchObject(corrupt);
+  expect(await table.getMany(['a', 'b'])).toMatchObject([{ error: corrupt }, { error: corrupt }]);
+  await store.close();
+});
+
+test('one damaged reply costs a split one attempt: the page is read again', async () => {
+  const state = memoryState();
+  const options = { state, limits: { entityBytesMax: 120_000 } };
+  const sealed = { order: 'key', codec: 'bytes' } as const;
+  const writer = openStore({ driver: memoryDriver(options) });
+  const items = Array.from({ length: 8 }, (_, number) => ({ key: `k${number}`, value: randomBytes(9_500) }));
+  await (await writer.table<Uint8Array>('t', sealed)).putMany(items);
+  await writer.close();
+  const driver = memoryDriver(options);
+  let repliesToDamage = 1;
+  const read: Driver['read'] = async (requests, bounds) => {
+    const entities = await driver.read(requests, bounds);
+    return entities.map((entity) => {
+      if (repliesToDamage === 0 || entity?.parts.has(PAGE_2) !== true) return entity;
+      repliesToDamage -= 1;
+      return flipped(entity, PAGE_2);
+    });
+  };
+  const store = openStore({ driver: { ...driver, read } });
+  const table = await store.table<Uint8Array>('t', sealed);
+  await expect(table.put('k7', randomBytes(20_000))).rejects.toMatchObject({ code: 'corrupt', container: ROOT });
+  await table.put('k7', randomBytes(20_000));
+  expect(table.stats().splits).toBe(1);
+  expect(await table.getMany(items.map((item) => item.key))).toMatchObject(items.map(() => ({ status: 'found' })));
+  await store.close();
 });
