@@ -9,8 +9,15 @@ import { lazyBody } from '../http/node.ts';
 /** All that the platform can route: which of them a path takes is the app's to say. */
 export const METHODS: HttpMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS'];
 
-/** Aborts when the caller of the invocation has gone; from the arrival of its request to the end of its response. */
-const callers = new Map<string, AbortSignal>();
+interface Caller {
+  /** Aborts when the caller of the invocation has gone. */
+  readonly signal: AbortSignal;
+  /** The request's target as it arrived here. What the platform's front end folded before cannot be seen. */
+  readonly target: string;
+}
+
+/** From the arrival of an invocation's request to the end of its response. */
+const callers = new Map<string, Caller>();
 
 /**
  * The library gives handlers no signal (azure-functions-nodejs-library#273, #294). But with `enableHttpStream` each request comes from the host
@@ -22,7 +29,7 @@ subscribe('http.server.request.start', (message) => {
   const invocationId = request.headers['x-ms-invocation-id'];
   if (typeof invocationId !== 'string') return;
   const gone = new AbortController();
-  callers.set(invocationId, gone.signal);
+  callers.set(invocationId, { signal: gone.signal, target: request.url ?? '/' });
   response.once('close', () => {
     callers.delete(invocationId);
     if (!response.writableFinished) gone.abort();
@@ -36,10 +43,11 @@ export function handlerOf(app: App): HttpHandler {
     const chunks = (request.body as ReadableStream<Uint8Array> | null)?.values({ preventCancel: true });
     const body = chunks === undefined ? {} : { body: lazyBody(chunks), duplex: 'half' as const };
     const caller = callers.get(context.invocationId);
-    const signal = caller === undefined ? {} : { signal: caller };
+    const signal = caller === undefined ? {} : { signal: caller.signal };
     let returned = false;
     const response = await app.fetch(new Request(url, { method, headers, ...signal, ...body }), {
       requestId: context.invocationId,
+      ...(caller === undefined ? {} : { target: caller.target }),
       log: (line) => {
         const text = JSON.stringify(line);
         if (returned) logToStdout(line);

@@ -25,6 +25,6 @@ export function frameworkFunction(app: () => Promise<App>): FrameworkFunction {
   return async (incoming, outgoing) => {
     const arrival = arrivals.get(incoming) ?? { url: incoming.url ?? '/', headers: incoming.headers };
     const serving = await app();
-    await serveNode(incoming, outgoing, arrival, (request) => serving.fetch(request));
+    await serveNode(incoming, outgoing, arrival, (request) => serving.fetch(request, { target: arrival.url }));
   };
 }

@@ -6,7 +6,7 @@ import { type AuthConfig, createAuthorize, type Role } from './auth.ts';
 import { conditionHeaders } from './conditions.ts';
 import { CACHING, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, severityOf } from './log.ts';
-import { pathSegment, queryOf, rawPath, refuseFragment } from './paths.ts';
+import { pathSegment, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
@@ -46,6 +46,8 @@ export interface Invocation {
   readonly log?: Log;
   /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
+  /** The request's target as it arrived, of which the Request's own URL has folded backslashes and dot segments. */
+  readonly target?: string;
 }
 
 /** A function's application: the platforms' entries hand it requests. */
@@ -69,11 +71,12 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   const elsewhere = notFound(all);
   hono.notFound(({ req, env }) => answer(elsewhere, req.raw, env));
 
-  async function answer(route: Route, request: Request, { log = options.log, requestId }: Invocation) {
+  async function answer(route: Route, request: Request, invocation: Invocation) {
+    const { log = options.log, requestId, target = request.url } = invocation;
     const startedMs = performance.now();
     const id = ownRequestId(request) ?? requestId ?? randomUUID();
     let ending: Promise<Problem | undefined> | undefined;
-    const outcome = await settle(route, request, id, (promise) => {
+    const outcome = await settle(route, { request, target, id }, (promise) => {
       ending = promise;
     });
     const response = outcome.response;
@@ -88,9 +91,9 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     return response;
   }
 
-  async function settle(route: Route, request: Request, id: string, endsWith: Call['endsWith']) {
+  async function settle(route: Route, { request, target, id }: Arrived, endsWith: Call['endsWith']) {
     try {
-      refuseFragment(request.url);
+      refuseAmbiguous(target);
       if (route.role !== undefined) authorize(request, route.role);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
@@ -162,6 +165,12 @@ function boundsOf(request: Request, { timeoutMs, timeoutMaxMs }: FrameOptions): 
 
 function ownRequestId(request: Request): string | undefined {
   return /^[\w.-]{8,64}$/.exec(request.headers.get('X-Request-Id') ?? '')?.[0];
+}
+
+interface Arrived {
+  readonly request: Request;
+  readonly target: string;
+  readonly id: string;
 }
 
 interface Ending {

@@ -22,7 +22,12 @@ export function conditionsOf(request: Request): Conditions {
   return { ifMatch: tagsOf(request, 'If-Match'), ifNoneMatch: tagsOf(request, 'If-None-Match') };
 }
 
-/** Whether If-Match lets the request pass at this version (undefined: no record). Weak tags never match. */
+/** Whether If-Match lets a read pass that gives the bytes of this entity tag: not by the tag of another form. Weak tags never match. */
+export function isExpected({ ifMatch }: Conditions, tag: string): boolean {
+  return ifMatch === undefined || ifMatch === '*' || ifMatch.some(({ weak, text }) => !weak && `"${text}"` === tag);
+}
+
+/** Whether If-Match lets a write pass at this version (undefined: no record). Weak tags never match. */
 export function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
   if (ifMatch === undefined) return true;
   if (version === undefined) return false;

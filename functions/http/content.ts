@@ -68,7 +68,7 @@ function acceptable(accept: string | null, offers: readonly string[]): string[] 
     .map(({ offer }) => offer);
 }
 
-/** The best of the offers; the Problem `not_acceptable` where none is accepted. */
+/** The best of the offers; the Problem `not_acceptable` where none is accepted, `malformed` for a weight that is none. */
 export function negotiated(request: Request, offers: readonly string[]): string {
   const [chosen] = acceptable(request.headers.get('Accept'), offers);
   if (chosen === undefined) throw new Problem('not_acceptable', `it can be given as ${offers.join(' or ')}`);
@@ -134,8 +134,12 @@ interface MediaRange {
 function mediaRange(text: string): MediaRange {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  const weight = q === undefined ? 1 : /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q) ? Number(q) : 0;
-  return { type, weight };
+  if (q !== undefined && !/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q))
+    throw new Problem(
+      'malformed',
+      'a q in Accept is no number from 0 to 1 with at most three decimals: write it as q=0.5',
+    );
+  return { type, weight: q === undefined ? 1 : Number(q) };
 }
 
 interface Match {

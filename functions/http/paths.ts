@@ -2,7 +2,7 @@
 // A bad escape, or escapes that are not UTF-8, are `malformed`.
 import { Problem } from './problem.ts';
 
-/** The path as sent, without query; what `new Request` folded away (`.` and `..` segments) is gone already. */
+/** The path as sent, without query; `.` and `..` segments, which `new Request` folds, have been refused where the raw target was known. */
 export function rawPath(url: string): string {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   if (start === -1) return '/';
@@ -15,9 +15,19 @@ export function rawQuery(url: string): string {
   return /\?([^#]*)/.exec(url)?.[1] ?? '';
 }
 
-/** A request's target has no fragment (RFC 9112, 3.2): what follows a bare `#` would be lost. */
-export function refuseFragment(url: string): void {
-  if (url.includes('#')) throw new Problem('malformed', 'the request target holds a bare #: write it as %23');
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/**
+ * Refuses as `malformed` a request target that names another key once a URL parser has read it: the parser takes a backslash for a slash, folds
+ * dot segments, and drops what follows a bare `#` (a target has no fragment: RFC 9112, 3.2). Bytes beyond ASCII never get here: Node's HTTP
+ * parser refuses them.
+ */
+export function refuseAmbiguous(target: string): void {
+  const [path = ''] = target.split('?', 1);
+  if (target.includes('#')) throw new Problem('malformed', 'the request target holds a bare #: write it as %23');
+  if (path.includes('\\')) throw new Problem('malformed', 'the path holds a bare \\: write it as %5C');
+  if (DOT_SEGMENT.test(path))
+    throw new Problem('malformed', 'a segment of the path is . or ..: write such a key in a batch, no path carries it');
 }
 
 /** The segment of the path at this index (`/v1/tables/a`: 0 is `v1`), decoded. */

@@ -91,9 +91,8 @@ export class Problem extends Error {
 /** How long a caller that met `throttled`, `unavailable` or `aborted` should wait: the providers' own advice is about a second. */
 const RETRY_AFTER_SECONDS = '1';
 
-const FROM_STORE: Readonly<Record<StoreErrorCode, ProblemCode>> = {
+const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemCode>> = {
   conflict: 'conflict',
-  not_found: 'table_not_found',
   too_large: 'too_large',
   invalid: 'invalid',
   throttled: 'throttled',
@@ -114,14 +113,20 @@ export function toProblem(error: unknown, conditional = false): Problem {
       cause: error,
     });
   }
+  if (error.code === 'not_found') return tableNotFound(error.table, error);
   const code = error.code === 'conflict' && conditional ? 'precondition_failed' : FROM_STORE[error.code];
-  const detail = code === 'table_not_found' ? `${error.message}; create it with PUT /v1/tables/{table}` : error.message;
   const waits = error.retryable && PROBLEMS[code].status >= 429;
-  return new Problem(code, detail, {
+  return new Problem(code, error.message, {
     retryable: error.retryable,
     cause: error,
     ...(waits ? { headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : {}),
   });
+}
+
+/** The Problem `table_not_found`, which says how to create the table. */
+export function tableNotFound(table = '', cause?: unknown): Problem {
+  const detail = `there is no table ${JSON.stringify(table)}; PUT /v1/tables/{table} creates it`;
+  return new Problem('table_not_found', detail, { cause });
 }
 
 /** The response of a problem; `application/problem+json` whatever the request accepts, as errors must always be readable. */

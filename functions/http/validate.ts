@@ -1,15 +1,76 @@
-// Checks what callers send against a schema, and says where it is wrong without quoting it.
-import type { z } from 'zod';
+// Checks what callers send against a schema, and says where it is wrong, and what is expected there, without quoting values.
+import { z } from 'zod';
 import { Problem } from './problem.ts';
 
-const ISSUES_MAX = 5;
+/** Places named in one Problem, and unknown members named in one place. */
+const NAMED_MAX = 5;
+/** Characters of an unknown member's name that are given back: a name may be as long as the body. */
+const NAME_CHARS_MAX = 40;
 
 /** The parsed value, or the Problem `invalid` with up to five places and reasons. */
 export function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: reasonOf });
   if (result.success) return result.data;
   const issues = result.error.issues
-    .slice(0, ISSUES_MAX)
+    .slice(0, NAMED_MAX)
     .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
   throw new Problem('invalid', issues.join('; '));
+}
+
+type Issue = z.core.$ZodRawIssue;
+
+/** Undefined where the schema itself has a wording, or the library's must do. */
+function reasonOf(issue: Issue): string | undefined {
+  if (issue.code === 'unrecognized_keys') return unknownMembers(issue);
+  const expected = expectedOf(issue);
+  if (expected === undefined) return undefined;
+  return `${issue.input === undefined ? 'it is missing; ' : ''}expected ${expected}`;
+}
+
+function expectedOf(issue: Issue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return KINDS[issue.expected] ?? issue.expected;
+    case 'invalid_value':
+      return oneOf(issue.values);
+    case 'invalid_union':
+      return Array.isArray(issue.options) ? oneOf(issue.options) : undefined;
+    case 'invalid_format':
+      return `text that matches ${issue.pattern}`;
+    case 'too_small':
+      return `${issue.minimum} or more${unitOf(issue.origin)}`;
+    case 'too_big':
+      return `at most ${issue.maximum}${unitOf(issue.origin)}`;
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+      break;
+  }
+  return undefined;
+}
+
+/** By the library's names of types, and of the class that bytes are. */
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  object: 'an object',
+  array: 'an array',
+  Uint8Array: 'bytes',
+};
+
+function unitOf(origin: string): string {
+  return origin === 'array' ? ' items' : origin === 'string' ? ' characters' : '';
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join(' or ');
+}
+
+function unknownMembers({ keys, inst }: Extract<Issue, { code: 'unrecognized_keys' }>): string {
+  const names = keys.slice(0, NAMED_MAX).map((key) => JSON.stringify(key.slice(0, NAME_CHARS_MAX)));
+  const known = inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
+  return `unknown member ${names.join(', ')}; known: ${known.join(', ')}`;
 }

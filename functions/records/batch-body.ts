@@ -16,13 +16,15 @@ function safeNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
+const DATA_EXPECTED = 'data is bin in MessagePack, base64 text in JSON';
+
 const PUT = z.strictObject({
   op: z.literal('put'),
   key: z.string(),
   /** As it was sent, byte for byte; stored so, in the batch's own encoding. */
   value: z.instanceof(Uint8Array).exactOptional(),
   /** Instead of `value`: the bytes to store, as base64 text in JSON, with their `contentType`. */
-  data: z.union([z.string(), z.instanceof(Uint8Array)]).exactOptional(),
+  data: z.union([z.string(), z.instanceof(Uint8Array)], DATA_EXPECTED).exactOptional(),
   contentType: z.enum([MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.bytes]).exactOptional(),
   ifVersion: z.string().exactOptional(),
   ifAbsent: z.literal(true).exactOptional(),
@@ -145,8 +147,7 @@ function valueOf({ value, data, contentType }: Put, codec: Codec): EncodedValue 
 
 function bytesOf(data: string | Uint8Array, codec: Codec): Uint8Array {
   if (codec !== 'json' && typeof data !== 'string') return data;
-  if (codec !== 'json' || typeof data !== 'string')
-    throw new Problem('invalid', 'data is bin in MessagePack, base64 text in JSON');
+  if (codec !== 'json' || typeof data !== 'string') throw new Problem('invalid', DATA_EXPECTED);
   const bytes = Buffer.from(data, 'base64');
   if (bytes.toString('base64') !== data) throw new Problem('malformed', 'data is not base64 with padding');
   return bytes;

@@ -9,6 +9,7 @@ import {
   entityTag,
   type Guard,
   guardOf,
+  isExpected,
   isKnown,
   passesIfMatch,
   passesIfNoneMatch,
@@ -37,7 +38,7 @@ export async function getRecord(tables: Tables, { request, bounds }: Call): Prom
   const { codec, bytes, isConverted } = present(entry.value, request);
   const tag = entityTag(entry.version, isConverted ? codec : undefined);
   const headers = headersOf(entry, tag);
-  if (!passesIfMatch(conditions, entry.version)) throw failed();
+  if (!isExpected(conditions, tag)) throw failed();
   if (isKnown(conditions, tag)) return new Response(null, { status: 304, headers });
   return reply(MEDIA_TYPE_OF[codec], bytes, headers);
 }

@@ -6,7 +6,7 @@ import { type Call, replyJson, type Route } from '../http/app.ts';
 import { readBody } from '../http/body.ts';
 import { codecOf, parseJson } from '../http/content.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
-import { Problem } from '../http/problem.ts';
+import { tableNotFound } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 
 /** Values in and out as encoded bytes. */
@@ -74,10 +74,15 @@ export function tableNameOf(request: Request): string {
   return pathSegment(request, 2);
 }
 
-const TABLE_OPTIONS = z.strictObject({
-  order: z.enum(['hash', 'key']).exactOptional(),
-  containers: z.int().min(1).max(256).exactOptional(),
-});
+const TABLE_OPTIONS = z
+  .strictObject({
+    order: z.enum(['hash', 'key']).exactOptional(),
+    containers: z.int().min(1).max(256).exactOptional(),
+  })
+  .refine(({ order, containers = 1 }) => order !== 'key' || containers === 1, {
+    path: ['containers'],
+    error: 'a table of order "key" begins with one: leave it out',
+  });
 
 /** The routes of tables: list, look at, create and drop. */
 export function tableRoutes(tables: Tables): Route[] {
@@ -101,7 +106,7 @@ async function getTable(tables: Tables, { request, bounds }: Call): Promise<Resp
   const stats = await tables.use(name, bounds, async (table) => table.stats());
   // The time of creation stands in the root alone, which only the listing shows.
   const info = (await tables.list(bounds)).find((candidate) => candidate.name === name);
-  if (info === undefined) throw noTable(name);
+  if (info === undefined) throw tableNotFound(name);
   return replyJson({ ...info, stats });
 }
 
@@ -115,16 +120,13 @@ async function putTable(tables: Tables, { request, bounds }: Call): Promise<Resp
   return replyJson({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) }, isNew ? 201 : 200);
 }
 
+/** True also for a create that is sent again: whether the table began with as many is not known. */
 const CONTAINERS_IGNORED =
-  'containers has no effect: it says how many a new table begins with, and this table existed already';
+  'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
 async function deleteTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
   queryOf(request, []);
   const name = tableNameOf(request);
-  if (!(await tables.drop(name, bounds))) throw noTable(name);
+  if (!(await tables.drop(name, bounds))) throw tableNotFound(name);
   return new Response(null, { status: 204 });
-}
-
-function noTable(name: string): Problem {
-  return new Problem('table_not_found', `there is no table ${JSON.stringify(name)}; PUT /v1/tables/{table} creates it`);
 }

@@ -148,9 +148,12 @@ export class TableScan<V> implements Scan<V> {
   #checkIncarnation(incarnation: Id64): void {
     const expected = this.#state?.incarnation ?? this.#bounds.incarnation;
     if (expected === undefined || expected === incarnation) return;
-    throw new StoreError('conflict', 'the table was dropped and created again during the scan: begin anew', {
-      table: this.#engine.table,
-    });
+    // A cursor names no table, so one of another table looks like one of this table's past.
+    const message =
+      this.#state === undefined
+        ? 'the cursor is of another table, or of this one before it was dropped and created again: begin anew'
+        : 'the table was dropped and created again during the scan: begin anew';
+    throw new StoreError('conflict', message, { table: this.#engine.table });
   }
 }
 

@@ -4,15 +4,20 @@ import { createServer, type IncomingMessage, request, type RequestListener, type
 import type { AddressInfo } from 'node:net';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
 import { expect, test } from 'vitest';
+import type { Invocation } from '../../../functions/http/app.ts';
 import { handlerOf } from '../../../functions/azure/http.ts';
 
 /** A server as the library runs one in the worker, and one request of the host to it. */
-async function invoked(invocationId: string, serve: (response: ServerResponse, signal: AbortSignal) => Promise<void>) {
+async function invoked(
+  invocationId: string,
+  serve: (response: ServerResponse, signal: AbortSignal, target: string | undefined) => Promise<void>,
+  path = '/',
+) {
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
   const answer: RequestListener = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
     const app = {
-      fetch: async ({ signal }: Request) => {
-        await serve(outgoing, signal);
+      fetch: async ({ signal }: Request, { target }: Invocation = {}) => {
+        await serve(outgoing, signal, target);
         return new Response('');
       },
     };
@@ -23,7 +28,7 @@ async function invoked(invocationId: string, serve: (response: ServerResponse, s
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const host = request({ port, host: '127.0.0.1', headers: { 'x-ms-invocation-id': invocationId } });
+  const host = request({ port, path, host: '127.0.0.1', headers: { 'x-ms-invocation-id': invocationId } });
   host.on('error', () => {}).end();
   return { host, over: over.finally(() => server.close()) };
 }
@@ -48,4 +53,16 @@ test('leaves the signal of a request alone whose answer has arrived', async () =
   });
   await over;
   expect(seen?.aborted).toBe(false);
+});
+
+test('hands over the target of the request as it arrived', async () => {
+  let seen: string | undefined;
+  const serve = async (response: ServerResponse, _signal: AbortSignal, target: string | undefined) => {
+    seen = target;
+    response.end('done');
+  };
+  await (
+    await invoked('three', serve, '/v1/a\\b/../c?d')
+  ).over;
+  expect(seen).toBe('/v1/a\\b/../c?d');
 });

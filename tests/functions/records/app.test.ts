@@ -1,5 +1,6 @@
 // The HTTP suite on the app itself, in this process; and two instances of it beside each other.
 import { expect, test } from 'vitest';
+import type { App } from '../../../functions/http/app.ts';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
@@ -10,18 +11,44 @@ import { describeRecords } from '../suite/index.ts';
 
 const state = memoryState();
 
-function instance(): Client {
+function createApp(): App {
   const store = openStore({ driver: memoryDriver({ state }) });
-  const app = createRecordsApp({
+  return createRecordsApp({
     ...functionConfig(KEYS_ENV),
     timeoutMaxMs: 60_000,
     store: async () => store,
     log: () => {},
   });
+}
+
+function instance(): Client {
+  const app = createApp();
   return clientOf('the app', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
 }
 
 describeRecords(instance());
+
+test.each([
+  ['a backslash in the path', '/v1/tables/t/records/zz\\..\\k', '%5C'],
+  ['a backslash instead of a slash', '/v1\\tables', '%5C'],
+  ['a dot segment', '/v1/tables/t/records/zz/../k', 'in a batch'],
+  ['a dot segment at the end', '/v1/tables/t/records/..?x=1', 'in a batch'],
+  ['an escaped dot segment', '/v1/tables/t/records/%2E%2e/k', 'in a batch'],
+  ['a fragment', '/v1/tables/t/records/k#l', '%23'],
+])('a raw target with %s is malformed, whatever the parsed one is', async (_what, target, advice) => {
+  const app = createApp();
+  const request = new Request('http://localhost/v1/tables', { headers: { Authorization: `Bearer ${KEYS.admin}` } });
+  const problem = await expectProblem(await app.fetch(request, { target }), 400, 'malformed');
+  expect(problem.detail).toContain('write ');
+  expect(problem.detail).toContain(advice);
+});
+
+test('a raw target with dots within segments, or a backslash in its query, is taken', async () => {
+  const app = createApp();
+  const target = '/v1/tables/t/records/..a/.b/...?from=a/../b\\c';
+  const request = new Request('http://localhost/v1/tables', { headers: { Authorization: `Bearer ${KEYS.admin}` } });
+  expect((await app.fetch(request, { target })).status).toBe(200);
+});
 
 test('a table that another instance dropped is gone, and one that it created again is empty', async () => {
   const [here, there] = [instance(), instance()];

@@ -52,13 +52,14 @@ describe('an error of the store', () => {
     ['corrupt', 500, 'corrupt', null],
     ['aborted', 503, 'aborted', '1'],
   ])('%s becomes %i %s, with Retry-After %s', async (code, status, problem, retryAfter) => {
-    failure = new StoreError(code, 'what to do');
+    failure = new StoreError(code, 'what to do', { table: 't' });
+    const advice = code === 'not_found' ? 'there is no table "t"; PUT /v1/tables/{table} creates it' : 'what to do';
     const response = await send(RECORD);
     expect(response.headers.get('Content-Type')).toBe('application/problem+json');
     expect(await response.json()).toMatchObject({
       status,
       code: problem,
-      detail: expect.stringContaining('what to do'),
+      detail: expect.stringContaining(advice),
     });
     expect({ status: response.status, retryAfter: response.headers.get('Retry-After') }).toEqual({
       status,

@@ -90,7 +90,9 @@ export function describeConditions(client: Client): void {
       expect((await read({ Accept: MSGPACK, 'If-None-Match': tag })).status).toBe(304);
       expect((await read({ Accept: MSGPACK, 'If-None-Match': etag })).status).toBe(200);
       expect((await read({ 'If-None-Match': tag })).status).toBe(200);
-      expect((await read({ 'If-Match': tag })).status).toBe(200);
+      expect((await read({ Accept: MSGPACK, 'If-Match': tag })).status).toBe(200);
+      await expectProblem(await read({ 'If-Match': tag }), 412, 'precondition_failed');
+      await expectProblem(await read({ Accept: MSGPACK, 'If-Match': etag }), 412, 'precondition_failed');
       await expectProblem(await put(record, JSON_TYPE, '2', { 'If-None-Match': tag }), 412, 'precondition_failed');
       expect((await put(record, JSON_TYPE, '2', { 'If-Match': tag })).status).toBe(204);
       await expectProblem(await put(record, JSON_TYPE, '3', { 'If-Match': tag }), 412, 'precondition_failed');

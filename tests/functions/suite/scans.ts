@@ -69,6 +69,13 @@ export function describeScans(client: Client): void {
       }
     });
 
+    test('a cursor of another table is a conflict that says so', async () => {
+      const [one, other] = [await filled(client, 'key', 3), await filled(client, 'key', 3)];
+      const { cursor } = (await (await admin(`${one}/records?limit=1`)).json()) as { cursor: string };
+      const problem = await expectProblem(await admin(`${other}/records?cursor=${cursor}`), 409, 'conflict');
+      expect(problem.detail).toContain('the cursor is of another table');
+    });
+
     test('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
       const table = await freshTable('key');
       const long = '{ "n": [12345678901234567890, 1e400, 1.0], "s": "\\ud800" }';

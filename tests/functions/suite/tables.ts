@@ -19,7 +19,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
         404,
         'table_not_found',
       );
-      expect(problem.detail).toContain('PUT /v1/tables/');
+      expect(problem.detail).toBe('there is no table "nowhere"; PUT /v1/tables/{table} creates it');
       await expectProblem(await admin('/v1/tables/nowhere'), 404, 'table_not_found');
       await expectProblem(await admin('/v1/tables/nowhere', { method: 'DELETE' }), 404, 'table_not_found');
     });
@@ -32,14 +32,29 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       await expectProblem(await put(table, JSON_TYPE, '{"order":"hash"}'), 409, 'conflict');
     });
 
-    test('containers take effect when the table is created, and later a warning says that they have none', async () => {
+    test('containers take effect when the table is created, and a repeated PUT is warned that they may not have', async () => {
       const table = `${await freshTable()}c`;
       const created = await put(table, JSON_TYPE, '{"containers":2}');
       expect(created.status).toBe(201);
       expect(await created.json()).toEqual({ name: table.split('/').at(-1), order: 'hash' });
-      const again = await put(table, JSON_TYPE, '{"containers":8}');
+      const again = await put(table, JSON_TYPE, '{"containers":2}');
       expect(again.status).toBe(200);
-      expect(await again.json()).toMatchObject({ warnings: [expect.stringContaining('containers has no effect')] });
+      expect(await again.json()).toMatchObject({
+        warnings: [expect.stringMatching(/^containers applies when .* sent before/)],
+      });
+    });
+
+    test('order key with containers is invalid, whether the table exists or not', async () => {
+      const table = await freshTable('key');
+      for (const path of [table, `${table}c`]) {
+        const problem = await expectProblem(
+          await put(path, JSON_TYPE, '{"order":"key","containers":8}'),
+          400,
+          'invalid',
+        );
+        expect(problem.detail).toBe('containers: a table of order "key" begins with one: leave it out');
+      }
+      expect((await put(table, JSON_TYPE, '{"order":"key","containers":1}')).status).toBe(200);
     });
 
     test('a dropped and recreated table shows none of its old records', async () => {

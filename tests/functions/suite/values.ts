@@ -145,6 +145,16 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       expect(read.headers.get('Content-Type')).toBe(type);
     });
 
+    test.each(['2', '-1', '1.5', '0.1234', 'x', ''])('a weight in Accept of q=%s is malformed', async (weight) => {
+      const accept = { headers: { Accept: `${MSGPACK}, ${JSON_TYPE};q=${weight}` } };
+      const table = await freshTable();
+      await put(`${table}/records/k`, JSON_TYPE, '1');
+      for (const path of [`${table}/records/k`, `${table}/records`]) {
+        const problem = await expectProblem(await admin(path, accept), 400, 'malformed');
+        expect(problem.detail).toContain('a q in Accept');
+      }
+    });
+
     test.each([JSON_TYPE, MSGPACK] as const)(
       '%s may be nested 100 levels deep, in either form, and no deeper',
       async (type) => {

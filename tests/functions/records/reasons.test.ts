@@ -1,0 +1,67 @@
+// What a body that does not fit its schema is answered: the place, what is expected there, and which members are known.
+import { expect, test } from 'vitest';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore } from '../../../shared/store/index.ts';
+
+const store = openStore({ driver: memoryDriver() });
+const app = createRecordsApp({
+  auth: { mode: 'none' },
+  timeoutMs: 5_000,
+  timeoutMaxMs: 10_000,
+  store: async () => store,
+  log: () => {},
+});
+
+async function detailOf(method: string, path: string, body: unknown): Promise<string> {
+  const init = { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await app.fetch(new Request(`http://localhost${path}`, init));
+  const { code, detail } = (await response.json()) as { code: string; detail: string };
+  expect(code).toBe('invalid');
+  return detail;
+}
+
+const get = { op: 'get', key: 'a' };
+const put = { op: 'put', key: 'a', value: 1 };
+const KNOWN = 'op, key, value, data, contentType, ifVersion, ifAbsent, ttlMs';
+
+test.each<[operation: unknown, detail: string]>([
+  [1, 'operations.0: expected an object'],
+  [{ op: 'copy' }, 'operations.0.op: expected "put" or "get" or "delete"'],
+  [{ op: 'get', key: 5 }, 'operations.0.key: expected text'],
+  [{ op: 'get' }, 'operations.0.key: it is missing; expected text'],
+  [{ ...get, x: 1, y: 2 }, 'operations.0: unknown member "x", "y"; known: op, key'],
+  [{ ...get, ['x'.repeat(5_000)]: 1 }, `operations.0: unknown member "${'x'.repeat(40)}"; known: op, key`],
+  [{ ...put, vlaue: 1 }, `operations.0: unknown member "vlaue"; known: ${KNOWN}`],
+  [{ ...put, ttlMs: '5' }, 'operations.0.ttlMs: expected a number'],
+  [{ ...put, ttlMs: 1.5 }, 'operations.0.ttlMs: expected a whole number'],
+  [{ ...put, ttlMs: 0 }, 'operations.0.ttlMs: expected 1 or more'],
+  [{ ...put, ttlMs: 1e15 }, 'operations.0.ttlMs: expected at most 3153600000000'],
+  [{ ...put, ifAbsent: false }, 'operations.0.ifAbsent: expected true'],
+  [{ op: 'put', key: 'a', data: 1 }, 'operations.0.data: data is bin in MessagePack, base64 text in JSON'],
+  [
+    { op: 'put', key: 'a', data: '', contentType: 'text/plain' },
+    'operations.0.contentType: expected "application/json" or "application/msgpack" or "application/octet-stream"',
+  ],
+])('an operation %j', async (operation, detail) => {
+  expect(await detailOf('POST', '/v1/tables/t/batch', { operations: [operation] })).toBe(detail);
+});
+
+test.each<[body: unknown, detail: string]>([
+  [[], 'body: expected an object'],
+  [{}, 'operations: it is missing; expected an array'],
+  [{ operations: [] }, 'operations: expected 1 or more items'],
+  [{ operations: Array.from({ length: 1_001 }, () => get) }, 'operations: expected at most 1000 items'],
+  [{ operations: [get], dry: true }, 'body: unknown member "dry"; known: operations'],
+])('a batch %#', async (body, detail) => {
+  expect(await detailOf('POST', '/v1/tables/t/batch', body)).toBe(detail);
+});
+
+test.each<[body: unknown, detail: string]>([
+  [{ ordr: 'key' }, 'body: unknown member "ordr"; known: order, containers'],
+  [{ order: 'random' }, 'order: expected "hash" or "key"'],
+  [{ containers: 257 }, 'containers: expected at most 256'],
+  [{ order: 'key', containers: 2 }, 'containers: a table of order "key" begins with one: leave it out'],
+])('options of a table %j', async (body, detail) => {
+  expect(await detailOf('PUT', '/v1/tables/t', body)).toBe(detail);
+});
