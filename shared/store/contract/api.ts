@@ -216,7 +216,10 @@ export interface Table<V> {
    * await users.put('user:1', { name: 'Ada L.' }, { ifVersion: version });
    */
   put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;
-  /** An outcome for each item, in order; equal keys take effect in order. Cost: requests by containers. */
+  /**
+   * An outcome for each item, in order; equal keys take effect in order. Items must not change until it settles: a large batch is encoded as its
+   * turn comes. Cost: requests by containers.
+   */
   putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]>;
   /**
    * Reads and writes in one step: `change` gets the present record and returns the new value, or undefined to change nothing. It is
