@@ -91,7 +91,7 @@ const DEFAULT_LIMITS: DriverLimits = {
 };
 
 const NO_FAULT: MemoryFault = {};
-/** Before all ids. */
+/** Sorts before all ids. */
 const AT_START = '' as ListCursor;
 
 export function memoryState(): MemoryState {
@@ -254,7 +254,7 @@ function sameParts(a: ReadonlyMap<PartName, Uint8Array>, b: ReadonlyMap<PartName
   });
 }
 
-/** Not by `slice`, which on a Buffer shares the memory. */
+/** Copies bytes. A Buffer's `slice` would share its memory. */
 function copyOf(write: Write): Write {
   return { ...write, parts: write.parts.map((part) => ({ ...part, bytes: new Uint8Array(part.bytes) })) };
 }

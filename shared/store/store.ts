@@ -78,7 +78,7 @@ class ContainerStore implements Store {
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
     const opened = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
-    // Kept only for tables that exist: calls with names of none must not fill the memory.
+    // Only tables that exist have an engine that stays: calls with other names must not fill the memory.
     const engine = this.#engines.get(name) ?? createEngine(this.#shared, name, this.#driver);
     this.#engines.set(name, engine);
     const { isNew, root } = opened;
@@ -128,7 +128,7 @@ class ContainerStore implements Store {
     return this.#deadlines.bound(this.#deadlines.begin(options), work);
   }
 
-  /** Work on a table as a whole, which ends with its call: with `unknown` if it had begun to write. */
+  /** Does work on a whole table. It ends when its call ends, with `unknown` if it had written anything by then. */
   #administer<T>(table: string, options: CallOptions | undefined, work: (engine: Engine) => Promise<T>): Promise<T> {
     this.#assertOpen();
     const call = new CallDriver(this.#driver);

@@ -90,7 +90,7 @@ function line(report: Report, series: Omit<Coordinates, 'concurrency'>, at: numb
   };
 }
 
-/** On the side of the point where the next one of its concurrency is further away; nowhere if it would cover that one. The table has the figure. */
+/** Which side of a point its label stands on: where the neighbouring point is further away. No label where it would cover that point: the table has every figure. */
 function labelPlace(value: number, others: readonly number[], pxPerFactorTen: number) {
   const room = (some: readonly number[]): number =>
     Math.min(...some.map((other) => Math.abs(Math.log10(other / value)))) * pxPerFactorTen;

@@ -68,7 +68,7 @@ export interface TableCalls {
   close(): void;
 }
 
-/** What may be without TLS is not judged here. */
+/** Opens the calls; no I/O. The factory has judged whether the endpoint may do without TLS. */
 export function tableCalls({
   endpoint,
   tableName,

@@ -15,7 +15,7 @@ import { beforeBound } from '../format/position.ts';
 import { drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 
-/** More steps to the right on one level than any table has: a chain that long has a cycle. */
+/** No level has as many nodes: a walk that takes more steps goes in a circle. */
 const STEPS_MAX = 10_000_000;
 
 type Fate = 'lives' | 'removed' | 'left';
@@ -36,7 +36,7 @@ export async function vacuumTable(engine: Engine): Promise<VacuumReport> {
   return report;
 }
 
-/** Ids reached by links alone, level by level: a first sieve, so that living nodes need no proof each. Empty where the table is none. */
+/** Ids reached by links alone, level by level: a first sieve, so that not every living node needs a proof of its own. Empty if the table does not exist. */
 async function linkedNodes(engine: Engine): Promise<ReadonlySet<EntityId>> {
   const linked = new Set<EntityId>();
   const root = await engine.reader.readWhole(rootId(engine.table));
@@ -61,7 +61,7 @@ async function rightOf(engine: Engine, { header }: Snapshot): Promise<Snapshot |
 async function judge(engine: Engine, id: EntityId): Promise<Fate> {
   const node = await engine.reader.readPages(id, []);
   if (node === undefined || node.header.container === ROOT_CONTAINER) return 'lives';
-  // Read after this version of the node was read, as a foreign incarnation demands.
+  // A node of another incarnation may go only if the root is read after the node: then no recreation in between can own it.
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined) return 'left';
   const isForeign = root.header.incarnation !== node.header.incarnation || root.header.state === 'removed';
@@ -119,7 +119,7 @@ function childFor(engine: Engine, branch: Snapshot, low: Uint8Array): Id64 | und
   return childrenOf(branch, engine.table).findLast((child) => compareBytes(child.low, low) <= 0)?.child;
 }
 
-/** (c) On condition of the version that was judged. */
+/** (c) Removes the node if it still has the version that was judged. */
 async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
   const outcome = await sendRemoval(engine, { id: node.id, version: node.version });
   if (outcome?.kind !== 'removed') return 'left';
@@ -127,7 +127,7 @@ async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
   return 'removed';
 }
 
-/** What drivers left when they tried their provider out. */
+/** Removes the probes that drivers wrote to try their provider out. */
 async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) {
     const version = await engine.reader.versionOf(id);

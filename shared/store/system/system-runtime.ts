@@ -14,7 +14,7 @@ export const systemRuntime: Runtime = {
     try {
       await delay(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
     } catch {
-      // The abort is the wake-up call.
+      // An abort ends the sleep: that is no error.
     }
   },
   nextTurn: () => immediate(),
