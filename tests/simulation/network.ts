@@ -7,7 +7,7 @@ import { decodeNode } from './decode.ts';
 import type { Events } from './events.ts';
 import type { Life } from './process.ts';
 import type { Fault, Latency, Mishap, Scenario } from './scenario.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler } from '../../shared/model/time/scheduler.ts';
 import { entityId, partName } from '../support/ids.ts';
 
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,7 @@ import { compressHere } from '../../shared/store/format/compression.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { Chance } from './chance.ts';
 import type { Scenario } from './scenario.ts';
-import type { Owner, Scheduler } from './scheduler.ts';
+import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
 
 /** What the clocks show when a run begins. */
 export const START_WALL_MS = 1_700_000_000_000;

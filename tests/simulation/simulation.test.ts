@@ -10,7 +10,7 @@ import { runSeeds } from './parallel.ts';
 import { Process } from './process.ts';
 import { run } from './run.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
-import { Scheduler } from './scheduler.ts';
+import { Scheduler } from '../../shared/model/time/scheduler.ts';
 import { shrink } from './shrink.ts';
 import { entityId } from '../support/ids.ts';
 

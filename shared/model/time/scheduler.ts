@@ -1,6 +1,7 @@
-// Virtual time. One heap holds everything that is to happen: requests that arrive, replies, timers. The seed breaks ties, and between two
-// events the engine runs until it waits for the next; so a seed is one run, and no run waits for a clock.
-import { randomSource } from '../support/virtual-runtime.ts';
+// Virtual time, of the simulation and of the model of the clouds. One heap holds everything that is to happen: requests that arrive, replies,
+// timers. The seed breaks ties, and between two events the engine runs until it waits for the next; so a seed is one run, and no run waits for
+// a clock.
+import { seededRandom } from '../../compare/data/random.ts';
 
 /** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
 export interface Owner {
@@ -24,7 +25,7 @@ export class Scheduler {
   afterStep: () => void = () => undefined;
 
   constructor(seed: number) {
-    this.#draw = randomSource(seed);
+    this.#draw = seededRandom(seed);
   }
 
   get nowMs(): number {
