@@ -169,6 +169,25 @@ export function memoryDriver(options: MemoryOptions = {}): Driver {
   };
 }
 
+/** What requests do to a state, at once and without checks: for a provider that has a clock and failures of its own. */
+export interface MemoryEffects {
+  read(requests: readonly ReadRequest[]): readonly (Entity | undefined)[];
+  /** In order, up to the first that is refused; of several, all are then `unknown`. Keeps the writes' bytes. */
+  write(writes: readonly Write[]): readonly WriteOutcome[];
+  /** As `write`. */
+  remove(removals: readonly Removal[]): readonly RemoveOutcome[];
+  list(prefix: string, cursor: ListCursor | undefined, count: number): ListPage;
+}
+
+export function memoryEffects(state: MemoryState, limits: DriverLimits): MemoryEffects {
+  return {
+    read: (requests) => requests.map((request) => readOne(state, request)),
+    write: (writes) => applyRequest<Write, WriteOutcome>(writes, undefined, (w) => applyWrite(state, limits, w)),
+    remove: (removals) => applyRequest<Removal, RemoveOutcome>(removals, undefined, (r) => applyRemoval(state, r)),
+    list: (prefix, cursor, count) => listPage(state, prefix, cursor, count),
+  };
+}
+
 /** Applies a request as the weakest provider does: in order, up to the first bad member, or whatever subset `only` says. */
 function applyRequest<T, O>(
   members: readonly T[],
