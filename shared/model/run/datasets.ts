@@ -45,10 +45,13 @@ async function load({ records, recordBytes, limits, seed }: DatasetOptions): Pro
   const work = async (): Promise<void> => {
     const table = await store.table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes' });
     for (let first = 0; first < records; first += LOADED_PER_CALL) {
-      const items = Array.from({ length: Math.min(LOADED_PER_CALL, records - first) }, (_, offset): PutItem<Uint8Array> => {
-        const index = first + offset;
-        return { key: keyOf(index), value: valueOf(index, 0) };
-      });
+      const items = Array.from(
+        { length: Math.min(LOADED_PER_CALL, records - first) },
+        (_, offset): PutItem<Uint8Array> => {
+          const index = first + offset;
+          return { key: keyOf(index), value: valueOf(index, 0) };
+        },
+      );
       for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') throw outcome.error;
     }
   };

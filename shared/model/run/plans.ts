@@ -49,7 +49,7 @@ function cellsOf(row: Row, provider: ModelCell['provider'], seed: number): Model
     fleet: { kind: 'fixed', instances },
     load: { callers: instances * callersEach },
     ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
-    window: { warmupMs: 10_000, warmupOperationsMax: 40_000, windowMs: 30_000, operationsMax: 20_000 },
+    window: { warmupMs: 10_000, warmupOperationsMax: 12_000, windowMs: 15_000, operationsMax: 6_000 },
     seed,
     settings: {},
   }));

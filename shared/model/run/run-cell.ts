@@ -67,7 +67,7 @@ async function clientsOf(cell: ModelCell, service: ModelledService): Promise<Cli
 }
 
 function plainClients(
-  { records, recordBytes, workload }: ModelCell,
+  { recordBytes, workload }: ModelCell,
   layout: Exclude<ModelCell['layout'], 'container'>,
   service: ModelledService,
 ): Clients {
@@ -75,7 +75,6 @@ function plainClients(
   const state = plainState(isLoad ? undefined : () => recordBytes + keyOf(0).length);
   const table = new PlainTable(service, state, tenantOf);
   const clients = new Map<Instance, Client>();
-  void records;
   return {
     of: (instance) => {
       const known = clients.get(instance);
