@@ -29,7 +29,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/drivers': ['common', 'datastore azure-tables', '*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
-  'shared/model': ['time'],
+  'shared/model': ['time', 'data'],
   functions: ['http', 'records compare instance', 'gcp azure'],
   infra: ['processes package cli', 'emulators hosts', 'start bench', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
@@ -72,7 +72,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/compare/cell', STORE, 'zod', 'p-limit', 'hdr-histogram-js', 'node:timers/promises'],
   ['shared/compare/report', 'zod', 'echarts'],
   ['shared/compare', 'zod'],
-  ['shared/model', 'shared/compare/data'],
+  ['shared/model', 'shared/compare/data', 'shared/compare/dimensions.ts'],
   [
     'functions/gcp',
     STORE,
