@@ -41,7 +41,7 @@ export async function runCells(cells: readonly ModelCell[], options: WorkersOpti
 }
 
 async function ask(worker: Worker, cell: ModelCell, signal: AbortSignal): Promise<ModelResult> {
-  worker.postMessage(cell);
+  worker.postMessage(cell, []);
   const [answer] = (await once(worker, 'message', { signal })) as [Answer];
   if ('result' in answer) return answer.result;
   throw new Error(`the cell ${cell.provider} ${cell.layout} ${cell.case} failed: ${answer.error}`);

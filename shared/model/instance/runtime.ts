@@ -1,6 +1,6 @@
 // What a store inside a modelled instance takes for the world: clocks, timers and chance of the run.
 import type { Random } from '../../compare/data/random.ts';
-import { type Compressor, type Runtime } from '../../store/contract/runtime.ts';
+import type { Compressor, Runtime } from '../../store/contract/runtime.ts';
 import { ON_THE_SPOT } from '../../store/format/compression.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 

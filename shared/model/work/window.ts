@@ -96,5 +96,6 @@ export class Window {
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code, failure } = error as { code?: unknown; failure?: unknown };
-  return String(code ?? failure ?? error.name);
+  const named = code ?? failure;
+  return typeof named === 'string' ? named : error.name;
 }
