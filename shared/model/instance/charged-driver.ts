@@ -11,7 +11,11 @@ export function chargedDriver(driver: Driver, processor: Processor, costs: Conta
   let inFlight = 0;
   const { request, entity, kib } = costs;
 
-  async function charged<T>(cost: Cost, more: { sent: number; answered: (answer: T) => number }, send: () => Promise<T>) {
+  async function charged<T>(
+    cost: Cost,
+    more: { sent: number; answered: (answer: T) => number },
+    send: () => Promise<T>,
+  ) {
     inFlight += 1;
     try {
       const half = costAt(cost, inFlight) / 2;

@@ -22,6 +22,8 @@ export interface ModelCell {
   readonly containerBytesMax?: number;
   readonly window: WindowOptions;
   readonly seed: number;
+  /** False: operations cost no processor time. */
+  readonly hasProcessor: boolean;
   /** Parameters of the provider that are not at their middle. */
   readonly settings: Readonly<Record<string, number | Level>>;
 }

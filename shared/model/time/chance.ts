@@ -3,7 +3,7 @@
 import { type Random, scramble32, seededRandom } from '../../compare/data/random.ts';
 
 /** What draws numbers, as the first part of a source's name. */
-export const CHANCE = { service: 1, runtime: 2, keys: 3, arrivals: 4, dataset: 5 } as const;
+export const CHANCE = { ties: 0, service: 1, runtime: 2, keys: 3, arrivals: 4, dataset: 5 } as const;
 
 /** A seed for the source of this name. */
 export function seedOf(seed: number, ...name: readonly number[]): number {

@@ -11,6 +11,7 @@ export interface WindowOptions {
   readonly operationsMax: number;
 }
 
+/** Whoever counts what is spent within the window. */
 export interface WindowListener {
   readonly opened: () => void;
   readonly closed: () => void;
@@ -32,13 +33,11 @@ export class Window {
   /** Operations of each caller answered within the window. */
   readonly byCaller: Uint32Array;
   readonly #scheduler: Scheduler;
-  readonly #options: WindowOptions;
-  readonly #listener: WindowListener;
+  readonly #options: WindowOptions & { readonly listener: WindowListener };
 
-  constructor(scheduler: Scheduler, callers: number, options: WindowOptions, listener: WindowListener) {
+  constructor(scheduler: Scheduler, callers: number, options: WindowOptions & { readonly listener: WindowListener }) {
     this.#scheduler = scheduler;
     this.#options = options;
-    this.#listener = listener;
     this.byCaller = new Uint32Array(callers);
     scheduler.at(scheduler.nowMs + options.warmupMs, () => this.#open());
   }
@@ -73,14 +72,14 @@ export class Window {
   #open(): void {
     if (this.openedMs < Infinity) return;
     this.openedMs = this.#scheduler.nowMs;
-    this.#listener.opened();
+    this.#options.listener.opened();
     this.#scheduler.at(this.openedMs + this.#options.windowMs, () => this.#close());
   }
 
   #close(): void {
     if (this.isOver) return;
     this.closedMs = this.#scheduler.nowMs;
-    this.#listener.closed();
+    this.#options.listener.closed();
   }
 
   #countError(error: unknown): void {

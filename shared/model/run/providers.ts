@@ -1,0 +1,21 @@
+// The numbers that a cell is played with.
+import type { Provider } from '../../compare/dimensions.ts';
+import { AZURE_TABLES_2026_11 } from '../data/azure-tables-2026-11.ts';
+import { DATASTORE_2026_11 } from '../data/datastore-2026-11.ts';
+import type { ProviderData } from '../data/parameters.ts';
+import type { ProcessorCosts } from '../data/processor.ts';
+import type { ModelCell } from './cell.ts';
+
+export const PROVIDER_DATA: Readonly<Record<Provider, ProviderData>> = {
+  datastore: DATASTORE_2026_11,
+  'azure-tables': AZURE_TABLES_2026_11,
+};
+
+export function dataOf(provider: Provider): ProviderData {
+  return PROVIDER_DATA[provider];
+}
+
+/** What the instances' processors are charged; undefined where they are not modelled. */
+export function costsOf({ hasProcessor }: ModelCell): ProcessorCosts | undefined {
+  return hasProcessor ? undefined : undefined;
+}
