@@ -34,7 +34,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   infra: ['processes package cli', 'emulators hosts', 'start bench', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/bench': ['contest', '*.ts'],
+  'infra/bench': ['contest', 'calibration', '*.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
@@ -108,6 +108,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
   ['infra/cli', 'shared/compare/plan', 'shared/compare/report', 'cli-progress', 'zod', 'node:'],
+  ['infra/bench', STORE, 'shared/drivers/', 'shared/compare/', 'shared/model/data', 'package:', 'node:'],
   ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],
