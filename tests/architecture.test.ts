@@ -34,7 +34,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   infra: ['processes package cli', 'emulators hosts', 'start bench model', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/bench': ['contest', '*.ts'],
+  'infra/bench': ['contest', 'calibration', '*.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
@@ -91,7 +91,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'shared/drivers/memory.ts',
     'shared/compare/data',
   ],
-  ['shared/model', STORE, 'shared/drivers/memory.ts', 'shared/compare/'],
+  ['shared/model', STORE, 'shared/drivers/memory.ts', 'shared/compare/', 'zod'],
   [
     'functions/gcp',
     STORE,
@@ -118,6 +118,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
   ['infra/cli', 'shared/compare/plan', 'shared/compare/report', 'cli-progress', 'zod', 'node:'],
+  ['infra/bench', STORE, 'shared/drivers/', 'shared/compare/', 'shared/model/data', 'package:', 'node:'],
   ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/model/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],

@@ -64,10 +64,10 @@ export interface ProcessorCosts {
 
 /** One load as it was measured, and what the table makes of it. */
 export interface MeasuredLoad {
-  /** `datastore record get`, `azure-tables container put 64 KiB`, `memory container get default`. */
+  /** Where and what: `datastore record get`; of this store the containers' size too: `azure-tables put, 64 KiB`, `memory get, any size, cold`. */
   readonly load: string;
   readonly inFlight: number;
-  /** Microseconds an operation: the median of the rounds, the lowest and the highest. */
+  /** Microseconds an operation, or a record of many: the median of the rounds, the lowest and the highest. */
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;

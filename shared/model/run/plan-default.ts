@@ -3,7 +3,7 @@ import type { PlanInput, RowInput } from './plan.ts';
 
 const CALLERS = [1, 8, 32, 256, 1_000, 10_000];
 const INSTANCES = [1, 4, 16, 64, 256];
-const CONTAINERS_KIB = [16, 64, 256, 1_000];
+const CONTAINERS_KIB = [16, 64, 256, 700];
 const RECORDS = [10_000, 100_000, 1_000_000, 1_000_000_000];
 const ARRIVALS = [50, 200, 800];
 

@@ -50,7 +50,7 @@ const rowSchema = z.strictObject({
   arrivals: z
     .strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(['poisson', 'fixed']) })
     .optional(),
-  containerKib: z.int().min(8).max(1_024).optional(),
+  containerKib: z.int().min(8).max(700).optional(),
   warmupMs: ms.optional(),
   warmupOperationsMax: count(10_000_000).optional(),
   windowMs: ms.optional(),
@@ -227,7 +227,7 @@ function placeOf(row: Row, across: Across): number {
     case 'instances':
       return row.instances;
     case 'containerKib':
-      return row.containerKib ?? 1_024;
+      return row.containerKib ?? 0;
     case 'records':
       return row.records;
     case 'arrivals':

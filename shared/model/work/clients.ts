@@ -45,7 +45,7 @@ export function plainClient({ layout, table, instance, keyOf, recordBytes, costs
 
   async function conditional({ key, bytes }: { key: string; bytes: number }): Promise<void> {
     const cost = at(single?.conditional);
-    const { conflicts } = await charged(instance, cost, () => table.putIfUnchanged(key, bytes));
+    const conflicts = await charged(instance, cost, () => table.putIfUnchanged(key, bytes));
     // Known only now: each try took what the first one took.
     await instance.processor.spend(conflicts * cost);
   }
