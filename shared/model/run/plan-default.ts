@@ -10,11 +10,11 @@ const ARRIVALS = [50, 200, 800];
 /** As Cloud Run starts instances by default, 80 requests each; Flex Consumption does it alike. */
 const FOLLOWING = { concurrency: 80, startMs: 1_000, instancesMax: 256 };
 
-const few: Partial<RowInput> = { operationsMax: 1_000, warmupOperationsMax: 1_000 };
+const few: Partial<RowInput> = { operationsMax: 1_100, warmupOperationsMax: 800 };
 
 export const DEFAULT_PLAN: PlanInput = {
   name: 'default',
-  window: { warmupOperationsMax: 1_500, operationsMax: 1_500 },
+  window: { warmupOperationsMax: 1_200, operationsMax: 1_200 },
   groups: [
     {
       title: 'Gets against callers, on as many instances as 80 each need',

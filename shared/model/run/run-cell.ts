@@ -97,14 +97,20 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
   };
 }
 
-/** The slowest caller's operations as a share of the mean caller's: 1 where all get as much, 0 where one gets nothing; null without callers. */
+/** With fewer operations a caller on average, which caller is the slowest is chance. */
+const OPERATIONS_OF_CALLER_MIN = 10;
+
+/**
+ * The slowest caller's operations as a share of the mean caller's: 1 where all get as much, 0 where one gets nothing. Null without callers, and
+ * where they had fewer than 10 operations on average.
+ */
 export function slowestCallerOf(byCaller: Uint32Array): number | null {
-  if (byCaller.length === 0) return null;
   let sum = 0;
   let least = Infinity;
   for (const count of byCaller) {
     sum += count;
     least = Math.min(least, count);
   }
-  return sum === 0 ? 0 : least / (sum / byCaller.length);
+  const mean = sum / byCaller.length;
+  return mean >= OPERATIONS_OF_CALLER_MIN ? least / mean : null;
 }

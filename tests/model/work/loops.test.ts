@@ -67,8 +67,12 @@ test('arrivals that find no free place wait, and their latency counts from when 
 describe('fairness', () => {
   test('is the slowest caller against the mean', () => {
     expect(slowestCallerOf(Uint32Array.of(10, 20, 30))).toBe(0.5);
-    expect(slowestCallerOf(Uint32Array.of(7, 7))).toBe(1);
-    expect(slowestCallerOf(Uint32Array.of(0, 7))).toBe(0);
+    expect(slowestCallerOf(Uint32Array.of(17, 17))).toBe(1);
+    expect(slowestCallerOf(Uint32Array.of(0, 20))).toBe(0);
+  });
+
+  test('is not told where callers had few operations, or where there are none', () => {
+    expect(slowestCallerOf(Uint32Array.of(9, 10))).toBeNull();
     expect(slowestCallerOf(new Uint32Array(0))).toBeNull();
   });
 
