@@ -1,0 +1,109 @@
+// Runs one cell in virtual time: its instances come up cold on a table that is there, callers work for a while uncounted, then comes the window.
+import { encodeHistogram, latenciesOf } from '../../compare/cell/histogram.ts';
+import { dollarsPerMillionRecords } from '../../compare/report/prices.ts';
+import { PRICES_2026_11 } from '../../compare/report/prices-2026-11.ts';
+import { ProviderParameters } from '../data/parameters.ts';
+import { Fleet } from '../instance/fleet.ts';
+import type { Instance } from '../instance/instance.ts';
+import { ModelledService } from '../service/service.ts';
+import { CHANCE, seedOf, sourceOf } from '../time/chance.ts';
+import { Scheduler } from '../time/scheduler.ts';
+import { closedLoop, type Loop, openLoop } from '../work/loops.ts';
+import { LOAD_RECORDS_PER_CALL, type Operation, operationSource } from '../work/operations.ts';
+import { Window } from '../work/window.ts';
+import type { ModelCell, ModelResult } from './cell.ts';
+import { type Clients, clientsOf } from './layouts.ts';
+import { costsOf, dataOf } from './providers.ts';
+import { Spent } from './spent.ts';
+
+const STEPS_MAX = 1_000_000_000;
+/** What is in flight when the window closes is waited for so long: longer than any call's own deadline. */
+const DRAIN_MS = 60_000;
+
+/** The same cell always has the same result. Rejects if the table cannot be prepared, or if nothing moves any more. */
+export async function runCell(cell: ModelCell): Promise<ModelResult> {
+  const scheduler = new Scheduler(seedOf(cell.seed, CHANCE.ties));
+  const parameters = new ProviderParameters(dataOf(cell.provider), cell.settings);
+  const service = new ModelledService({ scheduler, parameters, seed: seedOf(cell.seed, CHANCE.service) });
+  const fleet = new Fleet(scheduler, cell.fleet);
+  const clients = await clientsOf(cell, service, costsOf(cell));
+  const spent = new Spent(service.counters, fleet, clients);
+  const callers = 'callers' in cell.load ? cell.load.callers : 0;
+  const window = new Window(scheduler, callers, { ...cell.window, listener: spent });
+  const call = async (instance: Instance, operation: Operation): Promise<void> =>
+    (await clients.of(instance))(operation);
+  const loop: Loop = { scheduler, fleet, window, nextOperation: operationSource(cell), call };
+  await scheduler.run(Promise.race([callersOf(cell, loop), lastMoment(cell, loop)]), STEPS_MAX);
+  return resultOf(cell, { scheduler, window, spent, clients, parameters });
+}
+
+function callersOf({ load, seed }: ModelCell, loop: Loop): Promise<void> {
+  if ('callers' in load) return closedLoop(loop, load.callers);
+  return openLoop(loop, load, sourceOf(seed, CHANCE.arrivals));
+}
+
+function lastMoment({ window: { warmupMs, windowMs } }: ModelCell, { scheduler }: Loop): Promise<void> {
+  return scheduler.after(warmupMs + windowMs + DRAIN_MS);
+}
+
+interface Ended {
+  readonly scheduler: Scheduler;
+  readonly window: Window;
+  readonly spent: Spent;
+  readonly clients: Clients;
+  readonly parameters: ProviderParameters;
+}
+
+function resultOf(cell: ModelCell, { scheduler, window, spent, clients, parameters }: Ended): ModelResult {
+  const { billable, ...counters } = spent.counters;
+  const windowMs = window.closedMs - window.openedMs;
+  const operations = window.operations * (cell.workload === 'load' ? LOAD_RECORDS_PER_CALL : 1);
+  const per = (count: number): number => (operations === 0 ? 0 : count / operations);
+  const { operations: timed, ...latencies } = latenciesOf(window.histogram);
+  const busy = spent.busyMs.map((ms) => ms / windowMs);
+  const prices = PRICES_2026_11.providers[cell.provider];
+  return {
+    cell,
+    warmupMs: window.openedMs,
+    windowMs,
+    operations,
+    operationsPerSecond: operations / (windowMs / 1_000),
+    meanMs: window.operations === 0 ? 0 : window.latencyMs / window.operations,
+    timed,
+    ...latencies,
+    histogram: encodeHistogram(window.histogram),
+    requestsPerOperation: per(counters.requests),
+    billedPerOperation: per(billable.reads + billable.writes + billable.deletes),
+    conflictsPerOperation: per(counters.conflicts),
+    dollarsPerMillion: operations === 0 ? 0 : dollarsPerMillionRecords(billable, operations, prices),
+    bytesReadPerOperation: per(counters.bytesRead),
+    bytesWrittenPerOperation: per(counters.bytesWritten),
+    slowestCaller: slowestCallerOf(window.byCaller),
+    instances: spent.busyMs.length,
+    processorBusiest: Math.max(0, ...busy),
+    processorMean: busy.reduce((sum, share) => sum + share, 0) / Math.max(1, busy.length),
+    errors: window.errors,
+    warmupErrors: window.warmupErrors,
+    unfinished: window.begun - window.ended,
+    throttled: counters.throttled,
+    contended: counters.contended,
+    lost: counters.lost,
+    timedOut: counters.timedOut,
+    splits: spent.splits,
+    containers: clients.containers(),
+    parameters: parameters.used,
+    steps: scheduler.steps,
+  };
+}
+
+/** The slowest caller's operations as a share of the mean caller's: 1 where all get as much, 0 where one gets nothing; null without callers. */
+export function slowestCallerOf(byCaller: Uint32Array): number | null {
+  if (byCaller.length === 0) return null;
+  let sum = 0;
+  let least = Infinity;
+  for (const count of byCaller) {
+    sum += count;
+    least = Math.min(least, count);
+  }
+  return sum === 0 ? 0 : least / (sum / byCaller.length);
+}
