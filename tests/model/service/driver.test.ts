@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { memoryState } from '../../shared/drivers/memory.ts';
-import { calmProvider } from '../../shared/model/data/calm.ts';
-import { ProviderParameters } from '../../shared/model/data/parameters.ts';
-import { modelledDriver } from '../../shared/model/service/driver.ts';
-import { PlainTable, plainState } from '../../shared/model/service/plain.ts';
-import { ModelledService } from '../../shared/model/service/service.ts';
-import { Scheduler } from '../../shared/model/time/scheduler.ts';
-import { entityId, partName } from '../support/ids.ts';
+import { memoryState } from '../../../shared/drivers/memory.ts';
+import { calmProvider } from '../../../shared/model/data/calm.ts';
+import { ProviderParameters } from '../../../shared/model/data/parameters.ts';
+import { modelledDriver } from '../../../shared/model/service/driver.ts';
+import { PlainTable, plainState } from '../../../shared/model/service/plain.ts';
+import { ModelledService } from '../../../shared/model/service/service.ts';
+import { Scheduler } from '../../../shared/model/time/scheduler.ts';
+import { entityId, partName } from '../../support/ids.ts';
 
 function calm(provider: 'datastore' | 'azure-tables') {
   const scheduler = new Scheduler(1);
