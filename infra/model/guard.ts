@@ -24,8 +24,10 @@ export async function checkGuard(results: readonly ModelResult[]): Promise<strin
 /** Keeps the figures, and tells what moved. */
 export async function acceptGuard(results: readonly ModelResult[]): Promise<string> {
   const text = textOf(results);
-  const changes = guardChanges(await keptText(), text);
+  const kept = await keptText();
   await writeFile(FILE, text);
+  if (kept === '') return `${results.length} rows are kept in ${FILE}`;
+  const changes = guardChanges(kept, text);
   return changes === '' ? 'nothing moved' : `${changes}\nkept in ${FILE}`;
 }
 
