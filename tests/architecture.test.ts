@@ -29,7 +29,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/drivers': ['common', 'datastore azure-tables', '*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
-  'shared/model': ['time data', 'service tables', 'instance', 'work', 'run'],
+  'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'report'],
   functions: ['http', 'records compare instance', 'gcp azure'],
   infra: ['processes package cli', 'emulators hosts', 'start bench model', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],

@@ -1,10 +1,14 @@
 // `npm run model`: what the layouts do on modelled clouds, in virtual time.
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import type { ModelCell } from '../../shared/model/run/cell.ts';
-import type { PlayedRow } from '../../shared/model/run/goals.ts';
+import type { PlayedRow } from '../../shared/model/report/goals.ts';
 import { type PlannedRow, rowsOf } from '../../shared/model/run/plan.ts';
-import { playedText } from '../../shared/model/run/text.ts';
+import { playedText } from '../../shared/model/report/text.ts';
+import { modelHtml } from '../../shared/model/report/html.ts';
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
+import { writeFiles } from '../cli/report-files.ts';
+import { modelReport, MODEL_WORDS } from '../../shared/model/report/report.ts';
 import { acceptGuard, checkGuard } from './guard.ts';
 import { readPlan, settingsOf } from './options.ts';
 import { runCells } from './workers.ts';
@@ -34,7 +38,7 @@ gives the same figures on any machine.`,
       help: 'plays the plan guard, with nothing else set, and fails if a figure is not as it is kept in infra/model/guard.tsv',
     },
     accept: { help: 'as --check, and keeps the figures as they are now' },
-    json: { help: 'the results as JSON on standard output, and nothing else' },
+    out: { value: 'DIR', default: 'report', help: 'where model.json and model.html go' },
   },
   examples: [
     'npm run model -- --plan goals',
@@ -59,8 +63,12 @@ await runCommand(MODEL, process.argv.slice(2), async ({ values }) => {
   const rows = rowsOf({ plan, seed, settings, processor: !values['no-processor'] });
   const wanted = rows.filter((row) => isWanted(row, values.only));
   if (wanted.length === 0) throw new UsageError(`no row of the plan has all of ${JSON.stringify(values.only)}`);
+  console.log(MODEL_WORDS);
   const played = await play(wanted, workers);
-  console.log(values.json ? JSON.stringify(played) : playedText(played));
+  const files = await writeFiles(modelReport(played, { plan, seed }), path.join(values.out, 'model'), modelHtml);
+  console.log(
+    `\n${playedText(played)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
+  );
 });
 
 async function guardRows(): Promise<PlannedRow[]> {

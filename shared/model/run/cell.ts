@@ -37,6 +37,8 @@ export interface ModelResult {
   readonly operations: number;
   readonly operationsPerSecond: number;
   readonly meanMs: number;
+  /** Mean number of operations under way within the window, from when each began and ended: by Little's law that of the callers. */
+  readonly underWay: number;
   /** Of the operations that began within the window; null where too few were slower. */
   readonly timed: number;
   readonly p50Ms: number | null;

@@ -69,6 +69,7 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
     operations,
     operationsPerSecond: operations / (windowMs / 1_000),
     meanMs: window.operations === 0 ? 0 : window.latencyMs / window.operations,
+    underWay: window.underWayMs / windowMs,
     timed,
     ...latencies,
     histogram: encodeHistogram(window.histogram),

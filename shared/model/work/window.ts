@@ -28,6 +28,8 @@ export class Window {
   ended = 0;
   /** Sum of the latencies of the operations answered within the window. */
   latencyMs = 0;
+  /** Sum of the times that operations were under way within the window: of those that began before or ended after it, the part within. */
+  underWayMs = 0;
   openedMs = Infinity;
   closedMs = Infinity;
   /** Operations of each caller answered within the window. */
@@ -54,6 +56,7 @@ export class Window {
   end(caller: number, begunMs: number, error?: unknown): void {
     const nowMs = this.#scheduler.nowMs;
     this.ended += 1;
+    this.underWayMs += Math.max(0, Math.min(nowMs, this.closedMs) - Math.max(begunMs, this.openedMs));
     if (error !== undefined) this.#countError(error);
     const isWithin = begunMs >= this.openedMs && begunMs < this.closedMs;
     if (isWithin && error === undefined) recordLatency(this.histogram, nowMs - begunMs);

@@ -1,7 +1,7 @@
 // The figures of a plan for a terminal, plain ASCII: what was modelled, a block for each provider and group, a line for each cell, the goals.
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { PROVIDER_NAMES } from '../../compare/report/names.ts';
-import type { ModelResult } from './cell.ts';
+import type { ModelResult } from '../run/cell.ts';
 import { type GoalResult, goalsOf, type PlayedRow } from './goals.ts';
 
 const COLUMNS = [

@@ -1,7 +1,7 @@
 // Goals of a plan against what the model shows.
 import type { ModelLayout } from '../work/dimensions.ts';
-import type { ModelResult } from './cell.ts';
-import type { Goal, PlannedRow } from './plan.ts';
+import type { ModelResult } from '../run/cell.ts';
+import type { Goal, PlannedRow } from '../run/plan.ts';
 
 /** A goal, and where it stands. */
 export interface GoalResult {
