@@ -246,6 +246,21 @@ describe('the engine', () => {
   });
 });
 
+describe('the model', () => {
+  const model = sources.filter(({ file }) => file.startsWith('shared/model/'));
+
+  test('takes its last digits from no machine: what V8 and the C library compute is in compare/data/exact-math.ts too', () => {
+    const inexact = /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /;
+    expect(model.filter(({ text }) => inexact.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('knows no clock, no timer and no chance but those of its scheduler', () => {
+    const global =
+      /\b(Date\.now|new Date|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/;
+    expect(model.filter(({ text }) => global.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
+  });
+});
+
 describe('the library', () => {
   const library = sources.filter(({ file }) => /^shared\/(store|drivers)\//.test(file));
 

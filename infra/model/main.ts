@@ -9,6 +9,7 @@ import { modelHtml } from '../../shared/model/report/html.ts';
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { writeFiles } from '../cli/report-files.ts';
 import { modelReport, MODEL_WORDS } from '../../shared/model/report/report.ts';
+import { acceptGuard, checkGuard } from './guard.ts';
 import { readPlan, settingsOf } from './options.ts';
 import { runCells } from './workers.ts';
 
@@ -20,7 +21,7 @@ const MODEL = command({
   about: `A MODEL of the clouds, no measurement: this store's engine and the plain layouts on modelled providers, in virtual time. The same seed
 gives the same figures on any machine.`,
   options: {
-    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, scale, or a JSON file' },
+    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, scale, guard, or a JSON file' },
     seed: { value: 'N', default: '1', help: 'everything random follows from it' },
     set: {
       value: 'NAME=VALUE,...',
@@ -33,6 +34,10 @@ gives the same figures on any machine.`,
       default: String(availableParallelism()),
       help: 'threads; they change the time it takes and nothing else',
     },
+    check: {
+      help: 'plays the plan guard, with nothing else set, and fails if a figure is not as it is kept in infra/model/guard.tsv',
+    },
+    accept: { help: 'as --check, and keeps the figures as they are now' },
     out: { value: 'DIR', default: 'report', help: 'where model.json and model.html go' },
   },
   examples: [
@@ -46,8 +51,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
 
 await runCommand(MODEL, process.argv.slice(2), async ({ values }) => {
-  const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
   const workers = wholeNumber('--workers', values.workers, 1, WORKERS_MAX);
+  if (values.check || values.accept) {
+    const results = (await play(await guardRows(), workers)).flatMap((played) => played.results);
+    console.log(await (values.accept ? acceptGuard(results) : checkGuard(results)));
+    return;
+  }
+  const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
   const plan = await readPlan(values.plan);
   const settings = settingsOf(values.set);
   const rows = rowsOf({ plan, seed, settings, processor: !values['no-processor'] });
@@ -60,6 +70,10 @@ await runCommand(MODEL, process.argv.slice(2), async ({ values }) => {
     `\n${playedText(played)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
   );
 });
+
+async function guardRows(): Promise<PlannedRow[]> {
+  return rowsOf({ plan: await readPlan('guard'), seed: 1, settings: settingsOf(undefined), processor: true });
+}
 
 async function play(rows: readonly PlannedRow[], workers: number): Promise<PlayedRow[]> {
   const cells = rows.flatMap((row) => row.cells);

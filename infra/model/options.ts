@@ -4,13 +4,14 @@ import { type Provider, PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { type Level, namesOf, ProviderParameters } from '../../shared/model/data/parameters.ts';
 import { nearestOf } from '../../shared/model/data/nearest.ts';
 import { DEFAULT_PLAN } from '../../shared/model/run/plan-default.ts';
+import { GUARD_PLAN } from '../../shared/model/run/plan-guard.ts';
 import { GOALS_PLAN } from '../../shared/model/run/plan-goals.ts';
 import { SCALE_PLAN } from '../../shared/model/run/plan-scale.ts';
 import { type ModelPlan, planOf, planSchema } from '../../shared/model/run/plan.ts';
 import { PROVIDER_DATA } from '../../shared/model/run/providers.ts';
 import { UsageError } from '../cli/options.ts';
 
-const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, scale: SCALE_PLAN };
+const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, scale: SCALE_PLAN, guard: GUARD_PLAN };
 
 /** The built-in plan of this name, or the plan in this file. Throws a UsageError. */
 export async function readPlan(name: string): Promise<ModelPlan> {

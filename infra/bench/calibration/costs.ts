@@ -46,20 +46,23 @@ const OPERATION = [
   'getManyRecord',
   'putManyRecord',
 ] as const;
-const REQUEST = [
-  'reads',
-  'lonelyReads',
-  'writes',
-  'lonelyWrites',
-  'entitiesRead',
-  'entitiesWritten',
-  'kibRead',
-  'kibWritten',
-] as const satisfies (keyof DriverUse)[];
+const REQUEST = ['reads', 'writes', 'entitiesRead', 'entitiesWritten', 'kibRead', 'kibWritten'] as const;
 const LONELY = { get: 'lonelyGet', put: 'lonelyPut', update: 'lonelyUpdate' } as const;
 
 type OperationName = (typeof OPERATION)[number];
 type RequestName = (typeof REQUEST)[number];
+
+/**
+ * What a busy request costs of a lone one. Not fitted: this store has few requests in flight however many callers it has, so its loads hardly tell.
+ * It is the transport's, and taken from the plain SDK's single gets and replacements.
+ */
+interface BusyShares {
+  readonly read: number;
+  readonly write: number;
+}
+
+/** Without a transport a request costs what it costs. */
+const NO_TRANSPORT: BusyShares = { read: 1, write: 1 };
 
 /** The costs of one provider's client, and the loads beside what the costs make of them. The memory driver's loads have to be among them. */
 export function costsOf(
@@ -68,14 +71,19 @@ export function costsOf(
 ): { readonly costs: ProcessorCosts; readonly loads: readonly MeasuredLoad[] } {
   const own = loads.filter(({ backend }) => backend === provider);
   const engine = engineCosts(loads);
-  const requests = requestCosts(engine, own);
   const record = recordCosts(own);
+  const shares = { read: busyShare(record.get), write: busyShare(record.replace) };
+  const requests = requestCosts(engine, own, shares);
   const batch = {
     read: hasBatchedRead(own) ? batchCost('read', own) : { request: record.get.busy, record: 0 },
     write: batchCost('write', own),
   };
-  const costs = { record, batch, container: containerCosts(engine, requests) };
-  return { costs, loads: own.map((load) => asMeasured(load, fittedCost(load, costs, { ...engine, ...requests }))) };
+  const costs = { record, batch, container: containerCosts(engine, requests, shares) };
+  const all = { ...engine, ...requests };
+  return {
+    costs,
+    loads: own.map((load) => asMeasured(load, plainCost(load, costs) ?? costOf(all, countsOf(load, shares)))),
+  };
 }
 
 /** The loads on the memory driver beside what the engine's costs make of them. */
@@ -83,27 +91,48 @@ export function engineLoads(loads: readonly Measured[]): MeasuredLoad[] {
   const engine = engineCosts(loads);
   return loads
     .filter(({ backend }) => backend === 'memory')
-    .map((load) => asMeasured(load, costOf(engine, countsOf(load))));
+    .map((load) => asMeasured(load, costOf(engine, countsOf(load, NO_TRANSPORT))));
 }
 
 function engineCosts(loads: readonly Measured[]): Record<OperationName | RequestName, number> {
-  const rows = loads.filter(({ backend }) => backend === 'memory').map((load) => rowOf(load));
+  const rows = loads.filter(({ backend }) => backend === 'memory').map((load) => rowOf(load, NO_TRANSPORT));
   return fitCosts([...OPERATION, ...REQUEST], rows);
 }
 
-function requestCosts(engine: Record<OperationName, number>, own: readonly Measured[]): Record<RequestName, number> {
+function requestCosts(
+  engine: Record<OperationName, number>,
+  own: readonly Measured[],
+  shares: BusyShares,
+): Record<RequestName, number> {
   const rows = own
     .filter(({ kind }) => kind.layout === 'container')
-    .map((load) => ({ ...rowOf(load), explained: costOf<OperationName>(engine, operationCounts(load)) }));
+    .map((load) => ({ ...rowOf(load, shares), explained: costOf<OperationName>(engine, operationCounts(load)) }));
   return fitCosts(REQUEST, rows);
 }
 
-function rowOf(load: Measured): Row<OperationName | RequestName> {
-  return { counts: countsOf(load), microseconds: median(load.rounds) };
+function busyShare({ alone, busy }: Cost): number {
+  return Math.min(1, busy / alone);
 }
 
-function countsOf(load: Measured): Partial<Record<OperationName | RequestName, number>> {
-  return { ...operationCounts(load), ...load.use };
+function rowOf(load: Measured, shares: BusyShares): Row<OperationName | RequestName> {
+  return { counts: countsOf(load, shares), microseconds: median(load.rounds) };
+}
+
+/** Requests count as so many lone ones: a busy one is a share of a lone one. */
+function countsOf(load: Measured, { read, write }: BusyShares): Partial<Record<OperationName | RequestName, number>> {
+  const operation = operationCounts(load);
+  if (load.use === undefined) return operation;
+  const { reads, lonelyReads, writes, lonelyWrites, ...sizes } = load.use;
+  return {
+    ...operation,
+    ...sizes,
+    reads: asLone(reads, lonelyReads, read),
+    writes: asLone(writes, lonelyWrites, write),
+  };
+}
+
+function asLone(count: number, lonely: number, share: number): number {
+  return share * count + (1 - share) * lonely;
 }
 
 /** One operation, lonely among so many callers. */
@@ -113,7 +142,11 @@ function operationCounts({ kind, inFlight }: Measured): Partial<Record<Operation
   return { [kind.verb]: 1, [LONELY[kind.verb]]: lonelinessAt(inFlight) };
 }
 
-function containerCosts(engine: Record<OperationName, number>, requests: Record<RequestName, number>): ContainerCosts {
+function containerCosts(
+  engine: Record<OperationName, number>,
+  requests: Record<RequestName, number>,
+  shares: BusyShares,
+): ContainerCosts {
   return {
     operation: {
       get: withLonely(engine.get, engine.lonelyGet),
@@ -123,8 +156,8 @@ function containerCosts(engine: Record<OperationName, number>, requests: Record<
       putManyRecord: engine.putManyRecord,
     },
     request: {
-      read: withLonely(requests.reads, requests.lonelyReads),
-      write: withLonely(requests.writes, requests.lonelyWrites),
+      read: { alone: requests.reads, busy: requests.reads * shares.read },
+      write: { alone: requests.writes, busy: requests.writes * shares.write },
     },
     entity: { read: requests.entitiesRead, written: requests.entitiesWritten },
     kib: { read: requests.kibRead, written: requests.kibWritten },
@@ -160,15 +193,14 @@ function batchCost(verb: 'read' | 'write', own: readonly Measured[]): BatchCost 
   return fitCosts(['request', 'record'], rows);
 }
 
-function fittedCost(
-  load: Measured,
+/** By the table; undefined for this store's loads. */
+function plainCost(
+  { kind, inFlight }: Measured,
   { record, batch }: Pick<ProcessorCosts, 'record' | 'batch'>,
-  container: Record<OperationName | RequestName, number>,
-): number {
-  const { kind, inFlight } = load;
+): number | undefined {
   if (kind.layout === 'record') return costAt(record[kind.verb], inFlight);
   if (kind.layout === 'batch') return batch[kind.verb].request / kind.records + batch[kind.verb].record;
-  return costOf(container, countsOf(load));
+  return undefined;
 }
 
 function asMeasured({ backend, kind, inFlight, rounds }: Measured, fitted: number): MeasuredLoad {

@@ -1,7 +1,7 @@
-// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write and read them, with the retries that the
-// providers' SDKs make by themselves. Records have bytes and no content.
-import type { RequestKind } from '../data/parameters.ts';
-import { type Access, type Describe, ServiceFailure } from './request.ts';
+// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write and read them through the providers'
+// SDKs. Records have bytes and no content.
+import type { Access, Describe } from './request.ts';
+import { Sdk } from './sdk.ts';
 import type { ModelledService } from './service.ts';
 
 /** What a provider holds of a plain table. Tables that share one are instances that share a database. */
@@ -34,8 +34,6 @@ interface Habits {
   /** Index rows that a write of a record changes: four indexed fields, up and down. */
   readonly indexRows: number;
   readonly batch: 'transaction' | 'commit';
-  /** Failures that it sends a request again for. */
-  readonly retried: ReadonlySet<string>;
 }
 
 const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
@@ -44,14 +42,12 @@ const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
     getManyMax: 500,
     indexRows: 8,
     batch: 'commit',
-    retried: new Set(['timed-out', 'lost']),
   },
   'azure-tables': {
     putManyMax: 100,
     getManyMax: 1,
     indexRows: 0,
     batch: 'transaction',
-    retried: new Set(['throttled', 'timed-out', 'lost']),
   },
 };
 
@@ -60,7 +56,7 @@ const KIND = 'Record';
 
 /** Every call rejects with a ServiceFailure when the SDK's retries are used up. */
 export class PlainTable {
-  readonly #service: ModelledService;
+  readonly #sdk: Sdk;
   readonly #state: PlainState;
   readonly #habits: Habits;
   readonly #partitionOf: (key: string) => string;
@@ -68,7 +64,7 @@ export class PlainTable {
   /** `tenantOf` tells a key's partition on Azure; on Datastore all keys are of one kind. */
   constructor(service: ModelledService, state: PlainState, tenantOf: (key: string) => string) {
     const { provider } = service.parameters.data;
-    this.#service = service;
+    this.#sdk = new Sdk(service);
     this.#state = state;
     this.#habits = HABITS[provider];
     this.#partitionOf = provider === 'azure-tables' ? tenantOf : () => KIND;
@@ -98,12 +94,14 @@ export class PlainTable {
   async getMany(keys: readonly string[]): Promise<readonly (number | undefined)[]> {
     const accesses = keys.map((key) => this.#access(key, 'read', 0));
     const kind = keys.length === 1 ? 'get' : 'getMany';
-    return this.#send(kind, accesses, () => keys.map((key) => this.#held(key)?.bytes), describeMany);
+    const effect = () => keys.map((key) => this.#held(key)?.bytes);
+    return this.#sdk.send({ kind, accesses, effect, describe: describeMany });
   }
 
   /** Replaces the whole record without reading it first, or creates it. One request. */
   async put(key: string, bytes: number): Promise<void> {
-    await this.#send('commit', [this.#access(key, 'write', bytes)], () => this.#write(key, bytes));
+    const accesses = [this.#access(key, 'write', bytes)];
+    await this.#sdk.send({ kind: 'commit', accesses, effect: () => this.#write(key, bytes) });
   }
 
   /** Creates the record; false if it exists. One request. */
@@ -122,13 +120,15 @@ export class PlainTable {
   /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request. */
   async putMany(records: readonly PlainItem[]): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
-    await this.#send(this.#habits.batch, accesses, () => {
+    const effect = (): void => {
       for (const { key, bytes } of records) this.#write(key, bytes);
-    });
+    };
+    await this.#sdk.send({ kind: this.#habits.batch, accesses, effect });
   }
 
   async #read(key: string): Promise<PlainRecord | undefined> {
-    return this.#send('get', [this.#access(key, 'read', 0)], () => this.#held(key), describeRecord);
+    const accesses = [this.#access(key, 'read', 0)];
+    return this.#sdk.send({ kind: 'get', accesses, effect: () => this.#held(key), describe: describeRecord });
   }
 
   async #writeIf({ key, bytes }: PlainItem, holds: () => boolean): Promise<boolean> {
@@ -137,34 +137,8 @@ export class PlainTable {
       if (isWritten) this.#write(key, bytes);
       return isWritten;
     };
-    return this.#send('commit', [this.#access(key, 'write', bytes)], effect, describeWritten);
-  }
-
-  async #send<T>(kind: RequestKind, accesses: readonly Access[], effect: () => T, describe?: Describe<T>): Promise<T> {
-    const { parameters } = this.#service;
-    const request = { kind, accesses, timeoutMs: parameters.get('sdk.timeoutMs') };
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#service.send(request, effect, describe);
-      } catch (error) {
-        if (!this.#isRetried(error, accesses, attempt)) throw error;
-        await this.#pause(attempt);
-      }
-    }
-  }
-
-  #isRetried(error: unknown, accesses: readonly Access[], attempt: number): boolean {
-    if (!(error instanceof ServiceFailure) || !this.#habits.retried.has(error.failure)) return false;
-    const name = accesses[0]?.kind === 'read' ? 'sdk.readRetriesMax' : 'sdk.writeRetriesMax';
-    return attempt < this.#service.parameters.get(name);
-  }
-
-  /** Grows with each attempt; half of it is left to chance. */
-  #pause(attempt: number): Promise<void> {
-    const { parameters, scheduler, draws } = this.#service;
-    const grownMs = parameters.get('sdk.retryBaseMs') * parameters.get('sdk.retryFactor') ** attempt;
-    const delayMs = Math.min(parameters.get('sdk.retryDelayMaxMs'), grownMs);
-    return scheduler.after(delayMs / 2 + (draws.uniform() * delayMs) / 2);
+    const accesses = [this.#access(key, 'write', bytes)];
+    return this.#sdk.send({ kind: 'commit', accesses, effect, describe: describeWritten });
   }
 
   #access(key: string, kind: Access['kind'], bytes: number): Access {

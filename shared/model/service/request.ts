@@ -54,3 +54,11 @@ export class ServiceFailure extends Error {
     this.failure = failure;
   }
 }
+
+/** One for all requests that fail so: where it was made tells nobody anything, and to find that out takes longer than the request. */
+export const FAILURES: Readonly<Record<Failure, ServiceFailure>> = {
+  throttled: new ServiceFailure('throttled'),
+  contended: new ServiceFailure('contended'),
+  lost: new ServiceFailure('lost'),
+  'timed-out': new ServiceFailure('timed-out'),
+};

@@ -6,7 +6,7 @@ import type { Admission } from './admission.ts';
 import { countServed, type ServiceCounters } from './counters.ts';
 import type { Draws } from './draws.ts';
 import type { Claimant, EntityLocks } from './entity-locks.ts';
-import { type Describe, type Failure, type ModelRequest, type Reply, ServiceFailure } from './request.ts';
+import { type Describe, FAILURES, type Failure, type ModelRequest, type Reply } from './request.ts';
 import type { ServiceTimes } from './times.ts';
 
 /** What the requests of one service share. */
@@ -162,7 +162,7 @@ export class Transit<T> implements Claimant {
   #fail(failure: Failure, ms: number): void {
     const { scheduler } = this.#parts;
     if (scheduler.nowMs + ms > this.#deadlineMs) return this.#watchDeadline();
-    scheduler.at(scheduler.nowMs + ms, () => this.#settle(() => this.#caller.reject(new ServiceFailure(failure))));
+    scheduler.at(scheduler.nowMs + ms, () => this.#settle(() => this.#caller.reject(FAILURES[failure])));
   }
 
   /** The next step at the service. The deadline is watched as soon as a step lies beyond it. */
@@ -180,7 +180,7 @@ export class Transit<T> implements Claimant {
     scheduler.at(this.#deadlineMs, () =>
       this.#settle(() => {
         counters.timedOut += 1;
-        this.#caller.reject(new ServiceFailure('timed-out'));
+        this.#caller.reject(FAILURES['timed-out']);
       }),
     );
   }

@@ -29,6 +29,8 @@ export function bulkLoaded(table: string, records: number, limits: DriverLimits)
 }
 
 const KEY_DIGITS = 10;
+/** The first number of more digits. */
+const RECORDS_END = 10_000_000_000;
 
 /** The key of record `index`: keys stand in the order of their indexes. */
 export function madeUpKey(index: number): string {
@@ -58,8 +60,8 @@ export class MadeUpTree {
 
   /** Makes up a few pages, to see what records and entries take. Throws a RangeError for a count, size or fill that no table can have. */
   constructor(table: MadeUpTable) {
-    if (!(Number.isInteger(table.records) && table.records >= 1 && table.records < 10 ** KEY_DIGITS))
-      throw new RangeError(`a made-up table has 1 to ${10 ** KEY_DIGITS - 1} records: records=${table.records}`);
+    if (!(Number.isInteger(table.records) && table.records >= 1 && table.records < RECORDS_END))
+      throw new RangeError(`a made-up table has 1 to ${RECORDS_END - 1} records: records=${table.records}`);
     if (!(table.fill > 0 && table.fill < 0.7))
       throw new RangeError(`a container is filled to more than 0 and less than 0.7: fill=${table.fill}`);
     this.table = table;
@@ -95,7 +97,9 @@ export class MadeUpTree {
 
   /** The first position of a node. */
   lowOf({ level, index }: NodePlace): Position {
-    return separatorBefore(index * this.#recordsPerLeaf * this.#childrenPerBranch ** level);
+    let leaf = index;
+    for (let above = level; above > 0; above -= 1) leaf *= this.#childrenPerBranch;
+    return separatorBefore(leaf * this.#recordsPerLeaf);
   }
 
   /** The pages' records, in order of their positions, with versions from 1 on. */

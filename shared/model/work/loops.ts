@@ -1,6 +1,7 @@
 // Who sends the operations. A closed loop: callers who wait for each reply. An open loop: arrivals that wait for nothing, whose latency counts
 // from the moment they were due; a closed loop alone would leave out what nobody could ask while the service stood still (Gil Tene calls that
 // coordinated omission).
+import { ln } from '../../compare/data/exact-math.ts';
 import type { Random } from '../../compare/data/random.ts';
 import type { Fleet } from '../instance/fleet.ts';
 import type { Instance } from '../instance/instance.ts';
@@ -45,7 +46,7 @@ export async function openLoop(loop: Loop, { perSecond, spacing }: Arrivals, ran
   const meanMs = 1_000 / perSecond;
   const calls = new Set<Promise<unknown>>();
   for (let dueMs = scheduler.nowMs, arrival = 0; !window.isOver; arrival += 1) {
-    dueMs += spacing === 'fixed' ? meanMs : -Math.log(1 - random()) * meanMs;
+    dueMs += spacing === 'fixed' ? meanMs : -ln(1 - random()) * meanMs;
     await scheduler.after(dueMs - scheduler.nowMs);
     const call: Promise<unknown> = callOnce(loop, arrival, dueMs).finally(() => calls.delete(call));
     calls.add(call);
