@@ -34,7 +34,7 @@ export interface Dataset {
   readonly state: MemoryState;
   readonly keyOf: KeySource;
   /** Entities now; null for a made-up table. */
-  containers(): number | null;
+  readonly containers: () => number | null;
 }
 
 const kept = new Map<string, MemoryMapState>();

@@ -231,7 +231,9 @@ function placeOf(row: Row, across: Across): number {
       return row.records;
     case 'arrivals':
       return row.arrivals?.perSecond ?? 0;
-    default:
+    case 'nothing':
       return 0;
+    default:
+      return across satisfies never;
   }
 }
