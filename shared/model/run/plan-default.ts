@@ -2,6 +2,12 @@
 import type { PlanInput, RowInput } from './plan.ts';
 
 const CALLERS = [1, 8, 32, 256, 1_000, 10_000];
+
+/** What a cell costs in real time goes with its callers: of so many a second is played. */
+function spanOf(callers: number): Partial<RowInput> {
+  return callers < 1_000 ? {} : { warmupMs: 2_000, windowMs: 1_000 };
+}
+
 const INSTANCES = [1, 4, 16, 64, 256];
 const CONTAINERS_KIB = [16, 64, 256, 700];
 const RECORDS = [10_000, 100_000, 1_000_000, 1_000_000_000];
@@ -19,12 +25,22 @@ export const DEFAULT_PLAN: PlanInput = {
     {
       title: 'Gets against callers, on as many instances as 80 each need',
       across: 'callers',
-      rows: CALLERS.map((callers): RowInput => ({ workload: 'read', callers, following: FOLLOWING })),
+      rows: CALLERS.map((callers): RowInput => ({
+        workload: 'read',
+        callers,
+        following: FOLLOWING,
+        ...spanOf(callers),
+      })),
     },
     {
       title: 'Puts against callers, on as many instances as 80 each need',
       across: 'callers',
-      rows: CALLERS.map((callers): RowInput => ({ workload: 'put', callers, following: FOLLOWING })),
+      rows: CALLERS.map((callers): RowInput => ({
+        workload: 'put',
+        callers,
+        following: FOLLOWING,
+        ...spanOf(callers),
+      })),
     },
     {
       title: 'Gets against instances, of 4 callers',

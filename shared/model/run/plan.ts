@@ -180,9 +180,9 @@ function cellOf(
     ...(containerKib === undefined ? {} : { containerBytesMax: containerKib * 1_024 }),
     window: {
       ...window,
-      // Each caller is to have had an operation before, and to have one that counts.
+      // Each caller is to have had an operation before, and to have two that count.
       warmupOperationsMax: Math.max(all, window.warmupOperationsMax),
-      operationsMax: Math.max(all, window.operationsMax),
+      operationsMax: Math.max(2 * all, window.operationsMax),
     },
     seed,
     hasProcessor: row.processor && processor,
