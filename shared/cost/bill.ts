@@ -3,7 +3,7 @@ import type { Provider } from '../compare/dimensions.ts';
 import { dollarsEach, type FreeTier, type Meter, type PriceList, type Quantities, regionOf } from './prices.ts';
 
 /** A month, for loads and free tiers that are given by the day. */
-const DAYS_A_MONTH = 30;
+export const DAYS_A_MONTH = 30;
 
 export interface BillLine {
   readonly meter: Meter;

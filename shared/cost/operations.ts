@@ -1,7 +1,7 @@
 // Billable operations into dollars, without free tiers, for work that was measured.
 import type { Provider } from '../compare/dimensions.ts';
 import type { BillableOperations } from './billable.ts';
-import { dollarsEach, type PriceList, type RegionPrices, regionOf } from './prices.ts';
+import { dollarsEach, type PriceList, regionOf, regionText } from './prices.ts';
 
 /** The prices of one provider's operations in one region, as a report carries them. */
 export interface OperationPrices {
@@ -40,10 +40,6 @@ export function operationPrices(list: PriceList, provider: Provider, region: str
     dollarsPerDelete: dollarsEach(deletes),
     source: reads.source,
   };
-}
-
-function regionText({ region, kind }: RegionPrices): string {
-  return kind === '' ? region : `${region}, ${kind}`;
 }
 
 function operationDollars(billable: BillableOperations, prices: OperationPrices): number {

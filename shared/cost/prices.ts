@@ -105,3 +105,8 @@ export function regionOf(list: PriceList, provider: Provider, region: string): R
     `no prices for ${provider} in ${region}; there are ${regions.map((one) => one.region).join(', ')}`,
   );
 }
+
+/** The region's name, with the kind of storage where there are several. */
+export function regionText({ region, kind }: RegionPrices): string {
+  return kind === '' ? region : `${region}, ${kind}`;
+}

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { billOf } from '../../shared/cost/bill.ts';
-import { billedMs, computeQuantities } from '../../shared/cost/compute.ts';
+import { billedMs, billedSecondsADay, computeQuantities } from '../../shared/cost/compute.ts';
 import { dollarsPerMillionRecords, operationPrices } from '../../shared/cost/operations.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import type { Meter, Origin } from '../../shared/cost/prices.ts';
@@ -184,16 +184,50 @@ describe('functions', () => {
     expect(billedMs(durationMs, azure.billedPeriod)).toBe(microsoft);
   });
 
-  test('are billed instances at work, not calls', () => {
-    const instance = { vcpus: 1, memoryGib: 2 };
-    const calls = { calls: 1_000_000, durationMs: 20, inFlight: 8 };
-    // 1,000,000 calls, 8 of them at a time: 125,000 periods, of 0.1 s on Google and 1 s on Azure.
-    expect(computeQuantities(calls, instance, datastore)).toEqual({
-      requests: 1_000_000,
-      vcpuSeconds: 12_500,
-      gibSeconds: 25_000,
+  const instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
+
+  test('are billed one by one while calls are rare', () => {
+    // 10 calls a day, too few to overlap: 10 x 0.1 s on Google, 10 x 1 s on Azure.
+    const rare = [{ callsPerDay: 10, durationMs: 20 }];
+    expect(billedSecondsADay(rare, instance, datastore.billedPeriod)).toBeCloseTo(1, 4);
+    expect(billedSecondsADay(rare, instance, azure.billedPeriod)).toBeCloseTo(10, 2);
+  });
+
+  test('share an instance’s time where calls overlap', () => {
+    // A call a second, 0.1 s each: none is under way for e^-0.1 = 0.904837 of the day, so 0.095163 x 86,400 = 8,222.04 s are billed.
+    // On Azure each is billed 1 s: e^-1 = 0.367879, 0.632121 x 86,400 = 54,615.22 s.
+    const steady = [{ callsPerDay: 86_400, durationMs: 20 }];
+    expect(billedSecondsADay(steady, instance, datastore.billedPeriod)).toBeCloseTo(8_222.04, 1);
+    expect(billedSecondsADay(steady, instance, azure.billedPeriod)).toBeCloseTo(54_615.22, 1);
+  });
+
+  test('are billed all day, and as many as the load needs', () => {
+    // 1,000 calls a second of 0.1 s: 100 in flight, for which 4 instances of 32 are needed; each is never idle.
+    const busy = [
+      { callsPerDay: 600 * 86_400, durationMs: 100 },
+      { callsPerDay: 400 * 86_400, durationMs: 100 },
+    ];
+    expect(billedSecondsADay(busy, instance, datastore.billedPeriod)).toBeCloseTo(4 * 86_400, 3);
+    // With 100 at a time one is enough.
+    expect(billedSecondsADay(busy, { ...instance, concurrency: 100 }, datastore.billedPeriod)).toBeCloseTo(86_400, 3);
+  });
+
+  test('count calls, memory and, on Google, processors', () => {
+    const kinds = [{ callsPerDay: 86_400, durationMs: 20 }];
+    // The seconds of above; 2 GiB each.
+    expect(computeQuantities(kinds, instance, datastore)).toEqual({
+      requests: 86_400,
+      vcpuSeconds: expect.closeTo(8_222.04, 1) as number,
+      gibSeconds: expect.closeTo(16_444.08, 1) as number,
     });
-    expect(computeQuantities(calls, instance, azure)).toEqual({ requests: 1_000_000, gibSeconds: 250_000 });
+    expect(computeQuantities(kinds, instance, azure)).toEqual({
+      requests: 86_400,
+      gibSeconds: expect.closeTo(109_230.43, 1) as number,
+    });
+  });
+
+  test('that nobody calls cost nothing', () => {
+    expect(billedSecondsADay([{ callsPerDay: 0, durationMs: 5 }], instance, azure.billedPeriod)).toBe(0);
   });
 });
 
