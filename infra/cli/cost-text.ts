@@ -2,7 +2,7 @@
 import { type Layout, LAYOUTS } from '../../shared/compare/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
 import type { Estimate, MillionRecords } from '../../shared/cost/estimate.ts';
-import { type Meter, type PriceList, regionOf, regionText } from '../../shared/cost/prices.ts';
+import { type Meter, type Origin, type PriceList, regionOf, regionText } from '../../shared/cost/prices.ts';
 
 const WIDTH = 80;
 const NAME_WIDTH = 32;
@@ -45,7 +45,8 @@ export function estimateText(estimate: Estimate, list: PriceList): string {
     ),
     '',
     ...(missing.length === 0 ? [] : [...wrapped(`No price was found for ${names}: totals leave it out.`), '']),
-    ...wrapped(`Sources: ${sourcesOf(estimate, list).join(' ')}`),
+    ...wrapped('Sources, as the price list trusts them:'),
+    ...sourcesOf(estimate, list).flatMap((source) => wrapped(source, '    ')),
   ].join('\n');
 }
 
@@ -58,10 +59,17 @@ export function assumptionsText(assumptions: readonly string[]): string {
   return ['What this rests on:', ...assumptions.flatMap((one) => wrapped(`- ${one}`))].join('\n');
 }
 
+const CONFIDENCE: Readonly<Record<Origin['confidence'], string>> = {
+  provider: 'the provider says so',
+  several: 'several agree',
+  one: 'one source',
+};
+
 /** Each address once. */
 function sourcesOf({ provider, region }: Estimate, list: PriceList): string[] {
   const { prices } = regionOf(list, provider, region);
-  return [...new Set(Object.values(prices).map(({ source }) => source))];
+  const lines = Object.values(prices).map(({ source, confidence }) => `${source} (${CONFIDENCE[confidence]})`);
+  return [...new Set(lines)];
 }
 
 /** In cents, from half a cent on; what is less, but something, is seen to be so. What nobody pays is short enough for its column. */

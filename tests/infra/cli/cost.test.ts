@@ -89,7 +89,7 @@ describe('its table', () => {
     );
     expect(text).toMatch(/a million records read +0\.30 +0\.30 +0\.41\n/);
     expect(text).toContain('list prices as read in 2026-11');
-    expect(text).toContain('https://cloud.google.com/datastore/pricing');
+    expect(text).toContain('https://cloud.google.com/datastore/pricing (several agree)\n');
   });
 
   test('says where a price is missing, and what is less than a cent', () => {
