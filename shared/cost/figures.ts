@@ -18,7 +18,11 @@ export const STORED_BYTES: Readonly<
   container: { datastore: { fixed: 0, factor: 0.618 }, 'azure-tables': { fixed: 0, factor: 0.618 } },
 };
 
-/** Requests that containers take, each an operation that is billed on both clouds. */
+/**
+ * Requests that containers take, each an operation that is billed on both clouds. That is the most on Azure, where containers that a call
+ * writes share group transactions as far as they share partitions: on the memory driver with Azure's
+ * limits, 500 random records of 41 containers took 27.
+ */
 export const CONTAINERS = {
   /**
    * Stored bytes of a container after a load. Source: tests/cost/workload.test.ts loads tables in calls of 500 and counts containers.

@@ -17,8 +17,10 @@ import {
   operationsOf,
   type Workload,
 } from '../../shared/cost/workload.ts';
+import { LIMITS } from '../../shared/drivers/azure-tables/mapping.ts';
 import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
+import type { DriverLimits } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
 
 const WORKLOAD: Workload = {
@@ -159,15 +161,7 @@ describe('the figures that estimates rest on', () => {
 
   test('the store asks of a driver what is counted for it: one read a warm get, one write a put or delete', async () => {
     const records = 10_000;
-    const { driver, counters } = measured(memoryDriver());
-    const store = openStore({ driver });
-    const table = await store.table('t');
-    const source = recordSource(1, WORKLOAD.recordBytes);
-    const items = Array.from({ length: records }, (_, index) => {
-      const { key, fields } = source(index, 0);
-      return { key, value: fields };
-    });
-    for (let first = 0; first < records; first += 500) await table.putMany(items.slice(first, first + 500));
+    const { store, table, items, counters } = await loadedTable(records);
     const random = seededRandom(7);
     const drawn = (count: number) => Array.from({ length: count }, () => items[randomInt(random, records)]!);
 
@@ -209,10 +203,39 @@ describe('the figures that estimates rest on', () => {
     await store.close();
   });
 
+  test('on Azure, writes of a call share group transactions: fewer are billed than containers written', async () => {
+    const records = 10_000;
+    const { store, table, items, counters } = await loadedTable(records, LIMITS);
+    const random = seededRandom(7);
+    const before = { ...counters };
+    for (let call = 0; call < 10; call++)
+      await table.putMany(Array.from({ length: 100 }, () => items[randomInt(random, records)]!));
+    const billed =
+      billableOf('azure-tables', counters).billable.writes - billableOf('azure-tables', before).billable.writes;
+    expect(billed).toBeLessThan(
+      billableOf('datastore', counters).billable.writes - billableOf('datastore', before).billable.writes,
+    );
+    await store.close();
+  });
+
   test('a table has a container at least', () => {
     expect(containersOf('azure-tables', { ...WORKLOAD, records: 1 })).toBe(1);
   });
 });
+
+/** Filled in calls of 500. */
+async function loadedTable(records: number, limits: Partial<DriverLimits> = {}) {
+  const { driver, counters } = measured(memoryDriver({ limits }));
+  const store = openStore({ driver });
+  const table = await store.table('t');
+  const source = recordSource(1, WORKLOAD.recordBytes);
+  const items = Array.from({ length: records }, (_, index) => {
+    const { key, fields } = source(index, 0);
+    return { key, value: fields };
+  });
+  for (let first = 0; first < records; first += 500) await table.putMany(items.slice(first, first + 500));
+  return { store, table, items, counters };
+}
 
 /** Datastore's billed operations of a piece of work. */
 async function billedBy(counters: DriverCounters, work: () => Promise<void>) {
