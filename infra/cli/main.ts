@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // The package's command line: the comparison, for somebody who calls deployed functions and did not deploy them, and what a table costs.
-import { askTool, compareDeployed } from './compare.ts';
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { choice, command, runCommand, UsageError } from './options.ts';
 
@@ -50,6 +49,8 @@ if (name === 'compare') {
 async function compare(endpointsFile: string, cloud: string, isFull: boolean, outDir: string): Promise<number> {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  // Its charts take a while to load, for which the other command need not wait.
+  const { askTool, compareDeployed } = await import('./compare.ts');
   const clouds = (['gcp', 'azure'] as const).filter((one) => cloud === 'both' || cloud === one);
   try {
     const isWhole = await compareDeployed({
