@@ -160,13 +160,66 @@ export function memoryDriver(options: MemoryOptions = {}): Driver {
     async list(prefix, cursor, count, { timeoutMs }) {
       checkList(prefix, count, limits);
       return ask({ kind: 'list', prefix, cursor, count, timeoutMs }, ({ emptyPage }) =>
-        emptyPage === true ? { ids: [], cursor: cursor ?? AT_START } : listPage(state, prefix, cursor, count),
+        emptyPage === true
+          ? { ids: [], cursor: cursor ?? AT_START }
+          : listPage(state, { prefix, after: cursor ?? '', count }),
       );
     },
     async close() {
       closed = true;
     },
   };
+}
+
+/** What requests do to a state, at once and without checks: for a provider that has a clock and failures of its own. */
+export interface MemoryEffects {
+  read(requests: readonly ReadRequest[]): readonly (Entity | undefined)[];
+  /** In order, up to the first that is refused; of several, all are then `unknown`. Keeps the writes' bytes, uncopied. */
+  write(writes: readonly Write[]): readonly WriteOutcome[];
+  /** All of them, or none: if one is refused, each is, for the same reason. Keeps the writes' bytes, uncopied. */
+  writeTogether(writes: readonly Write[]): readonly WriteOutcome[];
+  /** As `write`. */
+  remove(removals: readonly Removal[]): readonly RemoveOutcome[];
+  /** Of the ids that `isListed` holds for; all, without it. */
+  list(page: ListRequest): ListPage;
+}
+
+export interface ListRequest {
+  readonly prefix: string;
+  /** The last id of the page before. */
+  readonly after: string;
+  readonly count: number;
+  readonly isListed?: (id: EntityId) => boolean;
+}
+
+export function memoryEffects(state: MemoryState, limits: DriverLimits): MemoryEffects {
+  return {
+    read: (requests) => requests.map((request) => readOne(state, request)),
+    write: (writes) => applyRequest<Write, WriteOutcome>(writes, undefined, (w) => applyWrite(state, limits, w)),
+    writeTogether: (writes) => applyTogether(state, limits, writes),
+    remove: (removals) => applyRequest<Removal, RemoveOutcome>(removals, undefined, (r) => applyRemoval(state, r)),
+    list: (page) => listPage(state, page),
+  };
+}
+
+/** Puts back what was there if one write is refused. Versions are given out by then; none is given twice. */
+function applyTogether(state: MemoryState, limits: DriverLimits, writes: readonly Write[]): readonly WriteOutcome[] {
+  const before = writes.map(({ id }) => state.entities.get(id));
+  const outcomes: WriteOutcome[] = [];
+  for (const write of writes) {
+    const outcome = applyWrite(state, limits, write);
+    if (isRefused(outcome)) {
+      for (const [at, { id }] of writes.slice(0, outcomes.length).entries()) putBack(state, id, before[at]);
+      return writes.map(() => outcome);
+    }
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+function putBack(state: MemoryState, id: EntityId, entity: StoredEntity | undefined): void {
+  if (entity === undefined) state.entities.delete(id);
+  else state.entities.set(id, entity);
 }
 
 /** Applies a request as the weakest provider does: in order, up to the first bad member, or whatever subset `only` says. */
@@ -239,9 +292,9 @@ function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity
 }
 
 /** Pages in id order; the cursor is the last id given, so that insertions and removals elsewhere move nothing. */
-function listPage(state: MemoryState, prefix: string, cursor: ListCursor | undefined, count: number): ListPage {
-  const after = cursor ?? '';
-  const ids = [...state.entities.keys()].filter((id) => id.startsWith(prefix) && id > after).sort();
+function listPage(state: MemoryState, { prefix, after, count, isListed }: ListRequest): ListPage {
+  const isOfPage = (id: EntityId): boolean => id.startsWith(prefix) && id > after && (isListed?.(id) ?? true);
+  const ids = [...state.entities.keys()].filter(isOfPage).sort();
   const page = ids.slice(0, count);
   return { ids: page, cursor: ids.length > count ? (page.at(-1) as string as ListCursor) : undefined };
 }

@@ -9,18 +9,29 @@ export interface Owner {
   readonly wakesAtMs: number;
 }
 
+/** Something of several steps, each an event: an object for all of them costs less than a function for each. */
+export interface Happening {
+  happen(): void;
+}
+
 interface Event {
   dueMs: number;
   readonly tie: number;
   readonly owner: Owner | undefined;
-  fire: (() => void) | undefined;
+  /** Nobody waits for what it does, so the next event may follow at once. */
+  readonly isQuiet: boolean;
+  fire: (() => void) | Happening | undefined;
 }
+
+/** After so many rests the event loop takes a turn, so that signals, messages and a test's own deadline are heard. */
+const RESTS_PER_TURN = 4_096;
 
 export class Scheduler {
   readonly #heap: Event[] = [];
   readonly #draw: () => number;
   #nowMs = 0;
   #steps = 0;
+  #settled = 0;
   /** Called when the engine has come to rest after an event. */
   afterStep: () => void = () => undefined;
 
@@ -39,11 +50,21 @@ export class Scheduler {
 
   /** Lets `fire` happen at `dueMs`; the function returned takes that back. Events without an owner are the network's. */
   at(dueMs: number, fire: () => void, owner?: Owner): () => void {
-    const event: Event = { dueMs: Math.max(dueMs, this.#nowMs), tie: this.#draw(), owner, fire };
+    const event: Event = { dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner, isQuiet: false, fire };
     this.#push(event);
     return () => {
       event.fire = undefined;
     };
+  }
+
+  /** As `at`, for good. */
+  happenAt(dueMs: number, happening: Happening): void {
+    this.#post(dueMs, happening, false);
+  }
+
+  /** As `happenAt`, for what settles no promise: nothing but `fire` itself happens. */
+  quietlyAt(dueMs: number, fire: (() => void) | Happening): void {
+    this.#post(dueMs, fire, true);
   }
 
   /** Resolves after `ms`, for `owner`. */
@@ -60,8 +81,9 @@ export class Scheduler {
       progress.isDone = true;
     });
     const last = this.#steps + stepsMax;
-    for (await rest(); !progress.isDone;) {
-      if (!(await this.#step())) throw new Error('stuck: the work waits, and nothing is to happen');
+    for (await turn(); !progress.isDone;) {
+      if (this.#heap.length === 0) throw new Error('stuck: the work waits, and nothing is to happen');
+      await this.#step(Infinity);
       if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
     }
     await work;
@@ -70,27 +92,44 @@ export class Scheduler {
   /** Lets everything happen that is due within `ms`. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
-    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step();
+    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step(untilMs);
     this.#nowMs = untilMs;
   }
 
-  async #step(): Promise<boolean> {
-    const event = this.#pop();
-    if (event === undefined) return false;
-    const { owner, fire } = event;
-    if (fire === undefined || owner?.isDead === true) return true;
-    if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
-      event.dueMs = owner.wakesAtMs + this.#draw() * 5;
-      this.#push(event);
-      return true;
+  /** Events that are due by `untilMs`, up to the first that somebody may have waited for. */
+  #step(untilMs: number): Promise<void> | undefined {
+    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) {
+      const event = this.#pop()!;
+      const { owner, fire } = event;
+      if (fire === undefined || owner?.isDead === true) return undefined;
+      if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
+        event.dueMs = owner.wakesAtMs + this.#draw() * 5;
+        this.#push(event);
+        return undefined;
+      }
+      this.#nowMs = event.dueMs;
+      this.#steps += 1;
+      event.fire = undefined;
+      if (typeof fire === 'function') fire();
+      else fire.happen();
+      if (!event.isQuiet) return this.#settle();
     }
-    this.#nowMs = event.dueMs;
-    this.#steps += 1;
-    event.fire = undefined;
-    fire();
-    await rest();
+    return undefined;
+  }
+
+  async #settle(): Promise<void> {
+    this.#settled += 1;
+    await (this.#settled % RESTS_PER_TURN === 0 ? turn() : rest());
     this.afterStep();
-    return true;
+  }
+
+  #post(dueMs: number, fire: (() => void) | Happening, isQuiet: boolean): void {
+    this.#push({ dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner: undefined, isQuiet, fire });
+  }
+
+  /** Now for times that have passed, and for what is no number. */
+  #notBefore(dueMs: number): number {
+    return dueMs > this.#nowMs ? dueMs : this.#nowMs;
   }
 
   #push(event: Event): void {
@@ -128,8 +167,15 @@ function isBefore(a: Event, b: Event): boolean {
   return a.dueMs === b.dueMs ? a.tie < b.tie : a.dueMs < b.dueMs;
 }
 
-/** Resolves when everything that needs no time has happened. */
+/** Resolves when everything that needs no time has happened: Node takes its ticks when no promise has anything left to do. */
 function rest(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
+/** As `rest`, and after a turn of the event loop. */
+function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });

@@ -1,0 +1,27 @@
+// Short hands for the data files: a number, its range and its source.
+import { type Figure, NO_LIMIT } from './parameters.ts';
+
+/** The least and the largest value that is possible. */
+type Range = readonly [low: number, high: number];
+
+export function documented(middle: number, source: string, [low, high]: Range = [middle, middle]): Figure {
+  return { low, middle, high, grade: 'documented', source };
+}
+
+export function measured(middle: number, source: string, [low, high]: Range): Figure {
+  return { low, middle, high, grade: 'measured', source };
+}
+
+export function guessed(middle: number, source: string, [low, high]: Range): Figure {
+  return { low, middle, high, grade: 'guessed', source };
+}
+
+/** What a provider does not have, or its source says nothing of and the model leaves out. */
+export function none(why: string): Figure {
+  return guessed(0, why, [0, 0]);
+}
+
+/** A limit that a provider does not have, or does not state. */
+export function unlimited(why: string): Figure {
+  return guessed(NO_LIMIT, why, [NO_LIMIT, NO_LIMIT]);
+}

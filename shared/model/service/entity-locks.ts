@@ -1,0 +1,106 @@
+// Locks of entities, as a service has that lets writes to one entity wait for each other: first come, first served. A request claims all
+// its entities when it arrives, so no two requests ever wait for each other.
+
+/** A request that waits for its entities, or holds them. */
+export interface Claimant {
+  /** Entities that others hold still. */
+  blockedBy: number;
+  /** Called when it holds all its entities after a wait. */
+  proceed(): void;
+}
+
+interface Named {
+  readonly id: string;
+}
+
+interface Lock {
+  /** The first holds the entity. */
+  readonly queue: Claimant[];
+  /** Nobody may have it yet: it was written more often than its rate allows. */
+  isResting: boolean;
+  /** Until when the writes so far use up the rate. */
+  spentMs: number;
+}
+
+export interface LockOptions {
+  /** Writes of one entity that are borne in the long run; after `burstWrites` of them each waits for its turn. */
+  readonly writesPerSecond: number;
+  readonly burstWrites: number;
+  readonly nowMs: () => number;
+  readonly at: (dueMs: number, fire: () => void) => void;
+}
+
+/** Locks of entities that were written a moment ago stay, for their rate; now and then those that are spent are thrown away. */
+const SWEEP_FROM = 65_536;
+
+export class EntityLocks {
+  readonly #options: LockOptions;
+  readonly #spacingMs: number;
+  readonly #locks = new Map<string, Lock>();
+  #sweepAt = SWEEP_FROM;
+
+  constructor(options: LockOptions) {
+    this.#options = options;
+    this.#spacingMs = 1_000 / options.writesPerSecond;
+  }
+
+  /** True if it holds them all at once; else `proceed` tells. */
+  claim(entities: readonly Named[], claimant: Claimant): boolean {
+    claimant.blockedBy = 0;
+    for (const { id } of entities) {
+      let lock = this.#locks.get(id);
+      if (lock === undefined) this.#locks.set(id, (lock = { queue: [], isResting: false, spentMs: 0 }));
+      if (lock.queue.push(claimant) > 1 || lock.isResting) claimant.blockedBy += 1;
+    }
+    return claimant.blockedBy === 0;
+  }
+
+  /** Gives up what it waits for, and what it holds. */
+  abandon(entities: readonly Named[], claimant: Claimant): void {
+    for (const { id } of entities) {
+      const lock = this.#locks.get(id)!;
+      const place = lock.queue.indexOf(claimant);
+      lock.queue.splice(place, 1);
+      if (place === 0 && !lock.isResting) this.#passOn(id, lock);
+    }
+  }
+
+  /** Ends the hold of the first in line. */
+  release(entities: readonly Named[], isWritten: boolean): void {
+    const { nowMs, at, burstWrites } = this.#options;
+    for (const { id } of entities) {
+      const lock = this.#locks.get(id)!;
+      lock.queue.shift();
+      if (isWritten) lock.spentMs = Math.max(lock.spentMs, nowMs()) + this.#spacingMs;
+      const restsUntilMs = lock.spentMs - burstWrites * this.#spacingMs;
+      if (restsUntilMs <= nowMs()) {
+        this.#passOn(id, lock);
+        continue;
+      }
+      lock.isResting = true;
+      at(restsUntilMs, () => {
+        lock.isResting = false;
+        this.#passOn(id, lock);
+      });
+    }
+  }
+
+  #passOn(id: string, lock: Lock): void {
+    const [next] = lock.queue;
+    if (next !== undefined) {
+      next.blockedBy -= 1;
+      if (next.blockedBy === 0) next.proceed();
+      return;
+    }
+    if (lock.spentMs <= this.#options.nowMs()) this.#locks.delete(id);
+    else if (this.#locks.size > this.#sweepAt) this.#sweep();
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.nowMs();
+    for (const [id, lock] of this.#locks) {
+      if (lock.queue.length === 0 && !lock.isResting && lock.spentMs <= nowMs) this.#locks.delete(id);
+    }
+    this.#sweepAt = Math.max(SWEEP_FROM, 2 * this.#locks.size);
+  }
+}

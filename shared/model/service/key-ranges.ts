@@ -1,0 +1,99 @@
+// The ranges into which Datastore splits the keys of a kind: each carries so many writes a second, and one that is busy for long is split
+// where its load is. Sequential keys all fall into the last one, whatever is split.
+import { PacedQueue } from './rate-limits.ts';
+
+export interface RangeOptions {
+  /** Ranges that the first keys are spread over; 1: the kind is new. */
+  readonly count: number;
+  readonly writesPerSecond: number;
+  readonly waitMaxMs: number;
+  readonly splitAfterMs: number;
+}
+
+interface KeyRange {
+  /** Its least key. */
+  readonly low: string;
+  readonly queue: PacedQueue;
+  /** Since when writes wait here; undefined while they do not. */
+  busySinceMs: number | undefined;
+  /** The last keys written. */
+  readonly recent: string[];
+  written: number;
+}
+
+/** So many writes show where the keys of a kind lie. */
+const LEARNED_AFTER = 2_048;
+/** So many of the last keys decide where a range is split. */
+const RECENT_MAX = 64;
+
+export class KeyRanges {
+  readonly #options: RangeOptions;
+  #ranges: KeyRange[];
+  #learned: string[] | undefined;
+
+  constructor(options: RangeOptions) {
+    this.#options = options;
+    this.#ranges = [this.#newRange('')];
+    this.#learned = options.count > 1 ? [] : undefined;
+  }
+
+  /** Ranges there are. */
+  get count(): number {
+    return this.#ranges.length;
+  }
+
+  /** How long a write of this key waits; undefined if it is refused. */
+  waitMs(nowMs: number, key: string): number | undefined {
+    if (this.#learned !== undefined) {
+      this.#learn(key);
+      return 0;
+    }
+    const range = this.#rangeOf(key);
+    const wait = range.queue.waitMs(nowMs, 1);
+    range.recent[range.written % RECENT_MAX] = key;
+    range.written += 1;
+    if (wait === 0) range.busySinceMs = undefined;
+    else range.busySinceMs ??= nowMs;
+    if (nowMs - (range.busySinceMs ?? nowMs) >= this.#options.splitAfterMs) this.#split(range);
+    return wait;
+  }
+
+  #learn(key: string): void {
+    const keys = this.#learned!;
+    keys.push(key);
+    if (keys.length < LEARNED_AFTER) return;
+    keys.sort();
+    const { count } = this.#options;
+    const lows = Array.from({ length: count }, (_, at) =>
+      at === 0 ? '' : keys[Math.floor((at * keys.length) / count)]!,
+    );
+    this.#ranges = [...new Set(lows)].map((low) => this.#newRange(low));
+    this.#learned = undefined;
+  }
+
+  #rangeOf(key: string): KeyRange {
+    const ranges = this.#ranges;
+    let from = 0;
+    let to = ranges.length;
+    while (to - from > 1) {
+      const middle = (from + to) >> 1;
+      if (ranges[middle]!.low <= key) from = middle;
+      else to = middle;
+    }
+    return ranges[from]!;
+  }
+
+  /** At the median of its last keys; not at all while they are one and the same. */
+  #split(range: KeyRange): void {
+    const keys = range.recent.toSorted();
+    const low = keys[keys.length >> 1]!;
+    range.busySinceMs = undefined;
+    if (low === keys[0] || low <= range.low) return;
+    this.#ranges.splice(this.#ranges.indexOf(range) + 1, 0, this.#newRange(low));
+  }
+
+  #newRange(low: string): KeyRange {
+    const { writesPerSecond, waitMaxMs } = this.#options;
+    return { low, queue: new PacedQueue(writesPerSecond, waitMaxMs), busySinceMs: undefined, recent: [], written: 0 };
+  }
+}

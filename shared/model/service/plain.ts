@@ -1,0 +1,176 @@
+// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write and read them through the providers'
+// SDKs. Records have bytes and no content.
+import type { Access, Describe } from './request.ts';
+import { Sdk } from './sdk.ts';
+import type { ModelledService } from './service.ts';
+
+/** What a provider holds of a plain table. Tables that share one are instances that share a database. */
+export interface PlainState {
+  readonly records: Map<string, PlainRecord>;
+  /** The bytes of a record that nobody wrote and that is there nevertheless; undefined: there is none. */
+  readonly madeUp: (key: string) => number | undefined;
+}
+
+interface PlainRecord {
+  readonly version: number;
+  readonly bytes: number;
+}
+
+/** A table that holds what `madeUp` says; without it, an empty one. */
+export function plainState(madeUp: PlainState['madeUp'] = () => undefined): PlainState {
+  return { records: new Map(), madeUp };
+}
+
+/** A record as it is handed over: its bytes are those of its fields. */
+export interface PlainItem {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** How the provider's SDK sends. */
+interface Habits {
+  readonly putManyMax: number;
+  readonly getManyMax: number;
+  /** Index rows that a write of a record changes: four indexed fields, up and down. */
+  readonly indexRows: number;
+  readonly batch: 'transaction' | 'commit';
+}
+
+const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
+  datastore: {
+    putManyMax: 500,
+    getManyMax: 500,
+    indexRows: 8,
+    batch: 'commit',
+  },
+  'azure-tables': {
+    putManyMax: 100,
+    getManyMax: 1,
+    indexRows: 0,
+    batch: 'transaction',
+  },
+};
+
+/** The kind of all records on Datastore. */
+const KIND = 'Record';
+
+/** Every call rejects with a ServiceFailure when the SDK's retries are used up. */
+export class PlainTable {
+  readonly #sdk: Sdk;
+  readonly #state: PlainState;
+  readonly #habits: Habits;
+  readonly #partitionOf: (key: string) => string;
+
+  /** `tenantOf` tells a key's partition on Azure; on Datastore all keys are of one kind. */
+  constructor(service: ModelledService, state: PlainState, tenantOf: (key: string) => string) {
+    const { provider } = service.parameters.data;
+    this.#sdk = new Sdk(service);
+    this.#state = state;
+    this.#habits = HABITS[provider];
+    this.#partitionOf = provider === 'azure-tables' ? tenantOf : () => KIND;
+  }
+
+  /** Most records in one `putMany`. */
+  get putManyMax(): number {
+    return this.#habits.putManyMax;
+  }
+
+  /** Most keys in one `getMany`; 1 where the provider has no batched get. */
+  get getManyMax(): number {
+    return this.#habits.getManyMax;
+  }
+
+  /** Records of one lane may share a `putMany`, others not. */
+  lane(key: string): string {
+    return this.#partitionOf(key);
+  }
+
+  /** The record's bytes; undefined if there is none. One request. */
+  get(key: string): Promise<number | undefined> {
+    const accesses = [this.#access(key, 'read', 0)];
+    return this.#sdk.send({ kind: 'get', accesses, effect: () => this.#held(key)?.bytes, describe: describeBytes });
+  }
+
+  /** Bytes of at most `getManyMax` distinct records, in order. One request. */
+  async getMany(keys: readonly string[]): Promise<readonly (number | undefined)[]> {
+    const accesses = keys.map((key) => this.#access(key, 'read', 0));
+    const kind = keys.length === 1 ? 'get' : 'getMany';
+    const effect = () => keys.map((key) => this.#held(key)?.bytes);
+    return this.#sdk.send({ kind, accesses, effect, describe: describeMany });
+  }
+
+  /** Replaces the whole record without reading it first, or creates it. One request. */
+  put(key: string, bytes: number): Promise<void> {
+    const accesses = [this.#access(key, 'write', bytes)];
+    return this.#sdk.send({ kind: 'commit', accesses, effect: () => this.#write(key, bytes) });
+  }
+
+  /** Creates the record; false if it exists. One request. */
+  async insert(key: string, bytes: number): Promise<boolean> {
+    return this.#writeIf({ key, bytes }, () => this.#held(key) === undefined);
+  }
+
+  /** Reads the record and writes it if nobody did meanwhile, again and again until that is so. Two requests a try; gives the tries that failed. */
+  async putIfUnchanged(key: string, bytes: number): Promise<number> {
+    for (let conflicts = 0; ; conflicts += 1) {
+      const version = (await this.#read(key))?.version;
+      if (await this.#writeIf({ key, bytes }, () => this.#held(key)?.version === version)) return conflicts;
+    }
+  }
+
+  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request. */
+  async putMany(records: readonly PlainItem[]): Promise<void> {
+    const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
+    const effect = (): void => {
+      for (const { key, bytes } of records) this.#write(key, bytes);
+    };
+    await this.#sdk.send({ kind: this.#habits.batch, accesses, effect });
+  }
+
+  async #read(key: string): Promise<PlainRecord | undefined> {
+    const accesses = [this.#access(key, 'read', 0)];
+    return this.#sdk.send({ kind: 'get', accesses, effect: () => this.#held(key), describe: describeRecord });
+  }
+
+  async #writeIf({ key, bytes }: PlainItem, holds: () => boolean): Promise<boolean> {
+    const effect = (): boolean => {
+      const isWritten = holds();
+      if (isWritten) this.#write(key, bytes);
+      return isWritten;
+    };
+    const accesses = [this.#access(key, 'write', bytes)];
+    return this.#sdk.send({ kind: 'commit', accesses, effect, describe: describeWritten });
+  }
+
+  #access(key: string, kind: Access['kind'], bytes: number): Access {
+    const access = { id: key, partition: this.#partitionOf(key), kind, bytes };
+    return kind === 'write' ? { ...access, indexRows: this.#habits.indexRows } : access;
+  }
+
+  #held(key: string): PlainRecord | undefined {
+    const held = this.#state.records.get(key);
+    if (held !== undefined) return held;
+    const bytes = this.#state.madeUp(key);
+    return bytes === undefined ? undefined : { version: 0, bytes };
+  }
+
+  #write(key: string, bytes: number): void {
+    this.#state.records.set(key, { version: (this.#held(key)?.version ?? 0) + 1, bytes });
+  }
+}
+
+const describeBytes: Describe<number | undefined> = (bytes, reply) => {
+  reply.bytes = bytes ?? 0;
+};
+
+const describeRecord: Describe<PlainRecord | undefined> = (record, reply) => {
+  reply.bytes = record?.bytes ?? 0;
+};
+
+const describeMany: Describe<readonly (number | undefined)[]> = (found, reply) => {
+  for (const bytes of found) reply.bytes += bytes ?? 0;
+};
+
+const describeWritten: Describe<boolean> = (isWritten, reply) => {
+  reply.isRefused = !isWritten;
+};

@@ -1,0 +1,90 @@
+// Limits of a rate: refusing at once, letting wait, growing.
+
+/** Refuses what comes faster than a rate, after a burst. */
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #capacity: number;
+  #tokens: number;
+  #atMs = 0;
+
+  /** Takes `burstSeconds` of the rate at once when it is full, as it is at first. */
+  constructor(perSecond: number, burstSeconds: number) {
+    this.#perMs = perSecond / 1_000;
+    this.#capacity = perSecond * burstSeconds;
+    this.#tokens = this.#capacity;
+  }
+
+  /** False if it is refused, which costs nothing. More than the bucket holds passes when it is full. */
+  take(nowMs: number, units: number): boolean {
+    this.#fill(nowMs);
+    if (this.#tokens < Math.min(units, this.#capacity)) return false;
+    this.#tokens -= units;
+    return true;
+  }
+
+  /** Takes what has been consumed already, and was not known before. */
+  charge(nowMs: number, units: number): void {
+    this.#fill(nowMs);
+    this.#tokens -= units;
+  }
+
+  #fill(nowMs: number): void {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + (nowMs - this.#atMs) * this.#perMs);
+    this.#atMs = nowMs;
+  }
+}
+
+/** Lets wait what comes faster than a rate, and refuses what would wait too long. */
+export class PacedQueue {
+  readonly #waitMaxMs: number;
+  perSecond: number;
+  #freeMs = 0;
+
+  constructor(perSecond: number, waitMaxMs: number) {
+    this.perSecond = perSecond;
+    this.#waitMaxMs = waitMaxMs;
+  }
+
+  /** How long it waits; undefined if it is refused, which costs nothing. */
+  waitMs(nowMs: number, units: number): number | undefined {
+    const wait = Math.max(0, this.#freeMs - nowMs);
+    if (wait > this.#waitMaxMs) return undefined;
+    this.#freeMs = nowMs + wait + (units * 1_000) / this.perSecond;
+    return wait;
+  }
+}
+
+export interface RampOptions {
+  readonly startPerSecond: number;
+  readonly growth: number;
+  readonly everyMs: number;
+  readonly waitMaxMs: number;
+}
+
+/** A rate that grows with what it carried: after each period it allows `growth` times the mean of that period, and never less than before. */
+export class Ramp {
+  readonly #options: RampOptions;
+  readonly #queue: PacedQueue;
+  #periodMs: number;
+  #carried = 0;
+
+  /** Starts when the first request comes. */
+  constructor(options: RampOptions, nowMs: number) {
+    this.#options = options;
+    this.#queue = new PacedQueue(options.startPerSecond, options.waitMaxMs);
+    this.#periodMs = nowMs;
+  }
+
+  /** As of a PacedQueue. */
+  waitMs(nowMs: number, units: number): number | undefined {
+    const { growth, everyMs } = this.#options;
+    while (nowMs >= this.#periodMs + everyMs) {
+      this.#queue.perSecond = Math.max(this.#queue.perSecond, (growth * this.#carried * 1_000) / everyMs);
+      this.#carried = 0;
+      this.#periodMs += everyMs;
+    }
+    const wait = this.#queue.waitMs(nowMs, units);
+    if (wait !== undefined) this.#carried += units;
+    return wait;
+  }
+}

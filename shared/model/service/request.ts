@@ -1,0 +1,64 @@
+// What a modelled service is asked, and how it fails.
+import type { RequestKind } from '../data/parameters.ts';
+
+/** One entity that a request touches. */
+export interface Access {
+  readonly id: string;
+  /** Azure: the partition. Datastore: the kind. */
+  readonly partition: string;
+  readonly kind: 'read' | 'write' | 'delete';
+  /** Bytes that travel to the service for this entity; 0 of a read, whose reply tells. */
+  readonly bytes: number;
+  /** Index rows that a write of it changes. Default 0. */
+  readonly indexRows?: number;
+}
+
+/** One request as it travels: what it does to the state is the effect that is passed beside it. */
+export interface ModelRequest {
+  readonly kind: RequestKind;
+  /** Of distinct ids. A list or query names the one partition it reads, with an empty id. */
+  readonly accesses: readonly Access[];
+  /** After this many milliseconds the caller gives up; the request goes on. */
+  readonly timeoutMs: number;
+}
+
+/** What an effect's result means for the service. */
+export interface Reply {
+  /** Bytes that travel back. */
+  bytes: number;
+  /** Entities that a list or query found; 0 of any other kind. */
+  entities: number;
+  /** A condition did not hold, so that nothing was written. */
+  isRefused: boolean;
+}
+
+/** Tells what a result means, by changing the fields of a reply of nothing. */
+export type Describe<T> = (result: T, reply: Reply) => void;
+
+/**
+ * Why a request brought no result:
+ * - `throttled`: the service refused it for its rate, before any effect (503, RESOURCE_EXHAUSTED).
+ * - `contended`: the service gave it up for a lock that it did not get, before any effect (ABORTED).
+ * - `lost`: the connection broke; the effect may have happened.
+ * - `timed-out`: no reply within `timeoutMs`; the effect may have happened, or may yet.
+ */
+export type Failure = 'throttled' | 'contended' | 'lost' | 'timed-out';
+
+/** A request's failure, as its caller sees it. */
+export class ServiceFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(`the modelled service: ${failure}`);
+    this.name = 'ServiceFailure';
+    this.failure = failure;
+  }
+}
+
+/** One for all requests that fail so: where it was made tells nobody anything, and to find that out takes longer than the request. */
+export const FAILURES: Readonly<Record<Failure, ServiceFailure>> = {
+  throttled: new ServiceFailure('throttled'),
+  contended: new ServiceFailure('contended'),
+  lost: new ServiceFailure('lost'),
+  'timed-out': new ServiceFailure('timed-out'),
+};

@@ -1,0 +1,209 @@
+// The way of one request: to the service, through its limits, locks and service time to its effect, and back. Each step is an event; what
+// becomes of the caller is settled once, by the reply, a failure or the deadline.
+import type { ProviderParameters } from '../data/parameters.ts';
+import type { Happening, Scheduler } from '../time/scheduler.ts';
+import type { Admission } from './admission.ts';
+import { countServed, type ServiceCounters } from './counters.ts';
+import type { Draws } from './draws.ts';
+import type { Claimant, EntityLocks } from './entity-locks.ts';
+import { type Describe, FAILURES, type Failure, type ModelRequest, type Reply } from './request.ts';
+import type { ServiceTimes } from './times.ts';
+
+/** What the requests of one service share. */
+export interface ServiceParts {
+  readonly scheduler: Scheduler;
+  readonly parameters: ProviderParameters;
+  readonly counters: ServiceCounters;
+  readonly draws: Draws;
+  readonly times: ServiceTimes;
+  readonly admission: Admission;
+  /** Undefined where nothing waits for an entity. */
+  readonly locks: EntityLocks | undefined;
+  /** For how much of its service time a write holds its entities. */
+  readonly holdShare: number;
+  /** How much of a service time, or of a hold, goes before the effect. */
+  readonly effectShare: number;
+  readonly lossOfRequests: number;
+  readonly lossOfReplies: number;
+}
+
+/** What comes next on the way. */
+type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
+
+const NOTHING: Reply = { bytes: 0, entities: 0, isRefused: false };
+
+export class Transit<T> implements Claimant, Happening {
+  readonly #parts: ServiceParts;
+  readonly #request: ModelRequest;
+  readonly #effect: () => T;
+  readonly #describe: Describe<T> | undefined;
+  readonly #deadlineMs: number;
+  #resolve: ((result: T) => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
+  blockedBy = 0;
+  #step: Step = 'arrive';
+  #isTimed = false;
+  #isWaiting = false;
+  #holds = false;
+  #isReplyLost = false;
+  #pace = 1;
+  #serviceMs = 0;
+  #result: T | undefined;
+  #error: unknown;
+
+  constructor(parts: ServiceParts, request: ModelRequest, effect: () => T, describe: Describe<T> | undefined) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#effect = effect;
+    this.#describe = describe;
+    this.#deadlineMs = parts.scheduler.nowMs + request.timeoutMs;
+  }
+
+  /** Sets out. One of the two is called, once. */
+  start(resolve: (result: T) => void, reject: (error: unknown) => void): void {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const { draws, times, lossOfRequests, lossOfReplies } = this.#parts;
+    const wayMs = times.wayMs();
+    const fate = lossOfRequests + lossOfReplies === 0 ? 1 : draws.uniform();
+    if (fate < lossOfRequests) return this.#lose(wayMs);
+    this.#isReplyLost = fate < lossOfRequests + lossOfReplies;
+    this.#after(wayMs, 'arrive');
+  }
+
+  happen(): void {
+    switch (this.#step) {
+      case 'arrive':
+        return this.#arrive();
+      case 'claim':
+        return this.#claim(this.#parts.locks!);
+      case 'take-effect':
+        return this.#takeEffect();
+      case 'settle':
+        return this.#settle();
+      default:
+        this.#step satisfies never;
+    }
+  }
+
+  /** Called when it holds its entities. */
+  proceed(): void {
+    this.#isWaiting = false;
+    this.#holds = true;
+    this.#after(this.#holdMs * this.#parts.effectShare, 'take-effect');
+  }
+
+  #arrive(): void {
+    const { scheduler, counters, parameters, admission, times, locks, holdShare, effectShare } = this.#parts;
+    const waitMs = admission.waitMs(this.#request, scheduler.nowMs);
+    if (waitMs === undefined) {
+      counters.throttled += 1;
+      return this.#fail('throttled', parameters.get('throttle.replyMs') + times.wayMs());
+    }
+    this.#pace = times.pace(this.#request.kind);
+    this.#serviceMs = this.#pace * times.requestMs(this.#request);
+    if (locks !== undefined && this.#isWrite) this.#after(waitMs + this.#serviceMs * (1 - holdShare), 'claim');
+    else this.#after(waitMs + this.#serviceMs * effectShare, 'take-effect');
+  }
+
+  get #isWrite(): boolean {
+    return this.#request.kind === 'commit' || this.#request.kind === 'transaction';
+  }
+
+  get #holdMs(): number {
+    return this.#serviceMs * this.#parts.holdShare;
+  }
+
+  #claim(locks: EntityLocks): void {
+    if (locks.claim(this.#request.accesses, this)) return this.proceed();
+    const { scheduler, parameters } = this.#parts;
+    this.#isWaiting = true;
+    this.#watchDeadline();
+    scheduler.quietlyAt(scheduler.nowMs + parameters.get('contention.waitMaxMs'), () => this.#giveUp(locks));
+  }
+
+  #giveUp(locks: EntityLocks): void {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
+    this.#parts.counters.contended += 1;
+    locks.abandon(this.#request.accesses, this);
+    this.#fail('contended', this.#parts.times.wayMs());
+  }
+
+  #takeEffect(): void {
+    const { scheduler, parameters, counters, times, admission, effectShare } = this.#parts;
+    const reply = this.#describe === undefined ? NOTHING : { ...NOTHING };
+    try {
+      this.#result = this.#effect();
+      this.#describe?.(this.#result, reply);
+    } catch (error) {
+      this.#error = error;
+    }
+    countServed(counters, parameters.data.provider, this.#request, reply);
+    if (reply.bytes > 0) admission.charge(this.#request, reply.bytes, scheduler.nowMs);
+    // What is refused need not be stored, so it is answered at once.
+    const storingMs = reply.isRefused ? 0 : (this.#holds ? this.#holdMs : this.#serviceMs) * (1 - effectShare);
+    if (this.#holds) this.#releaseAfter(storingMs, !reply.isRefused);
+    const replyMs = this.#pace * times.replyMs(this.#request.kind, reply.bytes, reply.entities);
+    this.#answer(storingMs + replyMs + times.wayMs());
+  }
+
+  #releaseAfter(ms: number, isWritten: boolean): void {
+    const { locks, scheduler } = this.#parts;
+    const { accesses } = this.#request;
+    if (ms === 0) locks?.release(accesses, isWritten);
+    else scheduler.quietlyAt(scheduler.nowMs + ms, () => locks?.release(accesses, isWritten));
+  }
+
+  #answer(ms: number): void {
+    if (this.#isReplyLost) return this.#lose(ms);
+    const { scheduler } = this.#parts;
+    const dueMs = scheduler.nowMs + ms;
+    if (dueMs > this.#deadlineMs) return this.#watchDeadline();
+    this.#step = 'settle';
+    scheduler.happenAt(dueMs, this);
+  }
+
+  /** The connection breaks after `ms`, or falls silent. */
+  #lose(ms: number): void {
+    const { draws, parameters, counters, scheduler } = this.#parts;
+    const isSilent = draws.uniform() < parameters.get('loss.silentShare');
+    if (isSilent || scheduler.nowMs + ms > this.#deadlineMs) return this.#watchDeadline();
+    counters.lost += 1;
+    this.#fail('lost', ms);
+  }
+
+  #fail(failure: Failure, ms: number): void {
+    this.#error = FAILURES[failure];
+    this.#isReplyLost = false;
+    this.#answer(ms);
+  }
+
+  /** The next step at the service. The deadline is watched as soon as a step lies beyond it. */
+  #after(ms: number, step: Step): void {
+    const { scheduler } = this.#parts;
+    const dueMs = scheduler.nowMs + ms;
+    if (dueMs > this.#deadlineMs) this.#watchDeadline();
+    this.#step = step;
+    scheduler.quietlyAt(dueMs, this);
+  }
+
+  #watchDeadline(): void {
+    if (this.#isTimed) return;
+    this.#isTimed = true;
+    const { scheduler, counters } = this.#parts;
+    scheduler.at(this.#deadlineMs, () => {
+      if (this.#reject === undefined) return;
+      counters.timedOut += 1;
+      this.#error = FAILURES['timed-out'];
+      this.#settle();
+    });
+  }
+
+  #settle(): void {
+    if (this.#error === undefined) this.#resolve?.(this.#result as T);
+    else this.#reject?.(this.#error);
+    this.#resolve = undefined;
+    this.#reject = undefined;
+  }
+}
