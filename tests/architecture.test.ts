@@ -30,12 +30,12 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/cost': ['*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
-  'shared/model': ['time data', 'service', 'work'],
+  'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'report'],
   functions: ['http', 'records compare instance', 'gcp azure'],
-  infra: ['processes package cli', 'emulators hosts', 'start bench', 'plugin run.mjs'],
+  infra: ['processes package cli', 'emulators hosts', 'start bench model', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/bench': ['contest', '*.ts'],
+  'infra/bench': ['contest', 'calibration', '*.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
@@ -85,7 +85,17 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'shared/drivers/azure-tables/mapping.ts',
     'shared/compare/data',
   ],
-  ['shared/model', 'shared/compare/data'],
+  ['shared/model/instance', 'shared/compare/data', CONTRACT, 'shared/store/format/compression.ts'],
+  [
+    'shared/model/tables',
+    CONTRACT,
+    'shared/store/format',
+    'shared/store/container',
+    'shared/store/table/values.ts',
+    'shared/drivers/memory.ts',
+    'shared/compare/data',
+  ],
+  ['shared/model', STORE, 'shared/drivers/memory.ts', 'shared/compare/', 'shared/cost/', 'zod'],
   [
     'functions/gcp',
     STORE,
@@ -121,7 +131,17 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'zod',
     'node:',
   ],
-  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/cost/', 'package:', 'node:'],
+  [
+    'infra/bench',
+    STORE,
+    'shared/drivers/',
+    'shared/compare/',
+    'shared/cost/',
+    'shared/model/data',
+    'package:',
+    'node:',
+  ],
+  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/cost/', 'shared/model/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],
 ];
@@ -136,7 +156,7 @@ const ONLY_FOR: readonly (readonly [room: string, ...users: string[]])[] = [
   ['shared/drivers/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/drivers/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
   // No table and no container knows prices.
-  ['shared/cost/', 'shared/compare', 'functions', 'infra', 'tests'],
+  ['shared/cost/', 'shared/compare', 'shared/model', 'functions', 'infra', 'tests'],
   ['shared/compare/baseline/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/compare/baseline/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
 ];
@@ -247,6 +267,21 @@ describe('the engine', () => {
   test('knows no provider', () => {
     const wrong = engine.filter(({ text }) => /datastore|azure|firestore/i.test(withoutComments(text)));
     expect(wrong.map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe('the model', () => {
+  const model = sources.filter(({ file }) => file.startsWith('shared/model/'));
+
+  test('takes its last digits from no machine: what V8 and the C library compute is in compare/data/exact-math.ts too', () => {
+    const inexact = /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /;
+    expect(model.filter(({ text }) => inexact.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('knows no clock, no timer and no chance but those of its scheduler', () => {
+    const global =
+      /\b(Date\.now|new Date|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/;
+    expect(model.filter(({ text }) => global.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
   });
 });
 

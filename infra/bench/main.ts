@@ -1,15 +1,19 @@
 // The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, in one run, with the ratio that each kind of work is to
 // reach. Exits 0 whether or not they are reached: it measures, it is no test.
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
-import { machine } from '../cli/machine.ts';
+import type { ProcessorTable } from '../../shared/model/data/processor.ts';
+import { machine, versions } from '../cli/machine.ts';
 import { command, runCommand, UsageError } from '../cli/options.ts';
 import { bundleStatement } from './bundled.ts';
+import { calibrate } from './calibrate.ts';
+import { writeProcessorTable } from './calibration/file.ts';
 import { type Match, type ContestResult, runContest } from './contest/contest.ts';
 import { type Goal, GOALS } from './contest/goals.ts';
 import { Sides } from './contest/sides.ts';
-import { contestsText, type Statement, statementsText } from './contest/text.ts';
+import { contestsText, loadsText, type Statement, statementsText } from './contest/text.ts';
 import { type BenchProvider, startAzure, startDatastore } from './providers.ts';
 import { runScale } from './scale.ts';
 import { statementsOf } from './statements.ts';
@@ -28,6 +32,9 @@ goals are reached.`,
       default: '0',
       help: 'every contest over a proxy with round trips of so many milliseconds, up to 1000',
     },
+    calibrate: {
+      help: 'no contests: measures the processor time of the clients and writes it to shared/model/data, in 10 minutes and more',
+    },
     scale: { help: 'no contests: 10,000 to 1,000,000 records, in memory and on Azurite' },
     json: { help: 'one JSON object on standard output, and nothing else' },
   },
@@ -39,6 +46,11 @@ const TURN_MS = 700;
 const QUICK_ROUNDS = 3;
 const QUICK_TURN_MS = 120;
 const FAR_RTT_MS = 10;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const CALIBRATION = { records: 10_000, callers: [1, 8, 32, 256], containerBytes: [64 * 1_024, 256 * 1_024, undefined] };
+/** Processor time of one turn of a calibration. */
+const PROCESSOR_MS = 60;
+const QUICK_PROCESSOR_MS = 20;
 /** Google's emulator, in Java, is several times slower for its first ten thousand operations. */
 const WARM_UP_OPERATIONS = 10_000;
 const WARM_UP_IN_FLIGHT = 32;
@@ -55,13 +67,18 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
 
-await runCommand(BENCH, process.argv.slice(2), async ({ values: { quick, scale: isScale, json, rtt } }) => {
-  const rttMs = rtt.trim() === '' ? NaN : Number(rtt);
-  if (!(rttMs >= 0 && rttMs <= RTT_MAX_MS)) throw new UsageError(`--rtt is from 0 to ${RTT_MAX_MS} ms, not ${rtt}`);
-  const [turnMs, rounds] = quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
-  const options: Options = { rttMs, json, isQuick: quick, turnMs, rounds };
-  await (isScale ? scale(options) : run(options));
-});
+await runCommand(
+  BENCH,
+  process.argv.slice(2),
+  async ({ values: { quick, calibrate: isCalibration, scale: isScale, json, rtt } }) => {
+    const rttMs = rtt.trim() === '' ? NaN : Number(rtt);
+    if (!(rttMs >= 0 && rttMs <= RTT_MAX_MS)) throw new UsageError(`--rtt is from 0 to ${RTT_MAX_MS} ms, not ${rtt}`);
+    const [turnMs, rounds] = quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
+    const options: Options = { rttMs, json, isQuick: quick, turnMs, rounds };
+    if (isCalibration) await writeCalibration(options);
+    else await (isScale ? scale(options) : run(options));
+  },
+);
 
 async function run(options: Options): Promise<void> {
   const results: ContestResult[] = [];
@@ -96,6 +113,26 @@ async function scale({ json }: Options): Promise<void> {
   const collect = runInNewContext('gc') as () => void;
   const results = await runScale(collect, json ? () => {} : console.log, stop.signal);
   if (json) console.log(JSON.stringify({ scale: results, machine: machine() }));
+}
+
+async function writeCalibration({ isQuick, rounds, json }: Options): Promise<void> {
+  const { cpu, cores, platform, node } = machine();
+  const log = json ? (): void => {} : console.error;
+  const providers = [await startDatastore(), await startAzure()];
+  try {
+    const processorMs = isQuick ? QUICK_PROCESSOR_MS : PROCESSOR_MS;
+    const size = { ...CALIBRATION, rounds, processorMs, signal: stop.signal, log };
+    const table: ProcessorTable = {
+      measured: new Date().toISOString().slice(0, 10),
+      machine: { cpu, cores, platform, node },
+      packages: await versions(ROOT),
+      ...(await calibrate(providers, size)),
+    };
+    const file = await writeProcessorTable(table, ROOT);
+    console.log(json ? JSON.stringify(table) : `${loadsText(table.loads)}\n\n${file}`);
+  } finally {
+    for (const provider of providers) await provider.close();
+  }
 }
 
 async function contestsOf(provider: BenchProvider, options: Options): Promise<ContestResult[]> {

@@ -12,6 +12,7 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emul
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
+import { azureConditional, type ConditionalReplace, datastoreConditional } from './calibration/conditional.ts';
 import type { Target } from './contest/sides.ts';
 import { startLatencyProxy } from './latency-proxy.ts';
 process.env['METADATA_SERVER_DETECTION'] ??= 'none';
@@ -26,6 +27,8 @@ export interface BenchProvider {
   readonly backend: string;
   /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
   target(rttMs: number): Promise<Target>;
+  /** The plain SDK's conditional write to the baseline's table of this dataset, which is there. */
+  conditional(dataset: string): ConditionalReplace;
   /** A driver on a namespace or table of its own. */
   driver(space: string): Driver;
   store(options?: Omit<StoreOptions, 'driver'>): Store;
@@ -35,22 +38,25 @@ export interface BenchProvider {
 /** Makes a cloud's SDK clients and drivers for an endpoint. */
 interface Making {
   baseline(endpoint: string): Baseline;
+  conditional(endpoint: string, dataset: string): ConditionalReplace;
   driver(endpoint: string, space: string): Driver;
 }
 
 const DATASTORE: Making = {
   baseline: (endpoint) => datastoreBaseline({ projectId: PROJECT_ID, apiEndpoint: endpoint }),
+  conditional: (endpoint, kind) => datastoreConditional({ projectId: PROJECT_ID, apiEndpoint: endpoint }, kind),
   driver: (endpoint, space) => datastoreDriver({ projectId: PROJECT_ID, endpoint, namespace: space }),
 };
 
 const credential = (): AzureNamedKeyCredential =>
   new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
 
+const tableClient = (endpoint: string, name: string): TableClient =>
+  new TableClient(endpoint, name, credential(), { allowInsecureConnection: true });
+
 const AZURE: Making = {
-  baseline: (endpoint) =>
-    azureTablesBaseline({
-      tableClient: (name) => new TableClient(endpoint, name, credential(), { allowInsecureConnection: true }),
-    }),
+  baseline: (endpoint) => azureTablesBaseline({ tableClient: (name) => tableClient(endpoint, name) }),
+  conditional: (endpoint, dataset) => azureConditional(tableClient(endpoint, `records${dataset}`)),
   driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
 };
 
@@ -58,11 +64,21 @@ const AZURE: Making = {
 export async function startDatastore(): Promise<BenchProvider> {
   const found = await findGoogleEmulator('firestore');
   const emulator = found.found ? await startGoogleEmulator(found) : await startEmbeddedDatastore({ inProcess: false });
-  return benchProvider('datastore', emulator, DATASTORE);
+  return datastoreOn(emulator);
 }
 
 export async function startAzure(): Promise<BenchProvider> {
-  return benchProvider('azure-tables', await startAzurite({ inProcess: false }), AZURE);
+  return azureOn(await startAzurite({ inProcess: false }));
+}
+
+/** Takes the emulator over: it ends with the provider. */
+export function datastoreOn(emulator: Emulator): BenchProvider {
+  return benchProvider('datastore', emulator, DATASTORE);
+}
+
+/** As `datastoreOn`. */
+export function azureOn(emulator: Emulator): BenchProvider {
+  return benchProvider('azure-tables', emulator, AZURE);
 }
 
 function benchProvider(provider: Provider, emulator: Emulator, making: Making): BenchProvider {
@@ -89,6 +105,7 @@ function benchProvider(provider: Provider, emulator: Emulator, making: Making): 
         smallCacheStore: store(endpoint, { cacheBytesMax: SMALL_CACHE_BYTES }),
       };
     },
+    conditional: (dataset) => opening(making.conditional(emulator.endpoint, dataset)),
     driver: (space) => making.driver(emulator.endpoint, space),
     store: (options) => store(emulator.endpoint, options),
     close: async () => {

@@ -26,12 +26,27 @@ import { refused, unknown } from './common/outcomes.ts';
 
 /** What the provider holds. Drivers that share one are processes that share a database. */
 export interface MemoryState {
-  readonly entities: Map<EntityId, StoredEntity>;
+  readonly entities: MemoryEntities;
   /** Versions given out so far; none is given twice. */
   versionCount: number;
 }
 
-interface StoredEntity {
+/** A Map, or what makes entities up when they are first looked at. */
+export interface MemoryEntities {
+  get(id: EntityId): StoredEntity | undefined;
+  set(id: EntityId, entity: StoredEntity): unknown;
+  delete(id: EntityId): boolean;
+  /** Each id once, in any order. */
+  keys(): Iterable<EntityId>;
+}
+
+/** A state that holds nothing but what was written. */
+export interface MemoryMapState extends MemoryState {
+  readonly entities: Map<EntityId, StoredEntity>;
+}
+
+/** An entity at one version; never changed. */
+export interface StoredEntity {
   readonly version: EntityVersion;
   readonly parts: ReadonlyMap<PartName, Uint8Array>;
   /** The most chunks each part has taken since the last insert or replace. */
@@ -94,7 +109,7 @@ const NO_FAULT: MemoryFault = {};
 /** Sorts before all ids. */
 const AT_START = '' as ListCursor;
 
-export function memoryState(): MemoryState {
+export function memoryState(): MemoryMapState {
   return { entities: new Map(), versionCount: 0 };
 }
 

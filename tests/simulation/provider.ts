@@ -1,10 +1,10 @@
 // The provider's content, decoded by the checks' own reading of the format and kept while the bytes stay the same.
-import type { MemoryState } from '../../shared/drivers/memory.ts';
+import type { MemoryState, StoredEntity } from '../../shared/drivers/memory.ts';
 import xxhash from 'xxhash-wasm';
 import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
 import { entityId, partName } from '../support/ids.ts';
 
-export type Stored = MemoryState['entities'] extends Map<string, infer S> ? S : never;
+export type Stored = StoredEntity;
 
 /** An entity as it lies there. */
 export interface Held {

@@ -1,5 +1,6 @@
 // The benchmark's results as a table for the terminal.
 import { PROVIDER_SHORT_NAMES } from '../../../shared/compare/report/names.ts';
+import type { MeasuredLoad } from '../../../shared/model/data/processor.ts';
 import type { ContestResult } from './contest.ts';
 
 /** A measurement that is compared with nothing. */
@@ -26,6 +27,20 @@ export function contestsText(results: readonly ContestResult[]): string {
 
 export function statementsText(statements: readonly Statement[]): string {
   return aligned(statements.map(({ what, value }) => [what, value]));
+}
+
+/** The loads of a calibration beside what its table makes of them. */
+export function loadsText(loads: readonly MeasuredLoad[]): string {
+  const head = ['client processor, µs an operation', 'in flight', 'measured', 'rounds', 'by the table', 'of measured'];
+  const rows = loads.map(({ load, inFlight, median, lowest, highest, fitted }) => [
+    load,
+    String(inFlight),
+    median.toFixed(0),
+    `${lowest.toFixed(0)} to ${highest.toFixed(0)}`,
+    fitted.toFixed(0),
+    (fitted / median).toFixed(2),
+  ]);
+  return aligned([head, ...rows]);
 }
 
 function whole(value: number): string {

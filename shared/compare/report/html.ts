@@ -1,11 +1,10 @@
 // The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere.
 import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 import { busyWarning } from './busy-warning.ts';
-import { type Shape, SHAPES } from './chart-panels.ts';
 import { latencyChart, providersOf, spendingChart, throughputChart } from './charts.ts';
-import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import { chip, escape, figure, page, whole } from './html-parts.ts';
+import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report, ReportCell, SummaryRow } from './schema.ts';
-import { REPORT_STYLE } from './style.ts';
 import { sameCallSize } from './summary.ts';
 
 const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
@@ -36,20 +35,7 @@ export function reportHtml(report: Report): string {
     allCells(report),
     footer(report),
   ].join('\n');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Stowage: comparison of ${escape(report.startedAt.slice(0, 10))}</title>
-<style>${REPORT_STYLE}</style>
-</head>
-<body><main>
-${body}
-</main></body>
-</html>
-`;
+  return page(`Stowage: comparison of ${report.startedAt.slice(0, 10)}`, body);
 }
 
 function header({ startedAt, durationMs, plan, machine, providers }: Report): string {
@@ -212,24 +198,4 @@ function legend(providers: readonly Provider[]): string {
       `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${LAYOUTS.map((layout) => `<span class="key">${chip(provider, layout)}${layout}</span>`).join(' ')}</span>`,
   );
   return `<p class="legend">${groups.join(' ')}</p>`;
-}
-
-function chip(provider: Provider, layout: Layout): string {
-  return `<i class="chip" style="background:${colourOf(provider, layout)}"></i>`;
-}
-
-/** The chart in each of its shapes; the style shows the one that fits. */
-function figure(draw: (shape: Shape) => string, description: string): string {
-  const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
-  return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
-}
-
-function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
 }

@@ -1,4 +1,5 @@
 // What chance decides at a modelled service, from one seed.
+import { exp, ln } from '../../compare/data/exact-math.ts';
 import { type Random, seededRandom } from '../../compare/data/random.ts';
 
 export class Draws {
@@ -17,19 +18,24 @@ export class Draws {
 
   /** Lognormal: the logarithm is normal around that of the median, with standard deviation `sigma`. The mean is median * exp(sigma^2 / 2). */
   lognormal(median: number, sigma: number): number {
-    return sigma === 0 || median === 0 ? median : median * Math.exp(sigma * this.#gaussian());
+    return sigma === 0 || median === 0 ? median : median * exp(sigma * this.#gaussian());
   }
 
-  /** Box and Muller, "A note on the generation of random normal deviates", 1958. */
+  /** Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal variables", 1964): it needs no sine. */
   #gaussian(): number {
     if (this.#spare !== undefined) {
       const spare = this.#spare;
       this.#spare = undefined;
       return spare;
     }
-    const radius = Math.sqrt(-2 * Math.log(1 - this.#random()));
-    const angle = 2 * Math.PI * this.#random();
-    this.#spare = radius * Math.sin(angle);
-    return radius * Math.cos(angle);
+    for (;;) {
+      const x = 2 * this.#random() - 1;
+      const y = 2 * this.#random() - 1;
+      const square = x * x + y * y;
+      if (square >= 1 || square === 0) continue;
+      const scale = Math.sqrt((-2 * ln(square)) / square);
+      this.#spare = y * scale;
+      return x * scale;
+    }
   }
 }

@@ -1,4 +1,5 @@
 // A provider's own SDK as a sender of requests: its patience, and what it sends again by itself.
+import { power } from '../../compare/data/exact-math.ts';
 import type { RequestKind } from '../data/parameters.ts';
 import { type Access, type Describe, type Failure, ServiceFailure } from './request.ts';
 import type { ModelledService } from './service.ts';
@@ -51,7 +52,7 @@ export class Sdk {
   /** Grows with each attempt; half of it is left to chance. */
   #pause(attempt: number): Promise<void> {
     const { parameters, scheduler, draws } = this.#service;
-    const grownMs = parameters.get('sdk.retryBaseMs') * parameters.get('sdk.retryFactor') ** attempt;
+    const grownMs = parameters.get('sdk.retryBaseMs') * power(parameters.get('sdk.retryFactor'), attempt);
     const delayMs = Math.min(parameters.get('sdk.retryDelayMaxMs'), grownMs);
     return scheduler.after(delayMs / 2 + (draws.uniform() * delayMs) / 2);
   }

@@ -1,4 +1,5 @@
 // How long requests take: on the way, and at the service.
+import { power } from '../../compare/data/exact-math.ts';
 import type { ProviderParameters, RequestKind } from '../data/parameters.ts';
 import type { Draws } from './draws.ts';
 import type { ModelRequest } from './request.ts';
@@ -61,7 +62,7 @@ export class ServiceTimes {
   #entitiesMs(entities: number, perEntityMs: number): number {
     if (entities <= 0 || perEntityMs === 0) return 0;
     this.#exponent ??= this.#parameters.get('batch.exponent');
-    return perEntityMs * (this.#exponent === 1 ? entities : entities ** this.#exponent);
+    return perEntityMs * (this.#exponent === 1 ? entities : power(entities, this.#exponent));
   }
 
   #of(kind: RequestKind): KindTimes {

@@ -10,6 +10,9 @@ import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
+/** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
+const PAGE_BYTES = 8 * 1024;
+
 /** A page below this share of the usual size is not compressed: that would take 20 to 60 µs and save a third of little. */
 const COMPRESSED_SHARE = 1 / 8;
 
@@ -20,6 +23,11 @@ export interface PageRules {
   readonly compression: Compression;
   /** Pages are cut to about this many bytes, expanded. */
   readonly pageBytes: number;
+}
+
+/** Expanded bytes of a page: a container should hold many pages, also where a provider's entities are small. */
+export function pageBytesFor({ entityBytesMax }: DriverLimits): number {
+  return Math.min(PAGE_BYTES, Math.ceil(entityBytesMax / 16));
 }
 
 /** The row of a page that is written anew. */

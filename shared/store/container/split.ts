@@ -34,7 +34,7 @@ export interface SplitPlan {
 type PageTable = Pick<Header, 'pages' | 'layers'>;
 
 /** New nodes are filled to about this share, so that they take a while to split again. */
-const FILL_SHARE = 0.5;
+export const FILL_SHARE = 0.5;
 
 /** Bytes of a row of the page table, beside its low. */
 const ROW_BYTES = 24;

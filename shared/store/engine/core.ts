@@ -1,6 +1,6 @@
 // What the parts of one table's engine work with: all that the store's tables share, and the table's own reader, tree and batches of writes.
 import type { LimitFunction } from 'p-limit';
-import type { PageRules } from '../container/seal-page.ts';
+import { pageBytesFor, type PageRules } from '../container/seal-page.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
@@ -13,9 +13,6 @@ import type { RecentContainers } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
 import { type Repair, Tree } from './tree.ts';
-
-/** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
-const PAGE_BYTES = 8 * 1024;
 
 /** What the engines of one store share. */
 export interface StoreShared {
@@ -57,13 +54,11 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   const counters = newCounters();
   const turns = new Turns(runtime);
   const reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters });
-  // A container should hold many pages, also where a provider's entities are small.
-  const pageBytes = Math.min(PAGE_BYTES, Math.ceil(driver.limits.entityBytesMax / 16));
   return {
     ...shared,
     ...subject,
     counters,
-    rules: { table, limits: driver.limits, compression, pageBytes },
+    rules: { table, limits: driver.limits, compression, pageBytes: pageBytesFor(driver.limits) },
     turns,
     reader,
     tree: new Tree({ table, reader, cache, counters, turns, repair }),

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
-import { memoryDriver, type MemoryState } from '../../../shared/drivers/memory.ts';
+import { memoryDriver, type MemoryMapState, type MemoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../../store/golden/state.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';
@@ -23,7 +23,7 @@ function instanceOn(state: MemoryState): Client {
   return clientOf('the app', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
 }
 
-const formatsOf = ({ entities }: MemoryState): Set<number> =>
+const formatsOf = ({ entities }: MemoryMapState): Set<number> =>
   new Set(
     [...entities.values()].flatMap(({ parts }) => (parts.has(partName('h')) ? [parts.get(partName('h'))![2]!] : [])),
   );

@@ -1,9 +1,9 @@
 // The golden containers, as earlier releases wrote them, in a memory driver's state.
 import { readFileSync } from 'node:fs';
-import { memoryDriver, memoryState, type MemoryState } from '../../../shared/drivers/memory.ts';
+import { memoryDriver, memoryState, type MemoryMapState } from '../../../shared/drivers/memory.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
-export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Promise<MemoryState> {
+export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Promise<MemoryMapState> {
   const file = new URL(`v1-${compression}.json`, import.meta.url);
   const entities = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>;
   const state = memoryState();

@@ -1,12 +1,6 @@
 // What the tests of the protocol share: a database in memory, several processes on it, a script of what goes wrong, and a look at the
 // stored entities past every cache. Limits are tiny, so that a few dozen records split, and time is virtual.
-import {
-  type MemoryCall,
-  memoryDriver,
-  type MemoryFault,
-  memoryState,
-  type MemoryState,
-} from '../../../shared/drivers/memory.ts';
+import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits, Write } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -73,7 +67,7 @@ export class Process {
 }
 
 export class World {
-  readonly state: MemoryState = memoryState();
+  readonly state = memoryState();
   readonly runtime: VirtualRuntime;
   readonly limits: Partial<DriverLimits>;
   readonly #processes: Process[] = [];

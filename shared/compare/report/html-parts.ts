@@ -1,0 +1,44 @@
+// What the pages of all reports are made of.
+import type { Provider } from '../dimensions.ts';
+import { type Shape, SHAPES } from './chart-panels.ts';
+import { colourOf } from './names.ts';
+import type { ReportLayout } from './schema.ts';
+import { REPORT_STYLE } from './style.ts';
+
+export function chip(provider: Provider, layout: ReportLayout): string {
+  return `<i class="chip" style="background:${colourOf(provider, layout)}"></i>`;
+}
+
+/** The chart in each of its shapes; the style shows the one that fits. */
+export function figure(draw: (shape: Shape) => string, description: string): string {
+  const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
+  return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+export function escape(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
+}
+
+/** A whole page around its body. */
+export function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escape(title)}</title>
+<style>${REPORT_STYLE}</style>
+</head>
+<body><main>
+${body}
+</main></body>
+</html>
+`;
+}

@@ -1,0 +1,93 @@
+// The instances that serve a load: as many as one says, each with callers of its own; or as many as the load asks for, as Cloud Run and Azure's
+// Flex Consumption start them: another one whenever all places are taken, up to a maximum, and each serves only when it has started. Instances
+// that fell idle stay: both platforms keep them for minutes, longer than a cell lasts.
+import type { Scheduler } from '../time/scheduler.ts';
+import { Instance } from './instance.ts';
+
+/** Instances that are there from the first moment; caller n is always on instance n modulo their count. */
+export interface FixedFleet {
+  readonly kind: 'fixed';
+  readonly instances: number;
+}
+
+/** Instances that start as operations come. */
+export interface FollowingFleet {
+  readonly kind: 'following';
+  /** Operations that an instance takes at once. */
+  readonly concurrency: number;
+  /** From the decision to start an instance to its first operation. */
+  readonly startMs: number;
+  readonly instancesMax: number;
+}
+
+export type FleetOptions = FixedFleet | FollowingFleet;
+
+export class Fleet {
+  readonly instances: Instance[] = [];
+  readonly #scheduler: Scheduler;
+  readonly #options: FleetOptions;
+  readonly #waiting: ((instance: Instance) => void)[] = [];
+
+  constructor(scheduler: Scheduler, options: FleetOptions) {
+    this.#scheduler = scheduler;
+    this.#options = options;
+    if (options.kind === 'fixed') for (let number = 0; number < options.instances; number += 1) this.#start(0);
+  }
+
+  /** An instance for an operation of this caller, counted as one of its operations until `release`. */
+  take(caller: number): Instance | Promise<Instance> {
+    const options = this.#options;
+    if (options.kind === 'fixed') return begun(this.instances[caller % options.instances]!);
+    const free = this.#waiting.length === 0 ? this.#freeInstance(options) : undefined;
+    if (free !== undefined) return begun(free);
+    const taken = new Promise<Instance>((resolve) => {
+      this.#waiting.push(resolve);
+    });
+    this.#grow(options);
+    return taken;
+  }
+
+  release(instance: Instance): void {
+    instance.inFlight -= 1;
+    this.#serve();
+  }
+
+  #freeInstance({ concurrency }: FollowingFleet): Instance | undefined {
+    let free: Instance | undefined;
+    for (const instance of this.instances) {
+      const isFree = instance.readyAtMs <= this.#scheduler.nowMs && instance.inFlight < concurrency;
+      if (isFree && instance.inFlight < (free?.inFlight ?? Infinity)) free = instance;
+    }
+    return free;
+  }
+
+  /** Starts what those who wait will need beside the instances that are starting already. */
+  #grow({ concurrency, startMs, instancesMax }: FollowingFleet): void {
+    const starting = this.instances.filter(({ readyAtMs }) => readyAtMs > this.#scheduler.nowMs).length;
+    const lacking = Math.ceil(this.#waiting.length / concurrency) - starting;
+    const count = Math.min(lacking, instancesMax - this.instances.length);
+    for (let number = 0; number < count; number += 1) {
+      this.#start(startMs);
+      this.#scheduler.at(this.#scheduler.nowMs + startMs, () => this.#serve());
+    }
+  }
+
+  #start(startMs: number): void {
+    this.instances.push(new Instance(this.instances.length, this.#scheduler, startMs));
+  }
+
+  #serve(): void {
+    const options = this.#options;
+    if (options.kind === 'fixed') return;
+    while (this.#waiting.length > 0) {
+      const free = this.#freeInstance(options);
+      if (free === undefined) return;
+      this.#waiting.shift()!(begun(free));
+    }
+  }
+}
+
+function begun(instance: Instance): Instance {
+  instance.inFlight += 1;
+  return instance;
+}

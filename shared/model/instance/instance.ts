@@ -1,0 +1,18 @@
+// A modelled instance of a function: a processor of its own, and whatever layout it runs with its own memory, cold at first.
+import type { Scheduler } from '../time/scheduler.ts';
+import { Processor } from './processor.ts';
+
+export class Instance {
+  readonly number: number;
+  readonly processor: Processor;
+  /** When it serves its first operation. */
+  readonly readyAtMs: number;
+  /** Operations it has begun and not ended. */
+  inFlight = 0;
+
+  constructor(number: number, scheduler: Scheduler, startMs: number) {
+    this.number = number;
+    this.processor = new Processor(scheduler);
+    this.readyAtMs = scheduler.nowMs + startMs;
+  }
+}

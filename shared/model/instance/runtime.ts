@@ -1,0 +1,56 @@
+// What a store inside a modelled instance takes for the world: clocks, timers and chance of the run.
+import type { Random } from '../../compare/data/random.ts';
+import type { Compressor, Runtime } from '../../store/contract/runtime.ts';
+import { ON_THE_SPOT } from '../../store/format/compression.ts';
+import type { Scheduler } from '../time/scheduler.ts';
+
+/** What the clocks of a run show when it begins. */
+const START_WALL_MS = 1_700_000_000_000;
+
+export class InstanceRuntime implements Runtime {
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+
+  constructor(scheduler: Scheduler, random: Random) {
+    this.#scheduler = scheduler;
+    this.#random = random;
+  }
+
+  wallMs(): number {
+    return Math.floor(START_WALL_MS + this.#scheduler.nowMs);
+  }
+
+  monotonicMs(): number {
+    return this.#scheduler.nowMs;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.#scheduler.after(ms);
+  }
+
+  watch(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#scheduler.at(this.#scheduler.nowMs + ms, resolve);
+      signal?.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** Work takes no time by itself, the processor's table says how much: no turn is ever long. */
+  nextTurn(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  random(bytes: number): Uint8Array {
+    const drawn = new Uint8Array(bytes);
+    for (let at = 0; at < bytes; at += 1) drawn[at] = Math.floor(this.#random() * 256);
+    return drawn;
+  }
+
+  newCompressor(): Compressor {
+    return ON_THE_SPOT;
+  }
+}

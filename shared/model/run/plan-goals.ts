@@ -1,0 +1,164 @@
+// What the store is to reach when its callers and instances become many: each row is a case, its goals are ratios to the plain layouts in the
+// same model, with the same instances and the same callers.
+import type { PlanInput, RowInput } from './plan.ts';
+
+/** Gets against single entities' gets: the latency that is allowed at each number of callers. */
+const GETS: readonly RowInput[] = [
+  { callers: 1, latency: 1.05 },
+  { callers: 32, latency: 1.15 },
+  { callers: 256, latency: 1.5 },
+].map(({ callers, latency }) => ({
+  workload: 'read',
+  callers,
+  goals: [
+    { figure: 'p50', against: { layout: 'record' }, atMost: latency },
+    { figure: 'throughput', against: { layout: 'record' }, atLeast: 0.95 },
+  ],
+}));
+
+const PUTS: readonly RowInput[] = [
+  { callers: 1, ratio: 0.95 },
+  { callers: 32, ratio: 0.95 },
+  { callers: 256, ratio: 2 },
+].map(({ callers, ratio }) => ({
+  workload: 'put',
+  callers,
+  goals: [{ figure: 'throughput', against: { layout: 'record' }, atLeast: ratio }],
+}));
+
+const MANY: readonly RowInput[] = [
+  { instances: 4, ratio: 0.9 },
+  { instances: 16, ratio: 0.85 },
+  { instances: 64, ratio: 0.8 },
+].map(({ instances, ratio }) => ({
+  workload: 'put',
+  instances,
+  callers: 4,
+  warmupOperationsMax: 12_000,
+  goals: [
+    { figure: 'throughput', against: { layout: 'conditional' }, atLeast: ratio },
+    { figure: 'conflicts', atMost: 0.1 },
+    { figure: 'requests', atMost: 2.3 },
+    { figure: 'p99', against: { layout: 'conditional' }, atMost: 3 },
+    { figure: 'slowest', atLeast: 0.5 },
+  ],
+}));
+
+const MANY_OF_A_MILLION: readonly RowInput[] = [4, 16, 64].map((instances) => ({
+  workload: 'put',
+  records: 1_000_000,
+  instances,
+  callers: 4,
+  goals: [
+    { figure: 'throughput', against: { layout: 'conditional' }, atLeast: 0.95 },
+    { figure: 'conflicts', atMost: 0.02 },
+  ],
+}));
+
+const LADDER = [1, 2, 4, 8, 16, 32, 64];
+
+/** A step of the ladder: an instance more is never less work done. */
+const GROWING: readonly RowInput[] = (['read', 'put', 'update'] as const).flatMap((workload) =>
+  LADDER.map((instances, step): RowInput => ({
+    id: `${workload} ${instances}`,
+    workload,
+    ...(workload === 'update' ? { keys: 'zipfian', records: 100_000 } : {}),
+    instances,
+    callers: 4,
+    warmupOperationsMax: 1_500,
+    operationsMax: 1_500,
+    layouts: ['container'],
+    goals:
+      step === 0
+        ? []
+        : [
+            {
+              figure: 'throughput',
+              against: { layout: 'container', row: `${workload} ${LADDER[step - 1]!}` },
+              atLeast: 1,
+            },
+          ],
+  })),
+);
+
+const LOADS: readonly RowInput[] = [1, 8, 32].map((callers) => ({
+  workload: 'load',
+  callers,
+  operationsMax: 100,
+  warmupOperationsMax: 50,
+  layouts: ['batch', 'container'],
+  goals: [{ figure: 'billed', atMost: 10 }],
+}));
+
+/** Clouds with other latencies. The goals are those of the middle, 20 % off. */
+const TAILS: readonly RowInput['settings'][] = [
+  { 'get.sigma': 1, 'commit.sigma': 1, 'getMany.sigma': 1 },
+  { 'get.baseMs': 2, 'commit.baseMs': 2, 'getMany.baseMs': 2 },
+  { 'get.baseMs': 50, 'commit.baseMs': 50, 'getMany.baseMs': 50 },
+  { 'tail.share': 0.01, 'tail.factor': 10 },
+];
+
+const TAILED: readonly RowInput[] = TAILS.flatMap((settings): RowInput[] => [
+  {
+    workload: 'read',
+    callers: 32,
+    settings,
+    goals: [{ figure: 'throughput', against: { layout: 'record' }, atLeast: 0.8 * 0.95 }],
+  },
+  {
+    workload: 'put',
+    instances: 16,
+    callers: 4,
+    settings,
+    goals: [{ figure: 'throughput', against: { layout: 'conditional' }, atLeast: 0.8 * 0.85 }],
+  },
+]);
+
+export const GOALS_PLAN: PlanInput = {
+  name: 'goals',
+  window: { warmupOperationsMax: 4_000, operationsMax: 2_600, windowMs: 20_000 },
+  groups: [
+    { title: 'Strong gets, one warm instance', across: 'callers', rows: [...GETS] },
+    { title: 'Puts, 10,000 records, one instance', across: 'callers', rows: [...PUTS] },
+    { title: 'Puts, 10,000 records, instances of 4 callers', across: 'instances', rows: [...MANY] },
+    { title: 'Puts, 1,000,000 records, instances of 4 callers', across: 'instances', rows: [...MANY_OF_A_MILLION] },
+    {
+      title: 'Half gets, half puts, zipfian, 100,000 records',
+      across: 'nothing',
+      rows: [
+        {
+          workload: 'update',
+          keys: 'zipfian',
+          records: 100_000,
+          instances: 16,
+          callers: 8,
+          goals: [
+            { figure: 'throughput', against: { layout: 'record' }, atLeast: 0.5 },
+            { figure: 'slowest', atLeast: 0.3 },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'One record, changed by all',
+      across: 'instances',
+      rows: [
+        { id: 'alone', workload: 'modify', keys: 'one' },
+        {
+          workload: 'modify',
+          keys: 'one',
+          instances: 16,
+          windowMs: 120_000,
+          goals: [
+            { figure: 'throughput', against: { layout: 'conditional', row: 'alone' }, atLeast: 0.9 },
+            { figure: 'slowest', atLeast: 0.3 },
+            { figure: 'p99', against: { layout: 'container', row: 'alone', times: 16 }, atMost: 3 },
+          ],
+        },
+      ],
+    },
+    { title: 'From 1 to 64 instances, of 4 callers', across: 'instances', rows: [...GROWING] },
+    { title: 'Loads of 500 records a call, one instance', across: 'callers', rows: [...LOADS] },
+    { title: 'Other latencies, and a tail', across: 'nothing', rows: [...TAILED] },
+  ],
+};

@@ -1,0 +1,73 @@
+// What was spent between a window's opening and its closing.
+import type { Fleet } from '../instance/fleet.ts';
+import type { ServiceCounters } from '../service/counters.ts';
+import type { WindowListener } from '../work/window.ts';
+import type { Clients } from './layouts.ts';
+
+export class Spent implements WindowListener {
+  readonly #counters: ServiceCounters;
+  readonly #fleet: Fleet;
+  readonly #clients: Clients;
+  #before: ServiceCounters | undefined;
+  #busyBeforeMs: readonly number[] = [];
+  #splitsBefore = 0;
+  #counted: ServiceCounters | undefined;
+  /** Milliseconds that each instance's processor worked. */
+  busyMs: readonly number[] = [];
+  splits = 0;
+  readonly #closing = Promise.withResolvers<void>();
+  /** Resolves when the window closes. */
+  readonly isClosed = this.#closing.promise;
+
+  constructor(counters: ServiceCounters, fleet: Fleet, clients: Clients) {
+    this.#counters = counters;
+    this.#fleet = fleet;
+    this.#clients = clients;
+  }
+
+  /** The service's counts within the window. Throws if it was not closed. */
+  get counters(): ServiceCounters {
+    if (this.#counted === undefined) throw new Error('the window was never closed');
+    return this.#counted;
+  }
+
+  readonly opened = (): void => {
+    this.#before = structuredClone(this.#counters);
+    this.#busyBeforeMs = this.#busy();
+    this.#splitsBefore = this.#splits();
+  };
+
+  readonly closed = (): void => {
+    this.#counted = difference(this.#before!, this.#counters);
+    this.busyMs = this.#busy().map((ms, at) => ms - (this.#busyBeforeMs[at] ?? 0));
+    this.splits = this.#splits() - this.#splitsBefore;
+    this.#closing.resolve();
+  };
+
+  #busy(): number[] {
+    return this.#fleet.instances.map(({ processor }) => processor.busyMs);
+  }
+
+  #splits(): number {
+    return this.#clients.tables.reduce((sum, table) => sum + table.stats().splits, 0);
+  }
+}
+
+function difference(before: ServiceCounters, after: ServiceCounters): ServiceCounters {
+  const minus = (name: Exclude<keyof ServiceCounters, 'billable'>): number => after[name] - before[name];
+  return {
+    requests: minus('requests'),
+    throttled: minus('throttled'),
+    contended: minus('contended'),
+    conflicts: minus('conflicts'),
+    lost: minus('lost'),
+    timedOut: minus('timedOut'),
+    billable: {
+      reads: after.billable.reads - before.billable.reads,
+      writes: after.billable.writes - before.billable.writes,
+      deletes: after.billable.deletes - before.billable.deletes,
+    },
+    bytesRead: minus('bytesRead'),
+    bytesWritten: minus('bytesWritten'),
+  };
+}
