@@ -76,11 +76,6 @@ export class ProviderParameters {
     return [...this.#used].toSorted();
   }
 
-  /** What the model says under another seed or level is another run's: the same numbers, none of them read yet. */
-  unread(): ProviderParameters {
-    return new ProviderParameters(this.data, Object.fromEntries(this.#values));
-  }
-
   #override(name: string, value: number | Level): void {
     const names = namesOf(this.data);
     const known = names.find((one) => one === name);

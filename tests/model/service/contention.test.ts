@@ -31,7 +31,7 @@ async function callers(
   return { perSecond: byCaller.reduce((sum, done) => sum + done, 0) / SECONDS, byCaller };
 }
 
-function within(actual: number, expected: number, share: number): void {
+function expectWithin(actual: number, expected: number, share: number): void {
   expect(actual).toBeGreaterThan(expected * (1 - share));
   expect(actual).toBeLessThan(expected * (1 + share));
 }
@@ -48,8 +48,8 @@ test.each([2, 4, 16])(
     // Whoever is refused is answered half a commit sooner, and waits for nobody: a round lasts 4 w + g + c / 2. After n rounds each has won
     // once and lost that half commit, so the last round is longer by it.
     const roundMs = 4 * W + G + C / 2;
-    within(perSecond, (1_000 * n) / (n * roundMs + C / 2), 0.02);
-    within(service.counters.conflicts / (perSecond * SECONDS), n - 1, 0.02);
+    expectWithin(perSecond, (1_000 * n) / (n * roundMs + C / 2), 0.02);
+    expectWithin(service.counters.conflicts / (perSecond * SECONDS), n - 1, 0.02);
     expect(conflicts).toBeLessThanOrEqual(service.counters.conflicts);
   },
 );
@@ -58,7 +58,7 @@ test('Azure: a caller alone meets no conflict', async () => {
   const service = stillService('azure-tables', TIMES);
   const table = new PlainTable(service, plainState(), () => 'p');
   const { perSecond } = await callers(service, 1, () => table.putIfUnchanged('a', 500));
-  within(perSecond, 1_000 / (4 * W + G + C), 0.02);
+  expectWithin(perSecond, 1_000 / (4 * W + G + C), 0.02);
   expect(service.counters.conflicts).toBe(0);
 });
 
@@ -67,16 +67,16 @@ test('Datastore: of two callers that update one entity, the second waits for the
   const table = new PlainTable(service, plainState(), () => 'p');
   const { perSecond, byCaller } = await callers(service, 2, () => table.putIfUnchanged('a', 500));
   // The loser holds the lock last, for half a commit, so the winner is there first again, each time.
-  within(perSecond, 1_000 / (4 * W + G + C), 0.02);
-  within(service.counters.conflicts / (perSecond * SECONDS), 1, 0.02);
+  expectWithin(perSecond, 1_000 / (4 * W + G + C), 0.02);
+  expectWithin(service.counters.conflicts / (perSecond * SECONDS), 1, 0.02);
   expect(Math.min(...byCaller)).toBe(0);
 });
 
 test('Datastore: blind writes to one entity follow each other at the pace of one', async () => {
   const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
   const { perSecond, byCaller } = await callers(service, 8, () => service.send(request('commit', write('a')), () => 0));
-  within(perSecond, 1_000 / C, 0.02);
-  within(Math.min(...byCaller), Math.max(...byCaller), 0.02);
+  expectWithin(perSecond, 1_000 / C, 0.02);
+  expectWithin(Math.min(...byCaller), Math.max(...byCaller), 0.02);
 });
 
 test('Datastore: writes to several entities hold all of them, and wait for none twice', async () => {
@@ -90,14 +90,14 @@ test('Datastore: writes to several entities hold all of them, and wait for none 
     service.send(request('commit', ...pairs[caller]!), () => 0),
   );
   // Any two share an entity, so all three follow each other.
-  within(perSecond, 1_000 / C, 0.02);
-  within(Math.min(...byCaller), Math.max(...byCaller), 0.02);
+  expectWithin(perSecond, 1_000 / C, 0.02);
+  expectWithin(Math.min(...byCaller), Math.max(...byCaller), 0.02);
 });
 
 test('Datastore: only part of a commit may hold the lock', async () => {
   const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 0.25 });
   const { perSecond } = await callers(service, 8, () => service.send(request('commit', write('a')), () => 0));
-  within(perSecond, 1_000 / (C * 0.25), 0.02);
+  expectWithin(perSecond, 1_000 / (C * 0.25), 0.02);
 });
 
 test('Datastore: after a burst an entity takes no more than its rate', async () => {
@@ -108,7 +108,7 @@ test('Datastore: after a burst an entity takes no more than its rate', async () 
     'contention.burstWrites': 50,
   });
   const { perSecond } = await callers(service, 8, () => service.send(request('commit', write('a')), () => 0));
-  within(perSecond, 25 + 50 / SECONDS, 0.02);
+  expectWithin(perSecond, 25 + 50 / SECONDS, 0.02);
 });
 
 test('Datastore: who waits too long for a lock is given up, and had no effect', async () => {
@@ -157,7 +157,7 @@ test('a caller that gives up leaves its request in the queue, and it takes effec
   const first = service.send(request('commit', write('a')), () => (effects += 1));
   await scheduler.pass(0.1);
   const hasty = service.send({ ...request('commit', write('a')), timeoutMs: 5 }, () => (effects += 1));
-  await scheduler.run(expect(hasty).rejects.toThrow('timed-out'), 1_000);
+  await expect(scheduler.run(hasty, 1_000)).rejects.toThrow('timed-out');
   expect(scheduler.nowMs).toBe(5.1);
   await scheduler.run(first, 1_000);
   expect(effects).toBe(1);

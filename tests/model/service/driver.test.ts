@@ -17,13 +17,16 @@ function driven(service: ModelledService): Driver {
   let underWay = 0;
   let isRunning = false;
   const pump = async (): Promise<void> => {
-    isRunning = true;
-    while (underWay > 0) await service.scheduler.pass(1);
-    isRunning = false;
+    await service.scheduler.pass(1);
+    isRunning = underWay > 0;
+    if (isRunning) void pump();
   };
   const through = async <T>(call: Promise<T>): Promise<T> => {
     underWay += 1;
-    if (!isRunning) void pump();
+    if (!isRunning) {
+      isRunning = true;
+      void pump();
+    }
     try {
       return await call;
     } finally {
@@ -64,22 +67,41 @@ function idsOfALane(driver: Driver, count: number): EntityId[] {
   return ids.filter((id) => driver.limits.lane(id) === lane).slice(0, count);
 }
 
+async function spent(provider: 'datastore' | 'azure-tables', work: (driver: Driver) => Promise<unknown>) {
+  const service = stillService(provider);
+  await service.scheduler.run(work(modelledDriver(service, memoryState())), 100_000);
+  const { requests, billable, conflicts } = service.counters;
+  return { requests, ...billable, conflicts };
+}
+
+const writeFive = async (driver: Driver): Promise<readonly EntityVersion[]> => {
+  const outcomes = await driver.write(idsOfALane(driver, 5).map(insert), CALL);
+  return outcomes.map((outcome) => {
+    if (outcome.kind !== 'written') throw new Error(`not written: ${outcome.kind}`);
+    return outcome.version;
+  });
+};
+
+async function writeAndRemove(driver: Driver): Promise<void> {
+  const versions = await writeFive(driver);
+  const removals = idsOfALane(driver, 5).map((id, at) => ({ id, version: versions[at]! }));
+  expect(await driver.remove(removals, CALL)).toEqual(removals.map(() => ({ kind: 'removed' })));
+}
+
+async function listAll(driver: Driver): Promise<void> {
+  let cursor = undefined;
+  do {
+    ({ cursor } = await driver.list('e', cursor, 10, CALL));
+  } while (cursor !== undefined);
+}
+
+async function insertTwice(driver: Driver): Promise<void> {
+  await driver.write([insert(entityId('a'))], CALL);
+  const [second] = await driver.write([insert(entityId('a'))], CALL);
+  expect(second).toMatchObject({ kind: 'refused', reason: 'condition' });
+}
+
 describe('what is billed', () => {
-  async function spent(provider: 'datastore' | 'azure-tables', work: (driver: Driver) => Promise<unknown>) {
-    const service = stillService(provider);
-    await service.scheduler.run(work(modelledDriver(service, memoryState())), 100_000);
-    const { requests, billable, conflicts } = service.counters;
-    return { requests, ...billable, conflicts };
-  }
-
-  const writeFive = async (driver: Driver): Promise<readonly EntityVersion[]> => {
-    const outcomes = await driver.write(idsOfALane(driver, 5).map(insert), CALL);
-    return outcomes.map((outcome) => {
-      if (outcome.kind !== 'written') throw new Error(`not written: ${outcome.kind}`);
-      return outcome.version;
-    });
-  };
-
   test('Datastore: each entity of a commit; Azure: a group transaction once', async () => {
     const none = { reads: 0, deletes: 0, conflicts: 0 };
     expect(await spent('datastore', writeFive)).toEqual({ ...none, requests: 1, writes: 5 });
@@ -87,14 +109,9 @@ describe('what is billed', () => {
   });
 
   test('Datastore: removals share a commit, and each counts; Azure: a request each', async () => {
-    const work = async (driver: Driver): Promise<void> => {
-      const versions = await writeFive(driver);
-      const removals = idsOfALane(driver, 5).map((id, at) => ({ id, version: versions[at]! }));
-      expect(await driver.remove(removals, CALL)).toEqual(removals.map(() => ({ kind: 'removed' })));
-    };
     const none = { reads: 0, conflicts: 0 };
-    expect(await spent('datastore', work)).toEqual({ ...none, requests: 2, writes: 5, deletes: 5 });
-    expect(await spent('azure-tables', work)).toEqual({ ...none, requests: 6, writes: 1, deletes: 5 });
+    expect(await spent('datastore', writeAndRemove)).toEqual({ ...none, requests: 2, writes: 5, deletes: 5 });
+    expect(await spent('azure-tables', writeAndRemove)).toEqual({ ...none, requests: 6, writes: 1, deletes: 5 });
   });
 
   test('Datastore: a read for each entity of a lookup, found or not, whole and in part by lookups of their own', async () => {
@@ -112,36 +129,27 @@ describe('what is billed', () => {
   });
 
   test('a listing: Datastore one read a page, Azure one a partition', async () => {
-    const listAll = async (driver: Driver): Promise<void> => {
-      let cursor = undefined;
-      do {
-        ({ cursor } = await driver.list('e', cursor, 10, CALL));
-      } while (cursor !== undefined);
-    };
     expect(await spent('datastore', listAll)).toMatchObject({ requests: 1, reads: 1 });
     expect(await spent('azure-tables', listAll)).toMatchObject({ requests: 16, reads: 16 });
   });
 
   test('a conflict is counted, and billed', async () => {
-    const twice = async (driver: Driver): Promise<void> => {
-      await driver.write([insert(entityId('a'))], CALL);
-      const [second] = await driver.write([insert(entityId('a'))], CALL);
-      expect(second).toMatchObject({ kind: 'refused', reason: 'condition' });
-    };
     for (const provider of ['datastore', 'azure-tables'] as const) {
-      expect(await spent(provider, twice)).toMatchObject({ requests: 2, writes: 2, conflicts: 1 });
+      expect(await spent(provider, insertTwice)).toMatchObject({ requests: 2, writes: 2, conflicts: 1 });
     }
   });
 
   test('plain tables: 500 records a commit on Datastore, 100 a transaction on Azure', async () => {
-    const records = (count: number) => Array.from({ length: count }, (_, at) => ({ key: `k${at}`, bytes: 500 }));
     for (const [provider, billed] of [
       ['datastore', 500],
       ['azure-tables', 1],
     ] as const) {
       const service = stillService(provider);
       const table = new PlainTable(service, plainState(), () => 't');
-      await service.scheduler.run(table.putMany(records(table.putManyMax)), 1_000);
+      await service.scheduler.run(
+        table.putMany(Array.from({ length: table.putManyMax }, (_, at) => ({ key: `k${at}`, bytes: 500 }))),
+        1_000,
+      );
       expect(table.putManyMax).toBe(provider === 'datastore' ? 500 : 100);
       expect(service.counters).toMatchObject({ requests: 1, bytesWritten: table.putManyMax * 500 });
       expect(service.counters.billable.writes).toBe(billed);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryState } from '../../../shared/drivers/memory.ts';
 import { modelledDriver } from '../../../shared/model/service/driver.ts';
 import { PlainTable, plainState } from '../../../shared/model/service/plain.ts';
-import { ServiceFailure } from '../../../shared/model/service/request.ts';
+import type { ServiceFailure } from '../../../shared/model/service/request.ts';
 import type { Write } from '../../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../../support/ids.ts';
 import { request, stillService, write } from './modelled.ts';
@@ -23,19 +23,19 @@ async function fates(overrides: Readonly<Record<string, number>>) {
   return { effects: effects / COUNT, lost: count('lost'), timedOut: count('timed-out'), service };
 }
 
-function near(actual: number, expected: number): void {
+function expectNear(actual: number, expected: number): void {
   expect(Math.abs(actual - expected)).toBeLessThan(0.01);
 }
 
 test('a lost request has no effect, a lost reply has had it; some are noticed at once, others at the deadline', async () => {
   const requests = await fates({ 'loss.requestShare': 0.1, 'loss.silentShare': 0.5 });
-  near(requests.effects, 0.9);
-  near(requests.lost, 0.05);
-  near(requests.timedOut, 0.05);
+  expectNear(requests.effects, 0.9);
+  expectNear(requests.lost, 0.05);
+  expectNear(requests.timedOut, 0.05);
   const replies = await fates({ 'loss.replyShare': 0.1, 'loss.silentShare': 0.25 });
   expect(replies.effects).toBe(1);
-  near(replies.lost, 0.075);
-  near(replies.timedOut, 0.025);
+  expectNear(replies.lost, 0.075);
+  expectNear(replies.timedOut, 0.025);
   expect(replies.service.counters.lost).toBe(Math.round(replies.lost * COUNT));
   expect(replies.service.counters.timedOut).toBe(Math.round(replies.timedOut * COUNT));
 });
@@ -96,7 +96,7 @@ test('a plain table sends again what the SDK of its provider does, after the pau
   await azure.scheduler.run(plain.put('a', 500), 100);
   const sentMs = azure.scheduler.nowMs;
   const refused = plain.put('a', 500);
-  await azure.scheduler.run(expect(refused).rejects.toThrow('throttled'), 1_000);
+  await expect(azure.scheduler.run(refused, 1_000)).rejects.toThrow('throttled');
   expect(azure.counters.requests).toBe(1 + 4);
   expect(azure.scheduler.nowMs - sentMs).toBeGreaterThan(3_500);
   expect(azure.scheduler.nowMs - sentMs).toBeLessThan(7_100);
@@ -104,9 +104,9 @@ test('a plain table sends again what the SDK of its provider does, after the pau
   // Datastore's client takes a throttled answer for an answer, and never sends a commit twice.
   const datastore = stillService('datastore', { ...FAILING.lost, 'sdk.readRetriesMax': 2, 'sdk.writeRetriesMax': 0 });
   const table = new PlainTable(datastore, plainState(), () => 'p');
-  await datastore.scheduler.run(expect(table.put('a', 500)).rejects.toThrow('lost'), 1_000);
+  await expect(datastore.scheduler.run(table.put('a', 500), 1_000)).rejects.toThrow('lost');
   expect(datastore.counters.requests).toBe(1);
-  await datastore.scheduler.run(expect(table.get('a')).rejects.toThrow('lost'), 1_000);
+  await expect(datastore.scheduler.run(table.get('a'), 1_000)).rejects.toThrow('lost');
   expect(datastore.counters.requests).toBe(4);
 });
 
@@ -115,6 +115,6 @@ test('what an effect throws reaches the caller, after the way back', async () =>
   const sent = service.send(request('commit', write('a')), () => {
     throw new TypeError('misuse');
   });
-  await service.scheduler.run(expect(sent).rejects.toThrow('misuse'), 100);
+  await expect(service.scheduler.run(sent, 100)).rejects.toThrow('misuse');
   expect(service.scheduler.nowMs).toBe(6);
 });

@@ -11,6 +11,11 @@ const SECONDS = 20;
 /** What a bucket holds at first, by the file's middle: one second's worth. */
 const BURST_SECONDS = 1;
 
+/** Keys in no order. */
+function scattered(number: number): string {
+  return Math.imul(number + 1, 0x9e3779b1).toString(16);
+}
+
 /** Fractions of tokens are rounded, so that a request more or less passes. */
 function expectNear(served: number, expected: number): void {
   expect(Math.abs(served - expected)).toBeLessThanOrEqual(1);
@@ -144,14 +149,15 @@ test('sequential keys fall into one range and get its rate; scattered ones get t
   const sequential = await served((number) => String(number).padStart(9, '0'));
   expect(sequential).toBeGreaterThan(500);
   expect(sequential).toBeLessThan(520);
-  expect(await served((number) => Math.imul(number + 1, 0x9e3779b1).toString(16))).toBe(2_000);
+  expect(await served(scattered)).toBe(2_000);
 });
 
 test('a range that is busy for long is split where its load is', async () => {
   const cold = { 'range.count': 1, 'range.writesPerSecond': 500, 'range.waitMaxMs': 100, 'range.splitAfterMs': 5_000 };
   const service = stillService('datastore', cold);
-  const scattered = (number: number) => request('commit', write(Math.imul(number + 1, 0x9e3779b1).toString(16)));
-  const { served } = await offer(service, { perSecond: 800, seconds: 15 }, scattered);
+  const { served } = await offer(service, { perSecond: 800, seconds: 15 }, (number) =>
+    request('commit', write(scattered(number))),
+  );
   // 5 s of one range, then 10 s of two that are not busy.
   expect(served).toBeGreaterThan((500 * 5 + 800 * 10) * 0.98);
   expect(served).toBeLessThan((500 * 5 + 800 * 10) * 1.02);

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../../shared/model/service/request.ts';
 import type { ModelledService } from '../../../shared/model/service/service.ts';
 import { read, request, stillService, write } from './modelled.ts';
 
-function within(actual: number, expected: number, share: number): void {
+function expectWithin(actual: number, expected: number, share: number): void {
   expect(actual).toBeGreaterThan(expected * (1 - share));
   expect(actual).toBeLessThan(expected * (1 + share));
 }
@@ -59,16 +59,16 @@ describe('the distribution of a service time', () => {
 
   test('has the median, the mean and the p99 of a lognormal', async () => {
     const times = await sample({});
-    within(quantile(times, 0.5), MEDIAN, 0.02);
-    within(mean(times), MEDIAN * Math.exp(SIGMA ** 2 / 2), 0.02);
-    within(quantile(times, 0.99), MEDIAN * Math.exp(2.3263 * SIGMA), 0.02);
+    expectWithin(quantile(times, 0.5), MEDIAN, 0.02);
+    expectWithin(mean(times), MEDIAN * Math.exp(SIGMA ** 2 / 2), 0.02);
+    expectWithin(quantile(times, 0.99), MEDIAN * Math.exp(2.3263 * SIGMA), 0.02);
   });
 
   test('has a tail of so many that take so much longer', async () => {
     const times = await sample({ 'get.sigma': 0.01, 'tail.share': 0.01, 'tail.factor': 10 });
-    within(mean(times), MEDIAN * (1 + 0.01 * 9), 0.02);
-    within(times.filter((time) => time > 2 * MEDIAN).length / times.length, 0.01, 0.05);
-    within(quantile(times, 0.995), 10 * MEDIAN, 0.02);
+    expectWithin(mean(times), MEDIAN * (1 + 0.01 * 9), 0.02);
+    expectWithin(times.filter((time) => time > 2 * MEDIAN).length / times.length, 0.01, 0.05);
+    expectWithin(quantile(times, 0.995), 10 * MEDIAN, 0.02);
   });
 
   test('grows with entities and bytes, and the way lies before and behind it', async () => {
@@ -101,8 +101,8 @@ describe('one entity whose writers arrive at random', () => {
     const times = await poisson(service, { perMs: 0.05, count: COUNT }, () =>
       request('commit', write('a', -Math.log(1 - draws.uniform()) * 10 * 1_024)),
     );
-    within(mean(times), 1 / (1 / 10 - 0.05), 0.02);
-    within(quantile(times, 0.5), Math.log(2) / (1 / 10 - 0.05), 0.02);
+    expectWithin(mean(times), 1 / (1 / 10 - 0.05), 0.02);
+    expectWithin(quantile(times, 0.5), Math.log(2) / (1 / 10 - 0.05), 0.02);
   });
 
   test('is an M/G/1 queue when they are lognormal: the Pollaczek-Khinchine formula', async () => {
@@ -112,7 +112,7 @@ describe('one entity whose writers arrive at random', () => {
     const times = await poisson(service, { perMs, count: COUNT }, () => request('commit', write('a')));
     const first = 10 * Math.exp(SIGMA ** 2 / 2);
     const second = 100 * Math.exp(2 * SIGMA ** 2);
-    within(mean(times), first + (perMs * second) / (2 * (1 - perMs * first)), 0.02);
+    expectWithin(mean(times), first + (perMs * second) / (2 * (1 - perMs * first)), 0.02);
   });
 });
 
@@ -122,5 +122,5 @@ test('a partition that serves one entity after another is an M/D/1 queue', async
   const service = stillService('azure-tables', { 'partition.serialMsPerEntity': serialMs, 'commit.baseMs': serialMs });
   const times = await poisson(service, { perMs, count: 100_000 }, () => request('commit', write('a')));
   const load = perMs * serialMs;
-  within(mean(times), serialMs + (load * serialMs) / (2 * (1 - load)), 0.02);
+  expectWithin(mean(times), serialMs + (load * serialMs) / (2 * (1 - load)), 0.02);
 });

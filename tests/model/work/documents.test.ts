@@ -1,0 +1,73 @@
+// The clouds of then give back what their users published, within 15 %: the rows that their numbers were fitted on, and those that follow.
+import { expect, test } from 'vitest';
+import { PUBLISHED_ROWS } from '../../../shared/model/data/published-2007-2011.ts';
+import { type ProviderData, ProviderParameters } from '../../../shared/model/data/parameters.ts';
+import { AZURE_TABLES_2026_11 } from '../../../shared/model/data/azure-tables-2026-11.ts';
+import { DATASTORE_2026_11 } from '../../../shared/model/data/datastore-2026-11.ts';
+import { THEN_A_2008, THEN_B_2010, THEN_C_2009, THEN_E_2011 } from '../../../shared/model/data/then-2007-2011.ts';
+import {
+  documentB,
+  documentC,
+  documentE,
+  type DocumentOptions,
+  type DocumentRun,
+} from '../../../shared/model/work/documents.ts';
+import { read, request, serviceOf, write } from '../service/modelled.ts';
+
+type Document = (options: DocumentOptions) => Promise<DocumentRun>;
+
+async function runs(document: Document, data: ProviderData, count: number): Promise<DocumentRun[]> {
+  const parameters = new ProviderParameters(data);
+  return Promise.all(Array.from({ length: count }, (_, seed) => document({ parameters, seed })));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+const DOCUMENTS = [
+  { name: 'B', document: documentB, data: THEN_B_2010, count: 25, middle: mean, share: 0.15 },
+  { name: 'C', document: documentC, data: THEN_C_2009, count: 201, middle: median, share: 0.15 },
+  { name: 'E', document: documentE, data: THEN_E_2011, count: 1, middle: mean, share: 0.15 },
+] as const;
+
+test.each(DOCUMENTS)('document $name: each row, fitted or not, within 15 %', async (one) => {
+  const done = await runs(one.document, one.data, one.count);
+  const rows = PUBLISHED_ROWS.filter(({ document }) => document === one.name);
+  expect(new Set(rows.map(({ name }) => name))).toEqual(new Set(done[0]!.keys()));
+  expect(rows.some(({ isFitted }) => !isFitted)).toBe(true);
+  const far = rows
+    .map(({ name, value, isFitted }) => ({
+      name,
+      isFitted,
+      off: one.middle(done.map((run) => run.get(name)!)) / value - 1,
+    }))
+    .filter(({ off }) => Math.abs(off) > one.share);
+  expect(far).toEqual([]);
+});
+
+test('document A: an entity of 100 KB takes 16 ms to read and 16 ms to write', async () => {
+  for (const [kind, access] of [
+    ['get', read('a')],
+    ['commit', write('a', 100_000)],
+  ] as const) {
+    const service = serviceOf(THEN_A_2008);
+    await service.scheduler.run(
+      service.send(request(kind, access), () => 0),
+      100,
+    );
+    expect(service.scheduler.nowMs).toBe(16);
+  }
+});
+
+test("today's services run them too; their retries carry what is throttled", async () => {
+  const [b] = await runs(documentB, AZURE_TABLES_2026_11, 1);
+  // 10,000 entities of one partition: 2,000 at once, then as many a second.
+  expect(b!.get('everything')).toBeGreaterThan(4);
+  const [e] = await runs(documentE, DATASTORE_2026_11, 1);
+  expect(e!.get('batched write of 1,000')).toBeLessThan(e!.get('single writes of 1,000')! / 10);
+});
