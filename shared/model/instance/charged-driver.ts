@@ -1,7 +1,6 @@
 // A driver around a driver that lets each request cost its instance's processor what the measured table says: half of it when the request is
 // sent, half when it is answered; bytes when they go or come.
-import type { Driver, Entity, Write } from '../../store/contract/driver.ts';
-import { partBytes } from '../../store/contract/driver.ts';
+import { type Driver, type Entity, partBytes, type Write } from '../../store/contract/driver.ts';
 import { type ContainerCosts, type Cost, costAt } from '../data/processor.ts';
 import type { Processor } from './processor.ts';
 

@@ -5,7 +5,7 @@ import { ON_THE_SPOT } from '../../store/format/compression.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 
 /** What the clocks of a run show when it begins. */
-export const START_WALL_MS = 1_700_000_000_000;
+const START_WALL_MS = 1_700_000_000_000;
 
 export class InstanceRuntime implements Runtime {
   readonly #scheduler: Scheduler;

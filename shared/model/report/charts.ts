@@ -15,7 +15,7 @@ import { colourOf, PROVIDER_NAMES } from '../../compare/report/names.ts';
 import { REPORT_LAYOUTS, type ReportCell } from '../../compare/report/schema.ts';
 
 /** What the axis of a group's charts is called. */
-export const AXIS_NAMES: Readonly<Record<string, string>> = {
+const AXIS_NAMES: Readonly<Record<string, string>> = {
   callers: 'callers in flight',
   instances: 'instances',
   containerKib: 'largest container, KiB',

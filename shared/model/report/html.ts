@@ -62,7 +62,9 @@ function goals({ model }: Report): string {
 
 function groupSection(report: Report, title: string, cells: readonly ReportCell[]): string {
   const drawn = cells[0]!.model!.across === 'nothing' ? '' : charts(report, title, cells);
-  return `<section><h2>${escape(title)}</h2>${legend(report, cells)}${drawn}${table(cells)}</section>`;
+  const words =
+    'Case: instances x callers of each. req., billed, confl.: an operation. slowest: operations of the slowest caller, of the mean caller; - where callers had few. proc.: of the busiest instance. refused: throttled, or given up for a lock.';
+  return `<section><h2>${escape(title)}</h2>${legend(report, cells)}${drawn}${table(cells)}<p class="words">${words}</p></section>`;
 }
 
 function charts({ providers }: Report, title: string, cells: readonly ReportCell[]): string {
@@ -110,7 +112,7 @@ function table(cells: readonly ReportCell[]): string {
     return `<tr><td>${series}</td><td>${escape(cell.model!.case)}</td>${numbers.join('')}</tr>`;
   });
   const titles = TITLES.map((title) => `<th class="n">${title}</th>`);
-  return `<div class="scroll"><table class="all"><thead><tr><th>Series</th><th>Case: instances x callers</th>${titles.join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
+  return `<div class="scroll"><table class="all"><thead><tr><th>Series</th><th>Case</th>${titles.join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
 }
 
 function numbersOf(cell: ReportCell): string[] {

@@ -18,7 +18,7 @@ const COLUMNS = [
   '$/1M',
   'slowest',
   'proc %',
-  'throttled',
+  'refused',
   'failed',
 ];
 
@@ -38,7 +38,7 @@ export function playedText(played: readonly PlayedRow[]): string {
 
 const EXPLAINED = [
   ':plain, :cond. throughput against single entities written without a condition, and read and written if unchanged, in the same case.',
-  'slowest: operations of the slowest caller, of the mean caller. proc %: of the busiest instance. -: too few operations, or nothing to compare.',
+  'slowest: operations of the slowest caller, of the mean caller. proc %: of the busiest instance. refused: throttled, or for a lock. -: too few operations, or nothing to compare.',
 ].join('\n');
 
 function lineOf(result: ModelResult, row: readonly ModelResult[]): string[] {

@@ -6,6 +6,7 @@ import { type DriverLimits, openStore, type PutItem } from '../../store/index.ts
 import { InstanceRuntime } from '../instance/runtime.ts';
 import { MadeUpEntities } from '../tables/entities.ts';
 import { bulkLoaded, madeUpKey } from '../tables/made-up.ts';
+import { OverlayEntities } from '../tables/overlay.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import { Scheduler } from '../time/scheduler.ts';
 import type { KeySource } from '../work/clients.ts';
@@ -20,7 +21,9 @@ const STEPS_MAX = 1_000_000_000;
 /** What a load leaves to be done afterwards is done within so much virtual time. */
 const SETTLES_MS = 60_000;
 /** More would take too much memory. */
-const KEPT_MAX = 3;
+const LOADED_TABLES_MAX = 3;
+/** A million records take some more. */
+const MADE_UP_BYTES_MAX = 256 * 2 ** 20;
 
 export interface DatasetOptions {
   readonly records: number;
@@ -34,25 +37,42 @@ export interface Dataset {
   readonly state: MemoryState;
   readonly keyOf: KeySource;
   /** Entities now; null for a made-up table. */
-  containers(): number | null;
+  readonly containers: () => number | null;
 }
 
-const kept = new Map<string, MemoryMapState>();
+/** What cells that follow each other begin with, the one used last at the end. */
+class Kept<T> {
+  readonly #kept = new Map<string, T>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async take(name: string, make: () => Promise<T>): Promise<T> {
+    const taken = this.#kept.get(name) ?? (await make());
+    this.#kept.delete(name);
+    this.#kept.set(name, taken);
+    for (const oldest of this.#kept.keys()) if (this.#kept.size > this.#most) this.#kept.delete(oldest);
+    return taken;
+  }
+}
+
+const loaded = new Kept<MemoryMapState>(LOADED_TABLES_MAX);
+const madeUp = new Kept<MadeUpEntities>(1);
 
 /** A table of so many records, the caller's own. */
 export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
   const { records, recordBytes, limits, seed } = options;
   await loadHash();
+  const name = [limits.provider, limits.entityBytesMax, records, recordBytes, seed].join(' ');
   if (records > LOADED_MAX) {
     const table = { ...bulkLoaded(TABLE, records, limits), recordBytes };
-    const state = { entities: new MadeUpEntities(table), versionCount: 0 };
+    const base = await madeUp.take(name, async () => new MadeUpEntities(table, MADE_UP_BYTES_MAX));
+    const state = { entities: new OverlayEntities(base), versionCount: 0 };
     return { state, keyOf: madeUpKey, containers: () => null };
   }
-  const name = [limits.provider, limits.entityBytesMax, records, recordBytes, seed].join(' ');
-  const known = kept.get(name) ?? (await load(options));
-  kept.delete(name);
-  kept.set(name, known);
-  for (const oldest of kept.keys()) if (kept.size > KEPT_MAX) kept.delete(oldest);
+  const known = await loaded.take(name, () => load(options));
   const entities = new Map(known.entities);
   return { state: { entities, versionCount: known.versionCount }, keyOf, containers: () => entities.size };
 }

@@ -2,6 +2,12 @@
 import type { PlanInput, RowInput } from './plan.ts';
 
 const CALLERS = [1, 8, 32, 256, 1_000, 10_000];
+
+/** What a cell costs in real time goes with its callers: of so many a second is played. */
+function spanOf(callers: number): Partial<RowInput> {
+  return callers < 1_000 ? {} : { warmupMs: 2_000, windowMs: 1_000 };
+}
+
 const INSTANCES = [1, 4, 16, 64, 256];
 const CONTAINERS_KIB = [16, 64, 256, 700];
 const RECORDS = [10_000, 100_000, 1_000_000, 1_000_000_000];
@@ -10,21 +16,31 @@ const ARRIVALS = [50, 200, 800];
 /** As Cloud Run starts instances by default, 80 requests each; Flex Consumption does it alike. */
 const FOLLOWING = { concurrency: 80, startMs: 1_000, instancesMax: 256 };
 
-const few: Partial<RowInput> = { operationsMax: 1_000, warmupOperationsMax: 1_000 };
+const few: Partial<RowInput> = { operationsMax: 1_100, warmupOperationsMax: 800 };
 
 export const DEFAULT_PLAN: PlanInput = {
   name: 'default',
-  window: { warmupOperationsMax: 1_500, operationsMax: 1_500 },
+  window: { warmupOperationsMax: 1_200, operationsMax: 1_200 },
   groups: [
     {
       title: 'Gets against callers, on as many instances as 80 each need',
       across: 'callers',
-      rows: CALLERS.map((callers): RowInput => ({ workload: 'read', callers, following: FOLLOWING })),
+      rows: CALLERS.map((callers): RowInput => ({
+        workload: 'read',
+        callers,
+        following: FOLLOWING,
+        ...spanOf(callers),
+      })),
     },
     {
       title: 'Puts against callers, on as many instances as 80 each need',
       across: 'callers',
-      rows: CALLERS.map((callers): RowInput => ({ workload: 'put', callers, following: FOLLOWING })),
+      rows: CALLERS.map((callers): RowInput => ({
+        workload: 'put',
+        callers,
+        following: FOLLOWING,
+        ...spanOf(callers),
+      })),
     },
     {
       title: 'Gets against instances, of 4 callers',

@@ -34,6 +34,7 @@ const MANY: readonly RowInput[] = [
   workload: 'put',
   instances,
   callers: 4,
+  warmupOperationsMax: 12_000,
   goals: [
     { figure: 'throughput', against: { layout: 'conditional' }, atLeast: ratio },
     { figure: 'conflicts', atMost: 0.1 },
@@ -64,6 +65,8 @@ const GROWING: readonly RowInput[] = (['read', 'put', 'update'] as const).flatMa
     ...(workload === 'update' ? { keys: 'zipfian', records: 100_000 } : {}),
     instances,
     callers: 4,
+    warmupOperationsMax: 1_500,
+    operationsMax: 1_500,
     layouts: ['container'],
     goals:
       step === 0
@@ -113,7 +116,7 @@ const TAILED: readonly RowInput[] = TAILS.flatMap((settings): RowInput[] => [
 
 export const GOALS_PLAN: PlanInput = {
   name: 'goals',
-  window: { warmupOperationsMax: 10_000, operationsMax: 4_000, windowMs: 20_000 },
+  window: { warmupOperationsMax: 4_000, operationsMax: 2_600, windowMs: 20_000 },
   groups: [
     { title: 'Strong gets, one warm instance', across: 'callers', rows: [...GETS] },
     { title: 'Puts, 10,000 records, one instance', across: 'callers', rows: [...PUTS] },

@@ -168,8 +168,6 @@ function cellOf(
   const { workload, keys, records, recordBytes, instances, following, callers, arrivals, containerKib } = row;
   const window = { ...plan.window, ...given(row) };
   const all = following === undefined ? instances * callers : callers;
-  // Each caller is to have some operations of its own.
-  const least = 3 * all;
   return {
     case: nameOf(row),
     ...own,
@@ -182,8 +180,9 @@ function cellOf(
     ...(containerKib === undefined ? {} : { containerBytesMax: containerKib * 1_024 }),
     window: {
       ...window,
-      warmupOperationsMax: Math.max(least, window.warmupOperationsMax),
-      operationsMax: Math.max(least, window.operationsMax),
+      // Each caller is to have had an operation before, and to have two that count.
+      warmupOperationsMax: Math.max(all, window.warmupOperationsMax),
+      operationsMax: Math.max(2 * all, window.operationsMax),
     },
     seed,
     hasProcessor: row.processor && processor,
@@ -232,7 +231,9 @@ function placeOf(row: Row, across: Across): number {
       return row.records;
     case 'arrivals':
       return row.arrivals?.perSecond ?? 0;
-    default:
+    case 'nothing':
       return 0;
+    default:
+      return across satisfies never;
   }
 }

@@ -17,8 +17,9 @@ import { costsOf, dataOf } from './providers.ts';
 import { Spent } from './spent.ts';
 
 const STEPS_MAX = 1_000_000_000;
-/** What is in flight when the window closes is waited for so long: longer than any call's own deadline. */
-const DRAIN_MS = 60_000;
+/** What is in flight when the window closes is waited for as long as the window was open, within these bounds. */
+const DRAIN_LEAST_MS = 1_000;
+const DRAIN_MOST_MS = 60_000;
 
 /** The same cell always has the same result. Rejects if the table cannot be prepared, or if nothing moves any more. */
 export async function runCell(cell: ModelCell): Promise<ModelResult> {
@@ -33,7 +34,8 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const call = async (instance: Instance, operation: Operation): Promise<void> =>
     (await clients.of(instance))(operation);
   const loop: Loop = { scheduler, fleet, window, nextOperation: operationSource(cell), call };
-  await scheduler.run(Promise.race([callersOf(cell, loop), lastMoment(cell, loop)]), STEPS_MAX);
+  await scheduler.run(Promise.race([callersOf(cell, loop), drained(window, spent, scheduler)]), STEPS_MAX);
+  window.cut();
   return resultOf(cell, { scheduler, window, spent, clients, parameters });
 }
 
@@ -42,8 +44,10 @@ function callersOf({ load, seed }: ModelCell, loop: Loop): Promise<void> {
   return openLoop(loop, load, sourceOf(seed, CHANCE.arrivals));
 }
 
-function lastMoment({ window: { warmupMs, windowMs } }: ModelCell, { scheduler }: Loop): Promise<void> {
-  return scheduler.after(warmupMs + windowMs + DRAIN_MS);
+async function drained(window: Window, spent: Spent, scheduler: Scheduler): Promise<void> {
+  await spent.isClosed;
+  const windowMs = window.closedMs - window.openedMs;
+  await scheduler.after(Math.min(DRAIN_MOST_MS, Math.max(DRAIN_LEAST_MS, windowMs)));
 }
 
 interface Ended {
@@ -85,7 +89,7 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
     processorMean: busy.reduce((sum, share) => sum + share, 0) / Math.max(1, busy.length),
     errors: window.errors,
     warmupErrors: window.warmupErrors,
-    unfinished: window.begun - window.ended,
+    unfinished: window.unfinished,
     throttled: counters.throttled,
     contended: counters.contended,
     lost: counters.lost,
@@ -97,14 +101,20 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
   };
 }
 
-/** The slowest caller's operations as a share of the mean caller's: 1 where all get as much, 0 where one gets nothing; null without callers. */
+/** With fewer operations a caller on average, which caller is the slowest is chance. */
+const OPERATIONS_OF_CALLER_MIN = 10;
+
+/**
+ * The slowest caller's operations as a share of the mean caller's: 1 where all get as much, 0 where one gets nothing. Null without callers, and
+ * where they had fewer than 10 operations on average.
+ */
 export function slowestCallerOf(byCaller: Uint32Array): number | null {
-  if (byCaller.length === 0) return null;
   let sum = 0;
   let least = Infinity;
   for (const count of byCaller) {
     sum += count;
     least = Math.min(least, count);
   }
-  return sum === 0 ? 0 : least / (sum / byCaller.length);
+  const mean = sum / byCaller.length;
+  return mean >= OPERATIONS_OF_CALLER_MIN ? least / mean : null;
 }

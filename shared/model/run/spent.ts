@@ -15,6 +15,9 @@ export class Spent implements WindowListener {
   /** Milliseconds that each instance's processor worked. */
   busyMs: readonly number[] = [];
   splits = 0;
+  readonly #closing = Promise.withResolvers<void>();
+  /** Resolves when the window closes. */
+  readonly isClosed = this.#closing.promise;
 
   constructor(counters: ServiceCounters, fleet: Fleet, clients: Clients) {
     this.#counters = counters;
@@ -38,6 +41,7 @@ export class Spent implements WindowListener {
     this.#counted = difference(this.#before!, this.#counters);
     this.busyMs = this.#busy().map((ms, at) => ms - (this.#busyBeforeMs[at] ?? 0));
     this.splits = this.#splits() - this.#splitsBefore;
+    this.#closing.resolve();
   };
 
   #busy(): number[] {

@@ -55,14 +55,14 @@ export async function openLoop(loop: Loop, { perSecond, spacing }: Arrivals, ran
 }
 
 async function callOnce({ fleet, window, nextOperation, call }: Loop, caller: number, begunMs: number) {
-  window.begin();
+  const operation = window.begin(caller, begunMs);
   const instance = await fleet.take(caller);
   try {
     await call(instance, nextOperation());
-    window.end(caller, begunMs);
+    window.end(operation);
     return true;
   } catch (error) {
-    window.end(caller, begunMs, error);
+    window.end(operation, error);
     return false;
   } finally {
     fleet.release(instance);

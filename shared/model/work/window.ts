@@ -17,6 +17,13 @@ export interface WindowListener {
   readonly closed: () => void;
 }
 
+/** An operation under way. */
+export interface UnderWay {
+  readonly caller: number;
+  /** When it was begun; of an arrival, when it was due. */
+  readonly begunMs: number;
+}
+
 export class Window {
   readonly histogram: Histogram = newHistogram();
   readonly errors: Record<string, number> = {};
@@ -24,8 +31,6 @@ export class Window {
   operations = 0;
   warmupOperations = 0;
   warmupErrors = 0;
-  begun = 0;
-  ended = 0;
   /** Sum of the latencies of the operations answered within the window. */
   latencyMs = 0;
   /** Sum of the times that operations were under way within the window: of those that began before or ended after it, the part within. */
@@ -34,6 +39,7 @@ export class Window {
   closedMs = Infinity;
   /** Operations of each caller answered within the window. */
   readonly byCaller: Uint32Array;
+  readonly #underWay = new Set<UnderWay>();
   readonly #scheduler: Scheduler;
   readonly #options: WindowOptions & { readonly listener: WindowListener };
 
@@ -48,18 +54,24 @@ export class Window {
     return this.closedMs < Infinity;
   }
 
-  begin(): void {
-    this.begun += 1;
+  /** Operations that have not ended. */
+  get unfinished(): number {
+    return this.#underWay.size;
   }
 
-  /** An operation of this caller has ended; `begunMs` is when it was, or should have been, begun. */
-  end(caller: number, begunMs: number, error?: unknown): void {
+  begin(caller: number, begunMs: number): UnderWay {
+    const operation = { caller, begunMs };
+    this.#underWay.add(operation);
+    return operation;
+  }
+
+  /** The operation has ended: with an error, if one is given. */
+  end(operation: UnderWay, error?: unknown): void {
+    const { caller, begunMs } = operation;
     const nowMs = this.#scheduler.nowMs;
-    this.ended += 1;
-    this.underWayMs += Math.max(0, Math.min(nowMs, this.closedMs) - Math.max(begunMs, this.openedMs));
+    this.#underWay.delete(operation);
+    this.#countTime(begunMs, error === undefined);
     if (error !== undefined) this.#countError(error);
-    const isWithin = begunMs >= this.openedMs && begunMs < this.closedMs;
-    if (isWithin && error === undefined) recordLatency(this.histogram, nowMs - begunMs);
     if (this.isOver) return;
     if (nowMs < this.openedMs) {
       this.warmupOperations += 1;
@@ -70,6 +82,18 @@ export class Window {
       this.byCaller[caller]! += 1;
       if (this.operations >= this.#options.operationsMax) this.#close();
     }
+  }
+
+  /** Nobody waits any longer: what has not ended took at least as long as until now, and would flatter the latencies if it were left out. */
+  cut(): void {
+    for (const { begunMs } of this.#underWay) this.#countTime(begunMs, true);
+  }
+
+  #countTime(begunMs: number, isTimed: boolean): void {
+    const nowMs = this.#scheduler.nowMs;
+    this.underWayMs += Math.max(0, Math.min(nowMs, this.closedMs) - Math.max(begunMs, this.openedMs));
+    const isWithin = begunMs >= this.openedMs && begunMs < this.closedMs;
+    if (isWithin && isTimed) recordLatency(this.histogram, nowMs - begunMs);
   }
 
   #open(): void {

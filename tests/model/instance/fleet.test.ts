@@ -3,21 +3,21 @@ import { Fleet } from '../../../shared/model/instance/fleet.ts';
 import type { Instance } from '../../../shared/model/instance/instance.ts';
 import { Scheduler } from '../../../shared/model/time/scheduler.ts';
 
-describe('a fleet that follows the load', () => {
-  /** Two operations an instance, a second to start, three instances at most. */
-  function following() {
-    const scheduler = new Scheduler(1);
-    const fleet = new Fleet(scheduler, { kind: 'following', concurrency: 2, startMs: 1_000, instancesMax: 3 });
-    const served: string[] = [];
-    const instances: Instance[] = [];
-    const take = async (name: string): Promise<void> => {
-      const instance = await fleet.take(0);
-      instances.push(instance);
-      served.push(`${name} on ${instance.number} at ${scheduler.nowMs}`);
-    };
-    return { scheduler, fleet, served, instances, take };
-  }
+/** Two operations an instance, a second to start, three instances at most. */
+function following() {
+  const scheduler = new Scheduler(1);
+  const fleet = new Fleet(scheduler, { kind: 'following', concurrency: 2, startMs: 1_000, instancesMax: 3 });
+  const served: string[] = [];
+  const instances: Instance[] = [];
+  const take = async (name: string): Promise<void> => {
+    const instance = await fleet.take(0);
+    instances.push(instance);
+    served.push(`${name} on ${instance.number} at ${scheduler.nowMs}`);
+  };
+  return { scheduler, fleet, served, instances, take };
+}
 
+describe('a fleet that follows the load', () => {
   test('starts as many instances as the waiting operations need, and serves nobody before they have started', async () => {
     const { scheduler, fleet, served, take } = following();
     for (const name of ['a', 'b', 'c', 'd', 'e']) void take(name);
@@ -55,7 +55,7 @@ describe('a fleet that follows the load', () => {
 
 test('of a fixed fleet each caller has its instance, from the first moment', async () => {
   const fleet = new Fleet(new Scheduler(1), { kind: 'fixed', instances: 2 });
-  const taken = await Promise.all([0, 1, 2, 3].map((caller) => fleet.take(caller)));
+  const taken = await Promise.all([0, 1, 2, 3].map(async (caller) => await fleet.take(caller)));
   expect(taken.map(({ number }) => number)).toEqual([0, 1, 0, 1]);
   expect(fleet.instances.map(({ inFlight }) => inFlight)).toEqual([2, 2]);
 });

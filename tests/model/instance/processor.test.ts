@@ -37,7 +37,7 @@ async function queue(arrivalsPerSecond: number, drawMs: (random: Random) => numb
     fleet,
     window,
     nextOperation: () => ({ kind: 'read' as const, index: 0, round: 0 }),
-    call: async ({ processor }: { processor: Processor }) => void (await processor.spend(drawMs(random) * 1_000)),
+    call: async ({ processor }: { processor: Processor }) => await processor.spend(drawMs(random) * 1_000),
   };
   const arrivals = { perSecond: arrivalsPerSecond, spacing: 'poisson' as const };
   await scheduler.run(openLoop(loop, arrivals, seededRandom(3)), 1e9);

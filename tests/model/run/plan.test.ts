@@ -60,10 +60,10 @@ describe('a plan file', () => {
     expect(rows[0]!.cells[0]).toMatchObject({ load: { callers: 12 }, fleet: { kind: 'fixed', instances: 3 }, seed: 5 });
   });
 
-  test('of many callers lets each of them have some operations', () => {
+  test('of many callers lets each of them have two operations that count', () => {
     const plan = planSchema.parse({ name: 'x', groups: [{ ...GROUP, rows: [{ workload: 'put', callers: 5_000 }] }] });
     const [row] = rowsOf({ plan, seed: 1, settings: NONE, processor: true });
-    expect(row!.cells[0]!.window.operationsMax).toBe(15_000);
+    expect(row!.cells[0]!.window.operationsMax).toBe(10_000);
   });
 });
 

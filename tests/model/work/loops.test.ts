@@ -8,6 +8,8 @@ import { Scheduler } from '../../../shared/model/time/scheduler.ts';
 import { closedLoop, openLoop } from '../../../shared/model/work/loops.ts';
 import { Window } from '../../../shared/model/work/window.ts';
 
+const nextOperation = () => ({ kind: 'read' as const, index: 0, round: 0 });
+
 const LISTENER = { opened: () => undefined, closed: () => undefined };
 
 interface Playing {
@@ -22,7 +24,6 @@ function playing({ instances, callers, windowMs, serve }: Playing) {
   const fleet = new Fleet(scheduler, { kind: 'fixed', instances });
   const options = { warmupMs: 0, warmupOperationsMax: 1e9, windowMs, operationsMax: 1e9, listener: LISTENER };
   const window = new Window(scheduler, callers, options);
-  const nextOperation = () => ({ kind: 'read' as const, index: 0, round: 0 });
   const call = (instance: Instance): Promise<void> => serve(scheduler, instance);
   return { scheduler, window, loop: { scheduler, fleet, window, nextOperation, call } };
 }
@@ -57,25 +58,35 @@ test('arrivals that find no free place wait, and their latency counts from when 
   const options = { warmupMs: 0, warmupOperationsMax: 1e9, windowMs: 40, operationsMax: 1e9, listener: LISTENER };
   const window = new Window(scheduler, 0, options);
   const latencies = recorded(window);
-  const nextOperation = () => ({ kind: 'read' as const, index: 0, round: 0 });
   const loop = { scheduler, fleet, window, nextOperation, call: () => scheduler.after(20) };
   await scheduler.run(openLoop(loop, { perSecond: 100, spacing: 'fixed' }, seededRandom(1)), 1e6);
   // Due at 10, 20, 30 and 40; the instance serves from 60 on, one after another.
   expect(latencies.map((ms) => Math.round(ms)).slice(0, 3)).toEqual([70, 80, 90]);
 });
 
+/** The third instance is slower. */
+function uneven(scheduler: Scheduler, { number }: Instance): Promise<void> {
+  return scheduler.after(number === 2 ? 20 : 10);
+}
+
+function throttling(): Promise<void> {
+  return Promise.reject(Object.assign(new Error('no'), { code: 'throttled' }));
+}
+
 describe('fairness', () => {
   test('is the slowest caller against the mean', () => {
     expect(slowestCallerOf(Uint32Array.of(10, 20, 30))).toBe(0.5);
-    expect(slowestCallerOf(Uint32Array.of(7, 7))).toBe(1);
-    expect(slowestCallerOf(Uint32Array.of(0, 7))).toBe(0);
+    expect(slowestCallerOf(Uint32Array.of(17, 17))).toBe(1);
+    expect(slowestCallerOf(Uint32Array.of(0, 20))).toBe(0);
+  });
+
+  test('is not told where callers had few operations, or where there are none', () => {
+    expect(slowestCallerOf(Uint32Array.of(9, 10))).toBeNull();
     expect(slowestCallerOf(new Uint32Array(0))).toBeNull();
   });
 
   test('shows a caller who waits twice as long', async () => {
-    const serve = (scheduler: Scheduler, { number }: Instance): Promise<void> =>
-      scheduler.after(number === 2 ? 20 : 10);
-    const { scheduler, window, loop } = playing({ instances: 3, callers: 3, windowMs: 1_000.5, serve });
+    const { scheduler, window, loop } = playing({ instances: 3, callers: 3, windowMs: 1_000.5, serve: uneven });
     await scheduler.run(closedLoop(loop, 3), 1e6);
     expect([...window.byCaller]).toEqual([100, 100, 50]);
     expect(slowestCallerOf(window.byCaller)).toBeCloseTo(50 / (250 / 3), 9);
@@ -83,8 +94,7 @@ describe('fairness', () => {
 });
 
 test('failures are counted by their codes, and a caller whose calls fail at once lets time pass', async () => {
-  const serve = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'throttled' }));
-  const { scheduler, window, loop } = playing({ instances: 1, callers: 1, windowMs: 100.5, serve });
+  const { scheduler, window, loop } = playing({ instances: 1, callers: 1, windowMs: 100.5, serve: throttling });
   await scheduler.run(closedLoop(loop, 1), 1e6);
   expect(window.operations).toBe(0);
   expect(window.errors['throttled']).toBeGreaterThanOrEqual(100);
