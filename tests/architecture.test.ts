@@ -30,10 +30,11 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
   functions: ['http', 'records compare instance', 'gcp azure'],
-  infra: ['processes package cli', 'emulators hosts', 'start bench', 'plugin run.mjs'],
+  infra: ['processes package cli', 'emulators hosts', 'start bench', 'experiments', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/bench': ['contest', '*.ts'],
+  'infra/experiments': ['results.ts', 'published', 'experiment.ts', 'documents'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
