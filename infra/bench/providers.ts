@@ -24,6 +24,8 @@ export interface BenchProvider {
   readonly provider: Provider;
   /** What it runs on, for people. */
   readonly backend: string;
+  /** Address of the emulator, for clients of one's own. */
+  readonly endpoint: string;
   /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
   target(rttMs: number): Promise<Target>;
   /** A driver on a namespace or table of its own. */
@@ -76,6 +78,7 @@ function benchProvider(provider: Provider, emulator: Emulator, making: Making): 
   return {
     provider,
     backend: emulator.name,
+    endpoint: emulator.endpoint,
     target: async (rttMs) => {
       let { endpoint } = emulator;
       if (rttMs > 0) {
