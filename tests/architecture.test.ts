@@ -34,7 +34,13 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/bench': ['contest', '*.ts'],
-  'infra/experiments': ['results.ts', 'published', 'experiment.ts', 'documents'],
+  'infra/experiments': [
+    'results.ts',
+    'published words.ts plain-sdk',
+    'experiment.ts counted-store.ts text-table.ts',
+    'rounds.ts backends.ts',
+    'documents',
+  ],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
