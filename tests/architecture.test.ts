@@ -27,6 +27,7 @@ const GENERATED = new Set([
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/store': ['contract', 'format', 'container system', 'io', 'engine', 'table admin', 'store.ts', 'index.ts'],
   'shared/drivers': ['common', 'datastore azure-tables', '*.ts'],
+  'shared/cost': ['*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
   functions: ['http', 'records compare instance', 'gcp azure'],
@@ -48,6 +49,8 @@ const STORE = 'shared/store/index.ts';
 const CONTRACT = 'shared/store/contract/';
 /** Counts what passes through any driver; knows no provider. */
 const MEASURED = 'shared/drivers/measured.ts';
+/** What is compared: names alone. */
+const DIMENSIONS = 'shared/compare/dimensions.ts';
 const DATASTORE_SDK = ['@google-cloud/datastore', 'google-gax', 'google-auth-library', '@grpc/grpc-js'];
 const AZURE_SDK = [
   '@azure/data-tables',
@@ -75,8 +78,9 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/drivers', CONTRACT, 'node:'],
   ['shared/compare/baseline/datastore.ts', ...DATASTORE_SDK],
   ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],
+  ['shared/cost', MEASURED, DIMENSIONS],
   ['shared/compare/cell', STORE, 'zod', 'p-limit', 'hdr-histogram-js', 'node:timers/promises'],
-  ['shared/compare/report', 'zod', 'echarts'],
+  ['shared/compare/report', 'shared/cost/', 'zod', 'echarts'],
   ['shared/compare', 'zod'],
   [
     'functions/gcp',
@@ -100,11 +104,20 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     ...AZURE_SDK,
   ],
   // No SDK: what both clouds share knows neither.
-  ['functions', STORE, MEASURED, 'shared/compare/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
+  ['functions', STORE, MEASURED, 'shared/compare/', 'shared/cost/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
-  ['infra/cli', 'shared/compare/plan', 'shared/compare/report', 'cli-progress', 'zod', 'node:'],
-  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'package:', 'node:'],
+  [
+    'infra/cli',
+    'shared/compare/plan',
+    'shared/compare/report',
+    'shared/cost/',
+    DIMENSIONS,
+    'cli-progress',
+    'zod',
+    'node:',
+  ],
+  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/cost/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],
 ];
@@ -115,6 +128,8 @@ const ONLY_FOR: readonly (readonly [room: string, ...users: string[]])[] = [
   ['shared/drivers/azure-tables/', 'shared/drivers/azure-tables', 'tests'],
   ['shared/drivers/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/drivers/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
+  // No table and no container knows prices.
+  ['shared/cost/', 'shared/compare', 'functions', 'infra', 'tests'],
   ['shared/compare/baseline/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/compare/baseline/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
 ];
