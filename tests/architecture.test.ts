@@ -38,8 +38,9 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'infra/experiments': [
     'results.ts',
     'published words.ts plain-sdk',
-    'experiment.ts counted-store.ts text-table.ts',
+    'experiment.ts counted-store.ts text-table.ts texts.ts',
     'rounds.ts backends.ts',
+    'columns.ts spending.ts',
     'documents',
   ],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],

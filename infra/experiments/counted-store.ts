@@ -1,6 +1,7 @@
 // A store whose requests and billed operations are counted at its driver.
 import type { Provider } from '../../shared/compare/dimensions.ts';
-import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
+import { billableOf } from '../../shared/cost/billable.ts';
+import { measured } from '../../shared/drivers/measured.ts';
 import { type Driver, openStore, type Store, type StoreOptions } from '../../shared/store/index.ts';
 import type { Spent } from './plain-sdk/plain-sdk.ts';
 
@@ -17,20 +18,7 @@ export function countedStore(
   options: Omit<StoreOptions, 'driver'> = {},
 ): CountedStore {
   const { driver: counting, counters } = measured(driver);
-  return { store: openStore({ ...options, driver: counting }), spent: () => spentOf(billedAs, counters) };
-}
-
-/** Datastore takes many entities in one request and bills entities; Azure answers single reads and removals and bills requests. */
-function spentOf(billedAs: Provider, counters: DriverCounters): Spent {
-  const { readCalls, writeCalls, removeCalls, listCalls, entitiesAsked, inserts, patches, replaces, removals } =
-    counters;
-  const reads = entitiesAsked + listCalls;
-  if (billedAs === 'datastore')
-    return {
-      requests: readCalls + writeCalls + removeCalls + listCalls,
-      billable: { reads, writes: inserts + patches + replaces, deletes: removals },
-    };
-  return { requests: reads + writeCalls + removals, billable: { reads, writes: writeCalls, deletes: removals } };
+  return { store: openStore({ ...options, driver: counting }), spent: () => billableOf(billedAs, counters) };
 }
 
 /** The driver with smaller entities: the engine fills them as it fills those of a provider that takes no larger ones. */

@@ -1,5 +1,6 @@
 // The experiments, in the order of the report.
 import type { Experiment } from '../experiment.ts';
 import { experimentB } from './b/b.ts';
+import { experimentC } from './c/c.ts';
 
-export const EXPERIMENTS: readonly Experiment[] = [experimentB()];
+export const EXPERIMENTS: readonly Experiment[] = [experimentB(), experimentC()];

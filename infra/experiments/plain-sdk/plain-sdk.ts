@@ -1,7 +1,7 @@
 // What the experiments ask of a provider's own SDK: entities of a key and one text, written and read singly or as the provider takes them
 // together. The documents measured just that. What was sent and what is billed is counted.
 import type { Provider } from '../../../shared/compare/dimensions.ts';
-import type { Usage } from '../../../shared/compare/usage.ts';
+import type { BillableOperations } from '../../../shared/cost/billable.ts';
 
 export interface TextRecord {
   readonly key: string;
@@ -11,7 +11,7 @@ export interface TextRecord {
 /** Requests sent, and operations that the provider bills. */
 export interface Spent {
   readonly requests: number;
-  readonly billable: Usage['billable'];
+  readonly billable: BillableOperations;
 }
 
 export interface PlainSdk {

@@ -7,8 +7,9 @@ import type { Backends } from '../../backends.ts';
 import { azureTablesSdk } from '../../plain-sdk/azure-tables.ts';
 import { datastoreSdk } from '../../plain-sdk/datastore.ts';
 import { type ConnectionSettings, settableClient } from '../../plain-sdk/http-client.ts';
-import { type PlainSdk, type Spent, spentSince, type TextRecord } from '../../plain-sdk/plain-sdk.ts';
-import { forEachOf, type Numbers, taken, type Variant } from '../../rounds.ts';
+import type { PlainSdk, TextRecord } from '../../plain-sdk/plain-sdk.ts';
+import { forEachOf, type Numbers, type Variant } from '../../rounds.ts';
+import { type Cost, costOf, spentNumbers } from '../../spending.ts';
 import { putAll } from '../../text-table.ts';
 
 /** What .NET did unless told otherwise: ServicePointManager's documentation. */
@@ -112,15 +113,13 @@ function plainVariant(load: Load & { readonly way: Way }, open: () => Promise<Pl
       try {
         const table = await sdk.open(tableName(way, round));
         const groups = groupsOf(load);
-        const before = sdk.spent();
-        const took = await taken(() =>
+        const cost = await costOf(sdk, () =>
           forEachOf(groups, { inFlight: way.inFlight, signal }, (group) =>
             way.group === 1 ? table.insert(group[0]!) : table.insertMany(group),
           ),
         );
-        const spent = spentSince(sdk.spent(), before);
         await table.drop();
-        return numbersOf(provider, groups.flat().length, { ...took, spent });
+        return numbersOf(provider, groups.flat().length, cost);
       } finally {
         await sdk.close();
       }
@@ -138,13 +137,12 @@ function storeVariant(backends: Backends, load: Load & { readonly way: Way }): V
       const counted = await backends.store(provider);
       const table = await counted.store.table<string>(tableName(way, round));
       const groups = groupsOf(load);
-      const before = counted.spent();
-      const took = await taken(() =>
+      const cost = await costOf(counted, () =>
         forEachOf(groups, { inFlight: way.inFlight, signal }, (group) =>
           way.group === 1 ? table.put(group[0]!.key, group[0]!.text, { signal }) : putAll(table, group, signal),
         ),
       );
-      return numbersOf(provider, groups.flat().length, { ...took, spent: spentSince(counted.spent(), before) });
+      return numbersOf(provider, groups.flat().length, cost);
     },
   };
 }
@@ -160,20 +158,11 @@ function groupsOf({ way, sizes }: { readonly way: Way; readonly sizes: Sizes }):
   return chunks(records, way.group);
 }
 
-interface Cost {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-  readonly spent: Spent;
-}
-
-function numbersOf(provider: Provider, records: number, { wallMs, cpuMs, spent }: Cost): Numbers {
-  const { reads, writes, deletes } = spent.billable;
-  const perTenThousand = 10_000 / records;
+/** Requests, operations and processor time are those of 10,000 records, also where fewer were written. */
+function numbersOf(provider: Provider, records: number, cost: Cost): Numbers {
   return {
-    [`${provider}-s`]: wallMs / 1_000,
-    [`${provider}-rate`]: (records / wallMs) * 1_000,
-    [`${provider}-requests`]: spent.requests * perTenThousand,
-    [`${provider}-billed`]: (reads + writes + deletes) * perTenThousand,
-    [`${provider}-cpu`]: cpuMs * perTenThousand,
+    [`${provider}-s`]: cost.wallMs / 1_000,
+    [`${provider}-rate`]: (records / cost.wallMs) * 1_000,
+    ...spentNumbers(provider, cost, records / 10_000),
   };
 }
