@@ -43,7 +43,7 @@ export interface Row {
   readonly marks?: readonly string[];
 }
 
-/** A table of figures, with a chart of ratios for each measure. */
+/** A table of figures. A chart of ratios is drawn for each measure with a ratio to show, unless `hasChart` is false. */
 export interface FigureTable {
   /** Unique in its chapter. */
   readonly id: string;
@@ -52,8 +52,7 @@ export interface FigureTable {
   readonly about: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  /** The measures that get a chart; default all. */
-  readonly charted?: readonly string[];
+  readonly hasChart?: boolean;
 }
 
 /** A table of words, for what is no figure: whether a value comes back the same. */
@@ -99,6 +98,20 @@ export interface Chapter {
   readonly findings: readonly Finding[];
 }
 
+/** What became of one experiment. */
+export interface ChapterResult {
+  readonly id: ExperimentId;
+  readonly title: string;
+  readonly question: string;
+  readonly durationMs: number;
+  /** Null if it failed as a whole. */
+  readonly chapter: Chapter | null;
+  /** Why there is no chapter. */
+  readonly failure: string | null;
+  /** What ended it early, so that figures may be missing; null if it ran to its end. */
+  readonly endedBy: string | null;
+}
+
 export const NO_EFFECT_ON_LOOPBACK = 'no effect expected on loopback';
 export const NOT_PRINTED = 'not printed';
 export const NO_COUNTERPART = 'no counterpart';
@@ -122,4 +135,20 @@ export function ratioOf(table: FigureTable, rowId: string, columnId: string): nu
   const own = meanOf(row?.figures[columnId]);
   const base = meanOf(baseline?.figures[columnId]);
   return own === undefined || base === undefined || base === 0 ? undefined : own / base;
+}
+
+/** What went wrong in the chapter, a line each; empty if everything was measured. */
+export function problemsOf({ chapter, failure, endedBy }: ChapterResult): string[] {
+  const early = [failure, endedBy === null ? null : `ended early: ${endedBy}`].filter((line) => line !== null);
+  const failed = (chapter?.tables ?? []).flatMap((table) =>
+    table.rows.flatMap((row) =>
+      table.columns.flatMap(({ id, measure, where }) => {
+        const figure = row.figures[id];
+        return figure !== undefined && 'failed' in figure
+          ? [`${table.title}, ${row.name}, ${measure}, ${where}: ${figure.failed}`]
+          : [];
+      }),
+    ),
+  );
+  return [...early, ...failed];
 }

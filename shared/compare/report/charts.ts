@@ -1,29 +1,13 @@
 // The charts of the report as SVG text, drawn by echarts without a browser. Axes of rates and costs are logarithmic: layouts differ by powers of ten.
 // Each is drawn in two shapes, for pages and for phones: one shrunk to a phone's width could not be read. Colours are the page's CSS variables.
-import * as echarts from 'echarts';
 import type { EChartsOption } from 'echarts';
 import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 import { type Panel, panelsOf, type Shape } from './chart-panels.ts';
+import { axis, decades, FONT_PX, INK, LABEL, logAxis, short, svg } from './chart-parts.ts';
 import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report, ReportCell } from './schema.ts';
 
-/** Without quotes: it ends up inside a quoted attribute. */
-const FONT = 'system-ui, sans-serif';
-const FONT_PX = 12;
 const THROUGHPUT_PX = 220;
-const INK = 'var(--ink)';
-const FAINT = 'var(--line)';
-const PAPER = 'var(--paper)';
-
-/** A figure beside its point or bar; the halo keeps it readable where a line passes behind it. */
-const LABEL = {
-  show: true,
-  opacity: 1,
-  color: INK,
-  fontSize: FONT_PX,
-  textBorderColor: PAPER,
-  textBorderWidth: 3,
-} as const;
 const SYMBOLS: Readonly<Record<Layout, string>> = { record: 'circle', batch: 'rect', container: 'triangle' };
 const LATENCIES = [
   { name: 'p50', of: (cell: ReportCell) => cell.p50Ms, opacity: 1 },
@@ -215,58 +199,6 @@ function panelTitles(titles: readonly string[], panels: readonly Panel[]): NonNu
   }));
 }
 
-function axis<Type extends 'category' | 'log'>(type: Type, gridIndex: number) {
-  return {
-    type,
-    gridIndex,
-    axisLabel: { color: INK, fontSize: FONT_PX, hideOverlap: true },
-    nameTextStyle: { color: INK, fontSize: FONT_PX },
-    axisLine: { lineStyle: { color: FAINT } },
-    axisTick: { show: false },
-    splitLine: { show: type === 'log', lineStyle: { color: FAINT } },
-  };
-}
-
-function logAxis(gridIndex: number, min: number, max: number) {
-  const base = axis('log', gridIndex);
-  return {
-    ...base,
-    min,
-    max,
-    startValue: min,
-    axisLabel: { ...base.axisLabel, formatter: (value: number) => short(value) },
-  };
-}
-
-/** The powers of ten around the values, with room above for a label. */
-function decades(values: readonly number[]): [number, number] {
-  const positive = values.filter((value) => value > 0);
-  if (positive.length === 0) return [1, 10];
-  const low = 10 ** Math.floor(Math.log10(Math.min(...positive)));
-  const high = 10 ** Math.ceil(Math.log10(Math.max(...positive) * 1.3));
-  return [low, high];
-}
-
 function valueText({ value }: { value?: unknown }): string {
   return value === '-' ? '' : short(Number(value));
-}
-
-/** `1.2k`, `45k`, `0.037`, `4e-7`: at most five characters. */
-function short(value: number): string {
-  if (!Number.isFinite(value)) return '';
-  if (value >= 1_000_000) return `${Number((value / 1_000_000).toPrecision(2))}M`;
-  if (value >= 1_000) return `${Number((value / 1_000).toPrecision(value >= 100_000 ? 3 : 2))}k`;
-  if (value >= 100) return String(Math.round(value));
-  if (value > 0 && value < 0.01) return value.toExponential(0);
-  return String(Number(value.toPrecision(2)));
-}
-
-function svg(width: number, height: number, option: EChartsOption): string {
-  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
-  try {
-    chart.setOption({ animation: false, textStyle: { fontFamily: FONT }, backgroundColor: 'transparent', ...option });
-    return chart.renderToSVGString();
-  } finally {
-    chart.dispose();
-  }
 }

@@ -1,8 +1,8 @@
 // The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere.
 import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
 import { busyWarning } from './busy-warning.ts';
-import { type Shape, SHAPES } from './chart-panels.ts';
 import { latencyChart, providersOf, spendingChart, throughputChart } from './charts.ts';
+import { escape, figure } from './markup.ts';
 import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report, ReportCell, SummaryRow } from './schema.ts';
 import { REPORT_STYLE } from './style.ts';
@@ -218,18 +218,6 @@ function chip(provider: Provider, layout: Layout): string {
   return `<i class="chip" style="background:${colourOf(provider, layout)}"></i>`;
 }
 
-/** The chart in each of its shapes; the style shows the one that fits. */
-function figure(draw: (shape: Shape) => string, description: string): string {
-  const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
-  return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
-}
-
 function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
 }
