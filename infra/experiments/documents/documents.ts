@@ -2,5 +2,6 @@
 import type { Experiment } from '../experiment.ts';
 import { experimentB } from './b/b.ts';
 import { experimentC } from './c/c.ts';
+import { experimentE } from './e/e.ts';
 
-export const EXPERIMENTS: readonly Experiment[] = [experimentB(), experimentC()];
+export const EXPERIMENTS: readonly Experiment[] = [experimentB(), experimentC(), experimentE()];
