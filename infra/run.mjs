@@ -1,4 +1,4 @@
-// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|emulators ...`. It says when Node.js is too old, and without a name does nothing
+// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|experiments|emulators ...`. It says when Node.js is too old, and without a name does nothing
 // else. Older versions cannot parse TypeScript, so this file is JavaScript that all of them run, and imports the commands afterwards.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -13,6 +13,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
 const COMMANDS = {
   start: () => import('./start/main.ts'),
   bench: () => import('./bench/main.ts'),
+  experiments: () => import('./experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),
 };
@@ -21,7 +22,7 @@ const [name] = process.argv.splice(2, 1);
 if (name !== undefined) {
   const run = COMMANDS[name];
   if (run === undefined) {
-    console.error(`there is no command "${name}": start, dev, bench or emulators`);
+    console.error(`there is no command "${name}": start, dev, bench, experiments or emulators`);
     process.exit(2);
   }
   await run();

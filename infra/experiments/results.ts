@@ -43,7 +43,7 @@ export interface Row {
   readonly marks?: readonly string[];
 }
 
-/** A table of figures. A chart of ratios is drawn for each measure with a ratio to show, unless `hasChart` is false. */
+/** A table of figures, with a chart of ratios for each measure that has one to show. */
 export interface FigureTable {
   /** Unique in its chapter. */
   readonly id: string;
@@ -52,7 +52,8 @@ export interface FigureTable {
   readonly about: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  readonly hasChart?: boolean;
+  /** The measures that get a chart; default all. */
+  readonly charted?: readonly string[];
 }
 
 /** A table of words, for what is no figure: whether a value comes back the same. */
