@@ -173,7 +173,7 @@ function secondsTable(cells: Cells, where: Where, { entities, singles }: Sizes):
         ? { ...row, figures: { ...row.figures, 'azure-tables-s': fewer, 'datastore-s': fewer } }
         : row,
     ),
-    hasChart: false,
+    charted: [],
   };
 }
 
@@ -198,6 +198,6 @@ function spentTable(cells: Cells, where: Where): FigureTable {
       'Requests, operations as the provider bills them (Datastore: entities; Azure: requests, a group transaction being one) and processor time of the client, all of its threads, for 10,000 entities. Opening tables is left out.',
     columns,
     rows: rowsOf(PLANS, columns, cells).filter(({ id }) => id !== 'emulator'),
-    hasChart: false,
+    charted: [],
   };
 }

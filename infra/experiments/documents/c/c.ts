@@ -199,6 +199,6 @@ function spentTable(cells: Cells, where: Where): FigureTable {
       'Requests, operations as the provider bills them, and processor time of the client. A transaction on Datastore is begun and committed: two requests.',
     columns,
     rows: rowsOf(PLANS, columns, cells),
-    hasChart: false,
+    charted: [],
   };
 }

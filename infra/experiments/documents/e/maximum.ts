@@ -80,7 +80,7 @@ export function maximumTable(cells: Cells, where: Where): FigureTable {
     about: `Records that one operation handles in half a second, found by doubling their number (from ${FIRST_TRIED}, at most ${TRIED_MAX.toLocaleString('en-US')}). The technical maximum of then is what a request of 30 s held; now it is projected from the rate of that half second.`,
     columns,
     rows: rowsOf(plans, columns, cells),
-    hasChart: false,
+    charted: [],
   };
 }
 
@@ -142,6 +142,6 @@ export function requestTable(cells: Cells, where: Where): FigureTable {
     about: `Found by trying, to a hundredth, up to ${REQUEST_RECORDS_MAX.toLocaleString('en-US')}: what the emulator accepts, or answers in one piece.`,
     columns,
     rows: rowsOf(plans, columns, cells),
-    hasChart: false,
+    charted: [],
   };
 }

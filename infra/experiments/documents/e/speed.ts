@@ -99,7 +99,7 @@ export function speedTables(cells: Cells, where: Where, recordCounts: readonly n
       columns,
       cellsAt(cells, records),
     ),
-    hasChart: records === recordCounts.at(-1),
+    charted: records === recordCounts.at(-1) ? [WALL.measure, CPU.measure] : [],
   }));
 }
 
@@ -141,7 +141,7 @@ export function priceTable(cells: Cells, where: Where, records: number): FigureT
     about: `Operations as billed for ${records.toLocaleString('en-US')} records, at the list prices of ${PRICED} (Datastore: ${PRICES.datastore.region}; Azure: ${PRICES['azure-tables'].region}), without free tiers, storage, traffic and the processor.`,
     columns,
     rows: rowsOf(plans, columns, priced),
-    hasChart: false,
+    charted: [],
   };
 }
 
@@ -188,6 +188,6 @@ export function writesTable(cells: Cells, where: Where, records: number): Figure
     about: `From the wall times of ${records.toLocaleString('en-US')} records; the document names a database for comparison.`,
     columns,
     rows: rowsOf([...plans, sqlServer], columns, new Map(now)),
-    hasChart: false,
+    charted: [],
   };
 }

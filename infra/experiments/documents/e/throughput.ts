@@ -95,7 +95,7 @@ export function throughputTables(cells: Cells, where: Where, { callers, windowMs
   };
   return [
     table(RATE, 'Throughput against callers', [...plans, instances]),
-    { ...table(LATENCY, 'Time of a request against callers', plans), hasChart: false },
+    { ...table(LATENCY, 'Time of a request against callers', plans), charted: [] },
   ];
 }
 
