@@ -42,6 +42,8 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
     'rounds.ts backends.ts',
     'columns.ts spending.ts',
     'documents',
+    'report runner.ts',
+    'main.ts',
   ],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };

@@ -10,3 +10,11 @@ export async function putAll(table: Table<string>, records: readonly TextRecord[
   );
   for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
 }
+
+/** Reads the records in one call; throws the error of one that failed, or says that one is absent. */
+export async function getAll(table: Table<string>, keys: readonly string[], signal: AbortSignal): Promise<void> {
+  for (const outcome of await table.getMany(keys, { signal })) {
+    if (outcome.status === 'failed') throw outcome.error;
+    if (outcome.status === 'absent') throw new Error(`there is no record ${outcome.key}`);
+  }
+}

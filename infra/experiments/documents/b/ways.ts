@@ -13,13 +13,13 @@ import { type Cost, costOf, spentNumbers } from '../../spending.ts';
 import { putAll } from '../../text-table.ts';
 
 /** What .NET did unless told otherwise: ServicePointManager's documentation. */
-export const SETTINGS_OF_THEN: ConnectionSettings = { connectionsMax: 2, nagle: true, expectContinue: true };
-export const SETTINGS_CHANGED: ConnectionSettings = { connectionsMax: 48, nagle: false, expectContinue: false };
+const SETTINGS_OF_THEN: ConnectionSettings = { connectionsMax: 2, nagle: true, expectContinue: true };
+const SETTINGS_CHANGED: ConnectionSettings = { connectionsMax: 48, nagle: false, expectContinue: false };
 
 /** Batches on their way at a time where they are sent in parallel: one for each of the 48 connections. */
-export const PARALLEL = 48;
+const PARALLEL = 48;
 /** The service's limit of a group transaction. */
-export const GROUP = 100;
+const GROUP = 100;
 /** The customary size of a commit on Datastore. */
 const LARGE_GROUP = 500;
 
@@ -41,7 +41,7 @@ export interface Sizes {
 }
 
 /** Columns of one provider. */
-export function columnsOf(provider: Provider): string[] {
+function columnsOf(provider: Provider): string[] {
   return ['s', 'rate', 'requests', 'billed', 'cpu'].map((measure) => `${provider}-${measure}`);
 }
 
