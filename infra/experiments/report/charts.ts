@@ -28,7 +28,12 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
   const names = axis('category', 0);
   return svg(shape.widthPx, HEAD_PX + plotPx + FOOT_PX, {
     grid: { left: labelsPx, top: HEAD_PX, width: shape.widthPx - labelsPx - 52, height: plotPx },
-    xAxis: { ...logAxis(0, min, max), logBase, startValue: 1, axisLabel: { color: INK, formatter: ratioLabel } },
+    xAxis: {
+      ...logAxis(0, min, max),
+      logBase,
+      startValue: 1,
+      axisLabel: { color: INK, formatter: ratioLabel, showMinLabel: min === 1, showMaxLabel: false },
+    },
     yAxis: {
       ...names,
       data: rows.map((row) => nameOf(row, shape)),
@@ -55,9 +60,11 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
   });
 }
 
-/** A phone has no room for what stands in: the table names it. */
+/** A phone has no room for what stands in, nor a screen for its package: the table names both. */
 function nameOf({ name, standIn }: ReportRow, shape: Shape): string {
-  return standIn === undefined || shape.name === 'narrow' ? name : `${name}\nnow: ${standIn}`;
+  return standIn === undefined || shape.name === 'narrow'
+    ? name
+    : `${name}\nnow: ${standIn.replace(/ \([^()]*\)$/, '')}`;
 }
 
 function hasFailed({ figures }: ReportRow, columnId: string): boolean {
