@@ -61,7 +61,7 @@ export const BASELINE = 'simplejson';
 const NEW: readonly Codec[] = [MSGPACK, CBOR, JS_YAML, BSON];
 
 /** Every format of today, on rows with names. */
-export function namedCodecs(): readonly Codec[] {
+function namedCodecs(): readonly Codec[] {
   return [JSON_TEXT, MSGPACK, sharedStructures(), MSGPACK_REFERENCES, V8, CBOR, csv('named'), JS_YAML, BSON];
 }
 

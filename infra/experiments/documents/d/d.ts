@@ -43,7 +43,7 @@ const PRINTED = [
   { id: 'marshal', name: 'marshal', codec: V8 },
 ] as const;
 
-export const BASELINE = 'repr';
+const BASELINE = 'repr';
 
 /** As the document made it: `{str(n): n for n in range(100)}`. */
 export const DICTIONARY: Dictionary = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [String(n), n]));
