@@ -17,7 +17,7 @@ export const EXPERIMENTS_STYLE = `${REPORT_STYLE}
 @media (max-width: 640px) {
   .figures, .figures tbody { display: block; } .figures thead { display: none; } .figures tr { display: block; padding: 8px 0; border-bottom: 1px solid var(--line); }
   .figures tbody th { display: block; border: 0; padding: 0 0 4px; } .figures td, .figures .first { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 8px; border: 0; padding: 1px 0; }
-  .figures td::before { content: attr(data-title); color: var(--soft); margin-right: auto; font-size: 13px; } .figures td b, .figures td small { display: inline; } .figures td .spread { display: none; } .figures .none { display: none; }
+  .figures td::before { content: attr(data-title); color: var(--soft); margin-right: auto; font-size: 13px; } .figures td b, .figures td small { display: inline; white-space: nowrap; } .figures td { gap: 0 6px; } .figures td .spread { display: none; } .figures .none { display: none; }
 }
 @media print {
   .figures { font-size: 10px; } .figures th, .figures td { padding: 2px 4px; } .figures tbody th { font-size: 10px; min-width: 90px; } .figures thead th { font-size: 9.5px; } .words-table { font-size: 8px; } .words-table th { font-size: 8px; } .words-table td { padding: 2px 3px; min-width: 0; } .words-table td:first-child { position: static; }
