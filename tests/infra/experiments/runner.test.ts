@@ -1,5 +1,5 @@
 // The plan as a whole: what fails or is interrupted stands in the results, and the rest goes on.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BenchProvider } from '../../../infra/bench/providers.ts';
 import { EXPERIMENTS } from '../../../infra/experiments/documents/documents.ts';
 import type { Experiment, ExperimentContext } from '../../../infra/experiments/experiment.ts';
@@ -105,11 +105,16 @@ test('the time is shared in proportion, and what one experiment leaves is the ot
       ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(chapter(id)))),
       budgetMs,
     );
-  const results = await runExperiments(
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const running = runExperiments(
     [experiment('a', () => Promise.resolve(chapter('a')), 1_000_000), waits('b', 1), waits('c', 3)],
-    { ...options(), totalMs: 4_000 },
+    { ...options(), totalMs: 400_000 },
   );
-  expect(results.map(({ endedBy }) => endedBy)).toEqual([null, 'its 1 s were over', 'its 3 s were over']);
+  await vi.advanceTimersByTimeAsync(100_000);
+  await vi.advanceTimersByTimeAsync(300_000);
+  const results = await running;
+  expect(results.map(({ endedBy }) => endedBy)).toEqual([null, 'its 100 s were over', 'its 300 s were over']);
   expect(results.map(({ chapter: one }) => one?.id)).toEqual(['a', 'b', 'c']);
 });
 
