@@ -15,7 +15,7 @@ const HEAD_PX = 6;
 const FOOT_PX = 26;
 const RIGHT_PX = 12;
 /** Share of the axis that is left free on either side, for the label of the longest bar. */
-const LABEL_ROOM = { wide: 0.13, narrow: 0.3 } as const;
+const LABEL_ROOM = { wide: 0.13, narrow: 0.36 } as const;
 /** Below this range ticks at powers of two say more than powers of ten. */
 const BINARY_RANGE_MAX = 40;
 
@@ -61,11 +61,14 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
   });
 }
 
-/** A phone has no room for what stands in, nor a screen for its package: the table names both. */
+/** Packages are left to the table, and on a phone what stands in as well. */
 function nameOf({ name, standIn }: ReportRow, shape: Shape): string {
-  return standIn === undefined || shape.name === 'narrow'
-    ? name
-    : `${name}\nnow: ${standIn.replace(/ \([^()]*\)$/, '')}`;
+  if (shape.name === 'narrow') return withoutPackage(name);
+  return standIn === undefined ? name : `${name}\nnow: ${withoutPackage(standIn)}`;
+}
+
+function withoutPackage(name: string): string {
+  return name.replace(/ \([^()]*\)$/, '');
 }
 
 function hasFailed({ figures }: ReportRow, columnId: string): boolean {

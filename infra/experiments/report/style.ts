@@ -7,7 +7,7 @@ const DARK = '--then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --now-2: #67c
 export const EXPERIMENTS_STYLE = `${REPORT_STYLE}
 :root { ${LIGHT} --good: #1d7a46; }
 @media screen and (prefers-color-scheme: dark) { :root { ${DARK} --good: #6fcf97; } }
-.question { font-size: 17px; margin: 2px 0 4px; } .verdict { display: inline-block; border: 1px solid currentColor; border-radius: 10px; padding: 0 8px; font-size: 12px; white-space: nowrap; margin-right: 4px; }
+h4 { font-size: 14px; margin: 16px 0 4px; } .question { font-size: 17px; margin: 2px 0 4px; } .verdict { display: inline-block; border: 1px solid currentColor; border-radius: 10px; padding: 0 8px; font-size: 12px; white-space: nowrap; margin-right: 4px; }
 .holds { color: var(--good); } .does-not-hold { color: var(--red); } .open { color: var(--soft); } .findings { list-style: none; padding: 0; } .findings li { margin: 7px 0; }
 .paragraph { border-left: 4px solid var(--line); padding: 2px 14px; margin: 14px 0; }
 .figures th { white-space: normal; vertical-align: bottom; } .figures td { vertical-align: top; padding: 5px 6px; } .figures td small { font-size: 12px; white-space: normal; } .figures tbody th { color: var(--ink); font-size: 14px; font-weight: 600; vertical-align: top; min-width: 130px; }
@@ -21,6 +21,6 @@ export const EXPERIMENTS_STYLE = `${REPORT_STYLE}
 }
 @media print {
   .figures { font-size: 10px; } .figures th, .figures td { padding: 2px 4px; } .figures tbody th { font-size: 10px; min-width: 90px; } .figures thead th { font-size: 9.5px; } .words-table { font-size: 8px; } .words-table th { font-size: 8px; } .words-table td { padding: 2px 3px; min-width: 0; } .words-table td:first-child { position: static; }
-  .chapter { break-before: page; } .question { font-size: 14px; } .paragraph { break-inside: avoid; }
+  h4, h3 + .words { break-after: avoid; } .chapter { break-before: page; } .question { font-size: 14px; } .paragraph { break-inside: avoid; }
 }
 `;
