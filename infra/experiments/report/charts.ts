@@ -15,7 +15,7 @@ const HEAD_PX = 6;
 const FOOT_PX = 26;
 const RIGHT_PX = 12;
 /** Share of the axis that is left free on either side, for the label of the longest bar. */
-const LABEL_ROOM = { wide: 0.13, narrow: 0.36 } as const;
+const LABEL_ROOM = { wide: 0.15, narrow: 0.36 } as const;
 /** Below this range ticks at powers of two say more than powers of ten. */
 const BINARY_RANGE_MAX = 40;
 
