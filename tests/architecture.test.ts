@@ -32,10 +32,20 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
   'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'report'],
   functions: ['http', 'records compare instance', 'gcp azure'],
-  infra: ['processes package cli', 'emulators hosts', 'start bench model', 'plugin run.mjs'],
+  infra: ['processes package cli', 'emulators hosts', 'start bench model', 'experiments', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/bench': ['contest', 'calibration', '*.ts'],
+  'infra/experiments': [
+    'results.ts',
+    'published words.ts plain-sdk',
+    'experiment.ts counted-store.ts text-table.ts texts.ts',
+    'rounds.ts backends.ts',
+    'columns.ts spending.ts',
+    'documents',
+    'report runner.ts',
+    'main.ts',
+  ],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 

@@ -20,6 +20,7 @@ const COMMANDS: [name: string, script: string][] = [
   'emulators',
   'bench',
   'model',
+  'experiments',
   'simulate',
   'soak',
 ].map((name) => [name, scripts[name]!]);

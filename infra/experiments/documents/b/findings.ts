@@ -1,0 +1,68 @@
+// What still holds of document B.
+import { type Finding, type FigureTable, ratioOf } from '../../results.ts';
+import { ratiosOf, ratiosText, short, spread, verdictOf } from '../../words.ts';
+
+const RATES = ['azure-tables-rate', 'datastore-rate'];
+const ON_AZURE = ['azure-tables-rate'];
+/** A setting that changes less than this is lost in the runs' spread. */
+const NOTICEABLE = 0.1;
+
+export function findingsOf(rates: FigureTable, spent: FigureTable): Finding[] {
+  return [groups(rates), settings(rates), parallel(rates), everything(rates), store(rates, spent)];
+}
+
+function groups(rates: FigureTable): Finding {
+  const gains = ratiosOf(rates, 'single', RATES).map((ratio) => 1 / ratio);
+  const then = 1 / (ratioOf(rates, 'single', 'then-rate') ?? NaN);
+  return {
+    verdict: verdictOf(gains, (gain) => gain > 2),
+    text: `Groups of 100 are what counts: they carried ${short(then)} times the entities of single writes then; now single writes reach ${ratiosText(rates, 'single', RATES)} the rate of groups, with no distance to save.`,
+  };
+}
+
+function settings(rates: FigureTable): Finding {
+  const rows = ['connections', 'expect', 'nagle'] as const;
+  const text = rows
+    .map(
+      (row) => `${NAMES[row]} ${short(ratioOf(rates, row, 'azure-tables-rate') ?? NaN)} (then ${thenOf(rates, row)})`,
+    )
+    .join(', ');
+  const ratios = rows.flatMap((row) => ratiosOf(rates, row, ON_AZURE));
+  const changes = ratios.some((ratio) => Math.abs(ratio - 1) > NOTICEABLE);
+  return {
+    verdict: ratios.length === 0 || changes ? 'open' : 'holds',
+    text: `Connection settings alone change next to nothing while one batch follows the other: of the baseline's rate, ${text}. The baseline's own runs gave ${spread(figureIn(rates, 'baseline'))} entities a second. On loopback a difference is processor time, not a network's.`,
+  };
+}
+
+const NAMES = { connections: '48 connections', expect: 'Expect off', nagle: 'Nagle off' } as const;
+
+function thenOf(rates: FigureTable, row: string): string {
+  return short(ratioOf(rates, row, 'then-rate') ?? NaN);
+}
+
+function figureIn(rates: FigureTable, row: string) {
+  return rates.rows.find(({ id }) => id === row)?.figures['azure-tables-rate'];
+}
+
+function parallel(rates: FigureTable): Finding {
+  return {
+    verdict: verdictOf(ratiosOf(rates, 'parallel', RATES), (ratio) => ratio > 1 + NOTICEABLE),
+    text: `Batches in parallel gained a factor of ${thenOf(rates, 'parallel')} then; now ${ratiosText(rates, 'parallel', RATES)}, where client and emulator share two processors.`,
+  };
+}
+
+function everything(rates: FigureTable): Finding {
+  return {
+    verdict: verdictOf(ratiosOf(rates, 'everything', ON_AZURE), (ratio) => ratio > 1 + NOTICEABLE),
+    text: `Everything together gained ${thenOf(rates, 'everything')} times the baseline then, now ${ratiosText(rates, 'everything', RATES)}; the SDK as it comes, with 48 batches at a time, ${ratiosText(rates, 'sdk-parallel', ON_AZURE)}.`,
+  };
+}
+
+function store(rates: FigureTable, spent: FigureTable): Finding {
+  const requests = ['azure-tables-requests', 'datastore-requests'];
+  return {
+    verdict: verdictOf(ratiosOf(rates, 'store-whole', RATES), (ratio) => ratio > 1),
+    text: `Packed into containers, one putMany of all goes at ${ratiosText(rates, 'store-whole', RATES)} the baseline's rate, with ${ratiosText(spent, 'store-whole', requests)} its requests.`,
+  };
+}

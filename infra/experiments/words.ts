@@ -1,0 +1,41 @@
+// Figures as words, for findings.
+import { type Figure, type FigureTable, meanOf, ratioOf } from './results.ts';
+
+/** A number to about three digits. */
+export function short(value: number): string {
+  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(Math.abs(value) < 1 ? 2 : 3)));
+}
+
+/** Mean and, of several runs, the lowest and highest: `17.8 (17.5 to 18.2)`. */
+export function spread(figure: Figure | undefined): string {
+  const mean = meanOf(figure);
+  if (mean === undefined || figure === undefined || !('runs' in figure)) return 'nothing';
+  const { runs } = figure;
+  return runs.length === 1
+    ? short(mean)
+    : `${short(mean)} (${short(Math.min(...runs))} to ${short(Math.max(...runs))})`;
+}
+
+/** How many times the baseline's figure a row's is, in each of the columns that have both: `2.6 times on Azurite, 1.4 times on ...`. */
+export function ratiosText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
+  const parts = table.columns.flatMap(({ id, where }) => {
+    const ratio = columnIds.includes(id) ? ratioOf(table, rowId, id) : undefined;
+    return ratio === undefined ? [] : [`${short(ratio)} times on ${where}`];
+  });
+  return parts.length === 0 ? 'not measured in this run' : parts.join(', ');
+}
+
+/** The ratios themselves, of the columns that have one. */
+export function ratiosOf(table: FigureTable, rowId: string, columnIds: readonly string[]): number[] {
+  return columnIds.map((id) => ratioOf(table, rowId, id)).filter((ratio) => ratio !== undefined);
+}
+
+/** `open` where there is nothing to judge by; otherwise whether it is so of every ratio. */
+export function verdictOf(
+  ratios: readonly number[],
+  isSo: (ratio: number) => boolean,
+): 'holds' | 'does not hold' | 'open' {
+  if (ratios.length === 0) return 'open';
+  return ratios.every(isSo) ? 'holds' : 'does not hold';
+}
