@@ -18,7 +18,7 @@ export interface OptionsE {
   readonly loaded: number;
   readonly recordCounts: readonly number[];
   readonly crowds: Crowds;
-  /** Rounds of the searches for the largest numbers. */
+  /** Rounds of the searches for the largest numbers; 0: none. */
   readonly searches: number;
 }
 
@@ -71,7 +71,7 @@ async function chapter(context: ExperimentContext, options: OptionsE): Promise<C
     );
     const requests = await alternatingRuns(
       context,
-      { rounds: 1, warmUps: 0 },
+      { rounds: Math.min(1, searches), warmUps: 0 },
       PROVIDERS.flatMap((provider) => requestVariants(provider, opened(provider), context.signal)),
     );
     const where = await whereOf(backends, PROVIDERS);
