@@ -86,16 +86,17 @@ test('throughput now, of the plain SDK and of this store', () => {
       expect(numberAt(chapter, 'throughput-rate', row, `${column}-rate`)).toBeGreaterThan(0);
 });
 
-describe('records within a time', () => {
-  function operation(msEach: number) {
-    const clock = { nowMs: 0, calls: [] as number[] };
-    const run = async (records: number): Promise<void> => {
-      clock.calls.push(records);
-      clock.nowMs += records * msEach;
-    };
-    return { clock, within: (limitMs: number) => recordsWithin(limitMs, { run }, () => clock.nowMs) };
-  }
+/** An operation on a clock that it moves itself. */
+function operation(msEach: number) {
+  const clock = { nowMs: 0, calls: [] as number[] };
+  const run = async (records: number): Promise<void> => {
+    clock.calls.push(records);
+    clock.nowMs += records * msEach;
+  };
+  return { clock, within: (limitMs: number) => recordsWithin(limitMs, { run }, () => clock.nowMs) };
+}
 
+describe('records within a time', () => {
   test('their number is doubled until it takes too long, and lies on the line between the last two', async () => {
     const { clock, within } = operation(1);
     expect(await within(500)).toBe(500);
@@ -113,16 +114,17 @@ describe('records within a time', () => {
   });
 });
 
-describe('the largest number that fits', () => {
-  const find = async (limit: number, most: number): Promise<[found: number, tries: number]> => {
-    let tries = 0;
-    const found = await largestThat(async (count) => {
-      tries += 1;
-      return count <= limit;
-    }, most);
-    return [found, tries];
-  };
+/** The largest number up to `limit`, and how often it was tried. */
+async function find(limit: number, most: number): Promise<[found: number, tries: number]> {
+  let tries = 0;
+  const found = await largestThat(async (count) => {
+    tries += 1;
+    return count <= limit;
+  }, most);
+  return [found, tries];
+}
 
+describe('the largest number that fits', () => {
   test('a small one exactly', async () => {
     expect((await find(100, 32_768))[0]).toBe(100);
     expect((await find(1, 32_768))[0]).toBe(1);

@@ -51,9 +51,6 @@ export async function startEmulated(): Promise<Emulated> {
 }
 
 function bench(provider: Provider, endpoint: string, driver: (space: string) => Driver): BenchProvider {
-  const unused = (): never => {
-    throw new Error('the experiments do not use this');
-  };
   return {
     provider,
     backend: `${provider} emulated`,
@@ -63,6 +60,10 @@ function bench(provider: Provider, endpoint: string, driver: (space: string) => 
     store: unused,
     close: async () => {},
   };
+}
+
+function unused(): never {
+  throw new Error('the experiments do not use this');
 }
 
 /** The figure of a table, row and column, which must be there. */
