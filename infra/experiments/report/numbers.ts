@@ -31,7 +31,7 @@ export function ratioText(ratio: number): string {
   if (ratio >= 1_000) return Math.round(ratio).toLocaleString('en-US');
   if (ratio >= 100) return String(Math.round(ratio));
   if (ratio >= 10) return ratio.toFixed(1);
-  return ratio >= 1 ? ratio.toFixed(2) : String(Number(ratio.toPrecision(2)));
+  return ratio >= 0.1 ? ratio.toFixed(2) : String(Number(ratio.toPrecision(2)));
 }
 
 /** The mean, and of several runs the lowest and the highest; `failed` or why it is missing. */

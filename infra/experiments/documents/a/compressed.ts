@@ -30,7 +30,7 @@ export async function compressedTable(context: ExperimentContext, count: number)
     id: `compressed-${count}`,
     title: `${count.toLocaleString('en-US')} rows, compressed`,
     about:
-      "Bytes, and the time that compressing and expanding take beside encoding and decoding. The document said that ZIP makes a container smaller, and printed no figures. All its rows are equal, so that they compress far better than real ones: the store's own table below has real text. Shared structures have the rows with names.",
+      "Bytes, and the processor time that compressing and expanding take beside encoding and decoding. The document said that ZIP makes a container smaller, and printed no figures. All its rows are equal, so that they compress far better than real ones: the store's own table below has real text. Shared structures have the rows with names.",
     columns: COLUMNS,
     rows: ways.map(({ codec, compression }): Row => ({
       id: rowId(codec, compression),

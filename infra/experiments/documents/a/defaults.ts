@@ -11,7 +11,7 @@ import { ROUNDS } from './six-columns.ts';
 const RECORDS = 5_000;
 const RECORD_BYTES = 500;
 const LOADED_PER_CALL = 1_000;
-const LONE_OPERATIONS = 300;
+const LONE_OPERATIONS = 500;
 
 export const DEFAULT_WAY = 'msgpack+zstd';
 

@@ -10,6 +10,7 @@ import {
   type Dictionary,
   JS_YAML,
   JSON_TEXT,
+  labelOf,
   MSGPACK,
   MSGPACK_REFERENCES,
   sharedStructures,
@@ -87,13 +88,13 @@ export async function sixColumnTable(context: ExperimentContext, count: 1_000 | 
   const printed: Row[] = PRINTED.map(({ id, name, codec }) => ({
     id,
     name,
-    ...(name === codec.name ? {} : { standIn: `${codec.name} (${codec.library})` }),
+    ...(name === codec.name ? {} : { standIn: labelOf(codec) }),
     against: BASELINE,
     figures: { ...prefixed('then', figuresOf(then[id])), ...nowOf(codec) },
   }));
   const added: Row[] = [...NEW, shared].map((codec) => ({
     id: codec.id,
-    name: `${codec.name} (${codec.library})`,
+    name: labelOf(codec),
     against: BASELINE,
     figures: { ...nothingThen(), ...nowOf(codec) },
     ...(codec === shared ? { marks: ['rows are lists: no names to share'] } : {}),
@@ -101,7 +102,7 @@ export async function sixColumnTable(context: ExperimentContext, count: 1_000 | 
   return {
     id: `rows-${count}`,
     title: `${count.toLocaleString('en-US')} rows of six columns`,
-    about: `${JSON.stringify(THEN.row)} a row, in a dictionary keyed 0..n. The document printed no baseline; JSON is the one that both times have as it was. ${ROUNDS} rounds as then, after one for warming up; a round now is the median of up to five repetitions. Text formats are encoded to UTF-8 bytes.`,
+    about: `${JSON.stringify(THEN.row)} a row, in a dictionary keyed 0..n. The document printed no baseline; JSON is the one that both times have as it was. ${ROUNDS} rounds as then, after one for warming up; a round now is the processor time of a typical call, the median of up to five. Text formats are encoded to UTF-8 bytes.`,
     columns: MEASURES.flatMap(({ id, unit }): Column[] => [
       { id: `then-${id}`, era: 'then', measure: id, where: 'App Engine, 2008', unit, better: 'lower' },
       { id: `now-${id}`, era: 'now', measure: id, where: NOW, unit, better: 'lower' },
@@ -134,7 +135,7 @@ export async function namedTable(context: ExperimentContext, count: number): Pro
     })),
     rows: codecs.map((codec) => ({
       id: codec.id,
-      name: `${codec.name} (${codec.library})`,
+      name: labelOf(codec),
       against: JSON_TEXT.id,
       figures: prefixed('now', cells.get(codec.id) ?? {}),
     })),

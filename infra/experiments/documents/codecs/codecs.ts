@@ -51,7 +51,7 @@ const referencingPackr = new Packr({ useRecords: false, moreTypes: true, structu
 export const MSGPACK_REFERENCES: Codec = {
   id: 'msgpack-references',
   name: 'msgpack, references kept',
-  library: 'msgpackr, structuredClone',
+  library: 'msgpackr',
   encode: (value) => referencingPackr.pack(value),
   decode: (bytes) => referencingPackr.unpack(bytes) as unknown,
 };
@@ -101,11 +101,16 @@ export const YAML: Codec = {
 
 export const JS_YAML: Codec = {
   id: 'js-yaml',
-  name: 'YAML (js-yaml)',
+  name: 'YAML',
   library: 'js-yaml',
   encode: (value) => Buffer.from(jsYaml.dump(value)),
   decode: (bytes) => jsYaml.load(textOf(bytes)),
 };
+
+/** The name with what does it. */
+export function labelOf({ name, library }: Codec): string {
+  return `${name} (${library})`;
+}
 
 export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

@@ -1,8 +1,7 @@
 // Whether a value comes back the same from a format: of the same type, and equal, -0 and repeated references told apart.
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../experiment.ts';
 import type { WordTable } from '../../results.ts';
-import type { Codec } from './codecs.ts';
+import { type Codec, labelOf } from './codecs.ts';
 
 const twice = { a: 1 };
 
@@ -31,11 +30,11 @@ export function fidelityTable(codecs: readonly Codec[]): WordTable {
     about:
       'Each value is encoded as the one entry of a dictionary, decoded, and compared. "same": equal and of the same type, a repeated reference still one object. Otherwise what came back instead. "refused": an error, which loses nothing.',
     columns: VALUES.map(({ name }) => name),
-    rows: codecs.map((codec) => ({ name: codec.name, cells: VALUES.map(({ value }) => verdict(codec, value)) })),
+    rows: codecs.map((codec) => ({ name: labelOf(codec), cells: VALUES.map(({ value }) => verdict(codec, value)) })),
   };
 }
 
-/** `same`, `refused: ...`, or what came back. */
+/** `same`, `refused`, `left out`, or what came back. */
 export function verdict(codec: Codec, value: unknown): string {
   let bytes: Uint8Array;
   try {
@@ -44,9 +43,10 @@ export function verdict(codec: Codec, value: unknown): string {
     return 'refused';
   }
   try {
-    return comparison(value, (codec.decode(bytes) as { value?: unknown }).value);
-  } catch (error) {
-    return `cannot be read: ${messageOf(error)}`;
+    const decoded = codec.decode(bytes) as { value?: unknown };
+    return Object.hasOwn(decoded, 'value') ? comparison(value, decoded.value) : 'left out';
+  } catch {
+    return 'written, cannot be read';
   }
 }
 
