@@ -16,7 +16,7 @@ function groups(rates: FigureTable): Finding {
   const then = 1 / (ratioOf(rates, 'single', 'then-rate') ?? NaN);
   return {
     verdict: verdictOf(gains, (gain) => gain > 2),
-    text: `Groups of 100 are what counts: they carried ${short(then)} times the entities of single writes then; now single writes reach ${ratiosText(rates, 'single', RATES)} the rate of groups, with no distance to save.`,
+    text: `Groups of 100 are what counts: they carried ${short(then)} times the entities of single writes then; now single writes reach ${ratiosText(rates, 'single', RATES)} of their rate, with no distance to save.`,
   };
 }
 
@@ -48,14 +48,14 @@ function figureIn(rates: FigureTable, row: string) {
 function parallel(rates: FigureTable): Finding {
   return {
     verdict: verdictOf(ratiosOf(rates, 'parallel', RATES), (ratio) => ratio > 1 + NOTICEABLE),
-    text: `Batches in parallel gained a factor of ${thenOf(rates, 'parallel')} then; now ${ratiosText(rates, 'parallel', RATES)}, where client and emulator share two processors.`,
+    text: `Batches in parallel gained a factor of ${thenOf(rates, 'parallel')} then, now one of ${ratiosText(rates, 'parallel', RATES)}, where client and emulator share two processors.`,
   };
 }
 
 function everything(rates: FigureTable): Finding {
   return {
     verdict: verdictOf(ratiosOf(rates, 'everything', ON_AZURE), (ratio) => ratio > 1 + NOTICEABLE),
-    text: `Everything together gained ${thenOf(rates, 'everything')} times the baseline then, now ${ratiosText(rates, 'everything', RATES)}; the SDK as it comes, with 48 batches at a time, ${ratiosText(rates, 'sdk-parallel', ON_AZURE)}.`,
+    text: `Everything together reached ${thenOf(rates, 'everything')} times the baseline's rate then, now ${ratiosText(rates, 'everything', RATES)}. The SDK's own connections with 48 batches at a time reach ${ratiosText(rates, 'sdk-parallel', ON_AZURE)}.`,
   };
 }
 
@@ -63,6 +63,6 @@ function store(rates: FigureTable, spent: FigureTable): Finding {
   const requests = ['azure-tables-requests', 'datastore-requests'];
   return {
     verdict: verdictOf(ratiosOf(rates, 'store-whole', RATES), (ratio) => ratio > 1),
-    text: `Packed into containers, one putMany of all goes at ${ratiosText(rates, 'store-whole', RATES)} the baseline's rate, with ${ratiosText(spent, 'store-whole', requests)} its requests.`,
+    text: `Packed into containers, one putMany of all has ${ratiosText(rates, 'store-whole', RATES)} times the baseline's rate, with ${ratiosText(spent, 'store-whole', requests)} of its requests.`,
   };
 }
