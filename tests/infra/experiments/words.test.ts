@@ -60,8 +60,11 @@ test.each([
   expect(short(value)).toBe(text);
 });
 
+function above(ratio: number): boolean {
+  return ratio > 1;
+}
+
 test('a verdict needs figures, and all of them', () => {
-  const above = (ratio: number): boolean => ratio > 1;
   expect(verdictOf([], above)).toBe('open');
   expect(verdictOf([2, 3], above)).toBe('holds');
   expect(verdictOf([2, 0.5], above)).toBe('does not hold');
