@@ -13,8 +13,8 @@ const GAP_PX = 10;
 const LABELS_PX = { wide: 230, narrow: 122 } as const;
 const HEAD_PX = 6;
 const FOOT_PX = 26;
-/** A bar that ends nearer to the axis' start than this share of it would write its label over the names. */
-const LABEL_ROOM = 0.12;
+/** Share of the axis that is left free on either side, for the label of the longest bar. */
+const LABEL_ROOM = { wide: 0.13, narrow: 0.26 } as const;
 /** Below this range ticks at powers of two say more than powers of ten. */
 const BINARY_RANGE_MAX = 40;
 
@@ -22,19 +22,24 @@ const BINARY_RANGE_MAX = 40;
 export function ratioChart(table: ReportTable, columns: readonly ReportColumn[], shape: Shape): string {
   const rows = table.rows.filter((row) => columns.some(({ id }) => row.ratios[id] !== undefined || hasFailed(row, id)));
   const ratios = rows.flatMap((row) => columns.flatMap(({ id }) => row.ratios[id] ?? []));
-  const { min, max, logBase } = rangeOf(ratios);
+  const { min, max, logBase } = rangeOf(ratios, LABEL_ROOM[shape.name]);
   const labelsPx = LABELS_PX[shape.name];
   const plotPx = rows.length * (Math.max(columns.length * BAR_PX, 2 * FONT_PX) + GAP_PX);
   const names = axis('category', 0);
   return svg(shape.widthPx, HEAD_PX + plotPx + FOOT_PX, {
     grid: { left: labelsPx, top: HEAD_PX, width: shape.widthPx - labelsPx - 52, height: plotPx },
-    xAxis: { ...logAxis(0, min, max), logBase, startValue: 1, axisLabel: { color: INK, formatter: ratioLabel } },
+    xAxis: {
+      ...logAxis(0, min, max),
+      logBase,
+      startValue: 1,
+      axisLabel: { color: INK, formatter: ratioLabel, showMinLabel: min === 1, showMaxLabel: false },
+    },
     yAxis: {
       ...names,
-      data: rows.map((row) => row.name),
+      data: rows.map((row) => nameOf(row, shape)),
       inverse: true,
       axisLine: { show: false },
-      axisLabel: { color: INK, fontSize: FONT_PX, width: labelsPx - 10, overflow: 'break', interval: 0 },
+      axisLabel: { color: INK, fontSize: FONT_PX, width: labelsPx - 24, overflow: 'break', interval: 0 },
     },
     series: columns.map((column) => ({
       type: 'bar' as const,
@@ -43,7 +48,7 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
       barWidth: BAR_PX - 2,
       barGap: '15%',
       itemStyle: styleOf(table, column),
-      data: rows.map((row) => bar(row, column, min, max)),
+      data: rows.map((row) => bar(row, column)),
       markLine: {
         silent: true,
         symbol: 'none',
@@ -55,21 +60,26 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
   });
 }
 
+/** A phone has no room for what stands in, nor a screen for its package: the table names both. */
+function nameOf({ name, standIn }: ReportRow, shape: Shape): string {
+  return standIn === undefined || shape.name === 'narrow'
+    ? name
+    : `${name}\nnow: ${standIn.replace(/ \([^()]*\)$/, '')}`;
+}
+
 function hasFailed({ figures }: ReportRow, columnId: string): boolean {
   const figure = figures[columnId];
   return figure !== undefined && 'failed' in figure;
 }
 
 /** A ratio of 1 has no length: its label stands where the baseline is. */
-function bar(row: ReportRow, { id }: ReportColumn, min: number, max: number) {
+function bar(row: ReportRow, { id }: ReportColumn) {
   const ratio = row.ratios[id];
   if (ratio === undefined) {
     if (!hasFailed(row, id)) return { value: '-' };
     return { value: 1, label: { ...LABEL, position: 'right' as const, formatter: 'failed' } };
   }
-  const share = Math.log(ratio / min) / Math.log(max / min);
-  const isLeft = ratio < 1 && share > LABEL_ROOM;
-  const position = isLeft ? ('left' as const) : ratio < 1 ? ('insideLeft' as const) : ('right' as const);
+  const position = ratio < 1 ? ('left' as const) : ('right' as const);
   return { value: ratio, label: { ...LABEL, position, formatter: ratioText(ratio) } };
 }
 
@@ -78,14 +88,12 @@ function styleOf(table: ReportTable, column: ReportColumn) {
   return column.era === 'model' ? { color, opacity: 0.4, borderColor: INK, borderType: 'dashed' as const } : { color };
 }
 
-function rangeOf(ratios: readonly number[]): { min: number; max: number; logBase: number } {
+function rangeOf(ratios: readonly number[], room: number): { min: number; max: number; logBase: number } {
   const positive = ratios.filter((ratio) => ratio > 0);
   const [low, high] = [Math.min(1, ...positive), Math.max(1, ...positive)];
   const logBase = high / low > BINARY_RANGE_MAX ? 10 : 2;
-  const power = (ratio: number, round: (value: number) => number): number =>
-    logBase ** round(Math.log(ratio) / Math.log(logBase));
-  // Room for a label on either side of the longest bars.
-  return { min: power(low / 1.15, Math.floor), max: power(high * 1.15, Math.ceil), logBase };
+  const free = Math.max(high / low, 2) ** room;
+  return { min: low < 1 ? low / free : 1, max: high * free, logBase };
 }
 
 function ratioLabel(value: number): string {

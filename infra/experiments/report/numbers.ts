@@ -41,6 +41,12 @@ export function figureText(figure: Figure | undefined, unit: string): { main: st
   const mean = meanOf(figure);
   if (mean === undefined || 'missing' in figure) return { main: '-', spread: '' };
   const [low, high] = [Math.min(...figure.runs), Math.max(...figure.runs)];
-  const spread = low === high ? '' : `${valueText(low, unit)} to ${valueText(high, unit)}`;
+  const spread = low === high ? '' : rangeText(valueText(low, unit), valueText(high, unit));
   return { main: valueText(mean, unit), spread };
+}
+
+/** `128 to 161 µs`: the unit once, where it is the same. */
+function rangeText(low: string, high: string): string {
+  const [number, unit] = low.split(' ');
+  return `${high.split(' ')[1] === unit ? number : low} to ${high}`;
 }

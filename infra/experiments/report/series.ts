@@ -4,7 +4,7 @@ import type { ReportTable } from './schema.ts';
 export type ReportColumn = ReportTable['columns'][number];
 
 /** Places of a table beyond this many share colours. */
-export const PLACE_COLOURS = 4;
+const PLACE_COLOURS = 4;
 
 /** Measures in the order in which the columns first name them. */
 export function measuresOf({ columns }: Pick<ReportTable, 'columns'>): string[] {

@@ -10,7 +10,7 @@ export const EXPERIMENTS_STYLE = `${REPORT_STYLE}
 .question { font-size: 17px; margin: 2px 0 4px; } .verdict { display: inline-block; border: 1px solid currentColor; border-radius: 10px; padding: 0 8px; font-size: 12px; white-space: nowrap; margin-right: 4px; }
 .holds { color: var(--good); } .does-not-hold { color: var(--red); } .open { color: var(--soft); } .findings { list-style: none; padding: 0; } .findings li { margin: 7px 0; }
 .paragraph { border-left: 4px solid var(--line); padding: 2px 14px; margin: 14px 0; }
-.figures th { white-space: normal; vertical-align: bottom; } .figures td { vertical-align: top; } .figures tbody th { color: var(--ink); font-size: 14px; font-weight: 600; vertical-align: top; min-width: 150px; }
+.figures th { white-space: normal; vertical-align: bottom; } .figures td { vertical-align: top; padding: 5px 6px; } .figures td small { font-size: 12px; white-space: normal; } .figures tbody th { color: var(--ink); font-size: 14px; font-weight: 600; vertical-align: top; min-width: 130px; }
 .figures tbody th small { display: block; font-weight: 400; } .figures td b, .figures td small { display: block; } .figures .group { text-align: center; border-left: 1px solid var(--line); } .figures .first { border-left: 1px solid var(--line); }
 .figures .chip { margin-left: 0; } .mark { font-style: italic; } .bad { color: var(--red); } .baseline { font-weight: 400; color: var(--soft); } .words-table { font-size: 13px; } .words-table td { white-space: normal; min-width: 74px; max-width: 150px; } .changed { color: var(--red); }
 .model .chip { opacity: .4; outline: 1px dashed var(--ink); } .words-table td:first-child { position: sticky; left: 0; background: var(--paper); font-weight: 600; }

@@ -51,7 +51,13 @@ function cell(row: ReportRow, column: ReportColumn, isFirst: boolean): string {
     return `${open}<b class="bad" title="${escape(figure.failed)}">failed</b></td>`;
   if (figure !== undefined && 'missing' in figure) return `${open}<small>${escape(figure.missing)}</small></td>`;
   const times = ratio === undefined ? '' : `<b>${ratioText(ratio)} &times;</b>`;
-  return `${open}${times}<small>${escape(main)}</small>${spread === '' ? '' : `<small class="spread">${escape(spread)}</small>`}</td>`;
+  const range = spread === '' ? '' : `<small class="spread">${unbroken(spread)}</small>`;
+  return `${open}${times}<small>${unbroken(main)}</small>${range}</td>`;
+}
+
+/** A unit stays with its number. */
+function unbroken(text: string): string {
+  return escape(text).replace(/ (?=\S+$)/, '&nbsp;');
 }
 
 export function wordsHtml({ title, about, columns, rows }: ReportChapter['wordTables'][number]): string {

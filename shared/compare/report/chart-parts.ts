@@ -6,7 +6,7 @@ import type { EChartsOption } from 'echarts';
 const FONT = 'system-ui, sans-serif';
 export const FONT_PX = 12;
 export const INK = 'var(--ink)';
-export const FAINT = 'var(--line)';
+const FAINT = 'var(--line)';
 const PAPER = 'var(--paper)';
 
 /** A figure beside its point or bar; the halo keeps it readable where a line passes behind it. */

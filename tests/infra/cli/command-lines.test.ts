@@ -14,9 +14,15 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
 };
-const COMMANDS: [name: string, script: string][] = ['start', 'dev', 'emulators', 'bench', 'simulate', 'soak'].map(
-  (name) => [name, scripts[name]!],
-);
+const COMMANDS: [name: string, script: string][] = [
+  'start',
+  'dev',
+  'emulators',
+  'bench',
+  'experiments',
+  'simulate',
+  'soak',
+].map((name) => [name, scripts[name]!]);
 COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
 COMMANDS.push(['stowage', 'node infra/cli/main.ts']);
 

@@ -41,9 +41,10 @@ async function chapter(context: ExperimentContext): Promise<Chapter> {
   const named = await namedTable(context, 10_000);
   const compressed = [await compressedTable(context, 1_000), await compressedTable(context, 10_000)];
   context.log('compressions measured');
+  const defaults = await defaultsTable(context);
+  context.log('codecs of the store measured');
   const parts = await partsTable(context);
   const container = await containerTable(context);
-  const defaults = await defaultsTable(context);
   return {
     id: 'a',
     document: 'A',

@@ -14,7 +14,7 @@ const ROWS = 300;
 /** 100 kB in 300 rows. */
 const ROW_BYTES = 333;
 /** Lone operations of each kind a round, one in flight. */
-const OPERATIONS = 60;
+const OPERATIONS = 30;
 const VERBS = ['get', 'put', 'delete'] as const;
 const THEN = PUBLISHED.serializers_gae_2008.container_300_rows_100kB_pickle;
 

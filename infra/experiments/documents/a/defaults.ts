@@ -6,10 +6,11 @@ import { entitySizes } from '../../../bench/stored.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import type { Column, FigureTable, Row } from '../../results.ts';
 import { alternatingRuns, taken, type Variant } from '../../rounds.ts';
-import { ROUNDS } from './six-columns.ts';
 
-const RECORDS = 5_000;
+const RECORDS = 3_000;
 const RECORD_BYTES = 500;
+/** No document had this table: more rounds than it had, as the ways differ by little. */
+const ROUNDS = 5;
 const LOADED_PER_CALL = 1_000;
 const LONE_OPERATIONS = 500;
 
@@ -32,7 +33,7 @@ export async function defaultsTable(context: ExperimentContext): Promise<FigureT
   return {
     id: 'defaults',
     title: 'The store’s codecs and compressions on real text',
-    about: `${RECORDS.toLocaleString('en-US')} records of ${RECORD_BYTES} bytes of English business text, loaded ${LOADED_PER_CALL.toLocaleString('en-US')} a call, then ${LONE_OPERATIONS} lone puts and gets, then a scan. Processor time of the whole process, all threads. Stored: whole entities by the driver's count.`,
+    about: `${RECORDS.toLocaleString('en-US')} records of ${RECORD_BYTES} bytes of English business text, loaded ${LOADED_PER_CALL.toLocaleString('en-US')} a call, then ${LONE_OPERATIONS} lone puts and gets, then a scan; ${ROUNDS} rounds. Processor time of the whole process, all threads. Stored: whole entities by the driver's count.`,
     columns: COLUMNS,
     rows: WAYS.map(({ id, codec, compression }): Row => ({
       id,

@@ -12,7 +12,7 @@ import { ROUNDS } from './six-columns.ts';
 
 const ROWS = 300;
 const ROW_BYTES = 333;
-const OPERATIONS = 10;
+const OPERATIONS = 5;
 const CALL = { timeoutMs: 10_000 };
 const PART = 'p0' as PartName;
 const THEN = PUBLISHED.serializers_gae_2008.container_300_rows_100kB_pickle;
