@@ -26,7 +26,7 @@ export function experimentB(options: OptionsB = FULL): Experiment {
     id: 'b',
     title: TITLE,
     question: QUESTION,
-    budgetMs: 150_000,
+    budgetMs: 120_000,
     run: (context) => chapter(context, options),
   };
 }

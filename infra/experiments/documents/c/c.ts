@@ -29,7 +29,7 @@ const { runs: THEN } = PUBLISHED.datastore_size_2009;
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentC(options: OptionsC = FULL): Experiment {
-  return { id: 'c', title: TITLE, question: QUESTION, budgetMs: 60_000, run: (context) => chapter(context, options) };
+  return { id: 'c', title: TITLE, question: QUESTION, budgetMs: 25_000, run: (context) => chapter(context, options) };
 }
 
 const TO_BASELINE = { against: 'big-single' } as const;

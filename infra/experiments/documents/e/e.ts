@@ -35,7 +35,7 @@ const QUESTION = 'What do single, batched and cached operations take and cost, a
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentE(options: OptionsE = FULL): Experiment {
-  return { id: 'e', title: TITLE, question: QUESTION, budgetMs: 210_000, run: (context) => chapter(context, options) };
+  return { id: 'e', title: TITLE, question: QUESTION, budgetMs: 160_000, run: (context) => chapter(context, options) };
 }
 
 async function chapter(context: ExperimentContext, options: OptionsE): Promise<Chapter> {

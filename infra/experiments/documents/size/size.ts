@@ -38,7 +38,7 @@ export function experimentSize(options: OptionsSize = FULL): Experiment {
     id: 'size',
     title: TITLE,
     question: QUESTION,
-    budgetMs: 150_000,
+    budgetMs: 130_000,
     run: (context) => chapter(context, options),
   };
 }
