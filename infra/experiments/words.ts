@@ -17,6 +17,12 @@ export function spread(figure: Figure | undefined): string {
     : `${short(mean)} (${short(Math.min(...runs))} to ${short(Math.max(...runs))})`;
 }
 
+/** The ratio to the row's baseline in one column. */
+export function ratioText(table: FigureTable, rowId: string, columnId: string): string {
+  const ratio = ratioOf(table, rowId, columnId);
+  return ratio === undefined ? 'unknown' : short(ratio);
+}
+
 /** The ratio to the row's baseline in each of the columns that have one: `2.6 (Azurite) and 1.4 (memory driver)`. */
 export function ratiosText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
   return listText(

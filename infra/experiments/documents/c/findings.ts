@@ -1,6 +1,6 @@
 // What still holds of document C.
-import { type Finding, type FigureTable, ratioOf } from '../../results.ts';
-import { ratiosOf, ratiosText, short, verdictOf } from '../../words.ts';
+import type { Finding, FigureTable } from '../../results.ts';
+import { ratiosOf, ratiosText, ratioText, verdictOf } from '../../words.ts';
 
 const SECONDS = ['datastore-s', 'azure-tables-s'];
 /** Sizes that differ by a factor of 10,000 "make no difference" if the times differ by less than this. */
@@ -11,7 +11,7 @@ export function findingsOf(seconds: FigureTable, spent: FigureTable): Finding[] 
 }
 
 function then(table: FigureTable, row: string): string {
-  return short(ratioOf(table, row, 'then-s') ?? NaN);
+  return ratioText(table, row, 'then-s');
 }
 
 function size(seconds: FigureTable): Finding {

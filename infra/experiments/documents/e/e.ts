@@ -26,7 +26,7 @@ const FULL: OptionsE = {
   rounds: 3,
   loaded: 10_000,
   recordCounts: PUBLISHED.gae_operations_2011.records,
-  crowds: { callers: [1, 2, 5, 10, 32, 100], windowMs: 400 },
+  crowds: { callers: [1, 2, 5, 10, 32, 100], windowMs: 300 },
   searches: 2,
 };
 
@@ -35,7 +35,7 @@ const QUESTION = 'What do single, batched and cached operations take and cost, a
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentE(options: OptionsE = FULL): Experiment {
-  return { id: 'e', title: TITLE, question: QUESTION, budgetMs: 160_000, run: (context) => chapter(context, options) };
+  return { id: 'e', title: TITLE, question: QUESTION, budgetMs: 170_000, run: (context) => chapter(context, options) };
 }
 
 async function chapter(context: ExperimentContext, options: OptionsE): Promise<Chapter> {

@@ -1,6 +1,6 @@
 // What still holds of document E.
-import { type Figure, type Finding, type FigureTable, meanOf, ratioOf } from '../../results.ts';
-import { meansText, ratiosOf, ratiosText, short, verdictOf } from '../../words.ts';
+import { type Figure, type Finding, type FigureTable, meanOf } from '../../results.ts';
+import { meansText, ratiosOf, ratiosText, ratioText, short, verdictOf } from '../../words.ts';
 import type { Crowds } from './throughput.ts';
 
 const WALL = ['datastore-ms', 'azure-tables-ms'];
@@ -33,7 +33,7 @@ function batches(speed: FigureTable): Finding {
 }
 
 function then(table: FigureTable, row: string): string {
-  return short(ratioOf(table, row, 'then-ms') ?? NaN);
+  return ratioText(table, row, 'then-ms');
 }
 
 function cache(speed: FigureTable): Finding {
@@ -61,7 +61,7 @@ function maximum(table: FigureTable): Finding {
   const now = (row: string): string => meansText(table, row, COMFORTABLE);
   return {
     verdict: verdictOf(ratiosOf(table, 'write_batch', COMFORTABLE), (ratio) => ratio > 2),
-    text: `Half a second, which a visitor waits comfortably, held 20 single writes or 200 batched ones then. Now it holds ${now('write_single')} single and ${now('write_batch')} batched ones: the factor between the two was ${short(ratioOf(table, 'write_batch', 'then-comfortable') ?? NaN)}, and is ${ratiosText(table, 'write_batch', COMFORTABLE)}.`,
+    text: `Half a second, which a visitor waits comfortably, held 20 single writes or 200 batched ones then. Now it holds ${now('write_single')} single and ${now('write_batch')} batched ones: the factor between the two was ${ratioText(table, 'write_batch', 'then-comfortable')}, and is ${ratiosText(table, 'write_batch', COMFORTABLE)}.`,
   };
 }
 
@@ -70,6 +70,6 @@ function scaling(rates: FigureTable, ten: string): Finding {
   const name = rates.rows.find(({ id }) => id === ten)?.name ?? ten;
   return {
     verdict: gains.length === 0 ? 'open' : gains.every((gain) => gain > 5) ? 'holds' : 'open',
-    text: `Ten threads brought ${short(ratioOf(rates, ten, 'then-rate') ?? NaN)} times the throughput of one; ${name} bring ${ratiosText(rates, ten, [...PLAIN_RATES, ...STORE_RATES])} now. One thread of JavaScript and an emulator on the same machine are busy long before a service would be.`,
+    text: `Ten threads brought ${ratioText(rates, ten, 'then-rate')} times the throughput of one; ${name} bring ${ratiosText(rates, ten, [...PLAIN_RATES, ...STORE_RATES])} now. One thread of JavaScript and an emulator on the same machine are busy long before a service would be.`,
   };
 }

@@ -31,8 +31,9 @@ function callers(puts: FigureTable, rows: readonly string[]): Finding {
     const column = columnId(place, 'puts', 'ms');
     const fastest = fastestOf(puts, rows, column);
     if (fastest === undefined) return `nothing measured on ${whereOf(puts, column)}`;
-    const share = short(ratioOf(puts, fastest, column) ?? NaN);
-    return `${nameOf(puts, fastest)} on ${whereOf(puts, column)} (${share} of the default's time)`;
+    const share = ratioOf(puts, fastest, column);
+    const ofDefault = share === undefined ? '' : `, ${short(share)} of the default's time`;
+    return `${nameOf(puts, fastest)} (${whereOf(puts, column)}${ofDefault})`;
   });
   return {
     verdict: 'open',

@@ -21,9 +21,9 @@ const FULL: OptionsSize = {
   rounds: 3,
   sizesKib: [16, 32, 64, 128, 256, 512, 700],
   records: 5_000,
-  puts: 50,
+  puts: 30,
   putsOfEach: 10,
-  gets: 100,
+  gets: 50,
   firstGets: 5,
 };
 
@@ -38,7 +38,7 @@ export function experimentSize(options: OptionsSize = FULL): Experiment {
     id: 'size',
     title: TITLE,
     question: QUESTION,
-    budgetMs: 130_000,
+    budgetMs: 120_000,
     run: (context) => chapter(context, options),
   };
 }
