@@ -8,7 +8,7 @@ export interface Experiment {
   readonly title: string;
   /** Ends in a question mark. */
   readonly question: string;
-  /** Its share of the ten minutes of the whole plan; its signal is aborted when it is over. */
+  /** What it may need on two free cores. The ten minutes of the whole plan are shared in this proportion; its signal is aborted when its share is over. */
   readonly budgetMs: number;
   /**
    * Must resolve soon after the signal: figures that were not measured are `missing` then, and the chapter holds what there is. Alternating

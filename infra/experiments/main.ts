@@ -14,6 +14,9 @@ import { runExperiments } from './runner.ts';
 
 const IDS = EXPERIMENTS.map(({ id }) => id).join(',');
 
+/** Ten minutes, less what it takes to close emulators and to draw the page. */
+const TOTAL_MS = 585_000;
+
 /** Serializers of documents A and D, beside the packages of every comparison. */
 const PACKAGES = ['cbor-x', 'bson', 'yaml', 'js-yaml', 'papaparse'];
 
@@ -38,6 +41,7 @@ await runCommand(COMMAND, process.argv.slice(2), async ({ values: { only, out } 
   const startedMs = performance.now();
   const results = await runExperiments(chosen, {
     start: { datastore: startDatastore, 'azure-tables': startAzure },
+    totalMs: TOTAL_MS,
     log: (line) => console.error(line),
     signal: stop.signal,
   });

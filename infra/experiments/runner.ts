@@ -13,6 +13,8 @@ export interface RunnerOptions {
   /** Starts a provider's emulator. */
   readonly start: Readonly<Record<Provider, () => Promise<BenchProvider>>>;
   readonly log: (line: string) => void;
+  /** For all experiments together. */
+  readonly totalMs: number;
   /** Ends all of it; what there is by then is returned. */
   readonly signal: AbortSignal;
   readonly graceMs?: number;
@@ -24,22 +26,26 @@ export async function runExperiments(
   options: RunnerOptions,
 ): Promise<ChapterResult[]> {
   const results: ChapterResult[] = [];
-  for (const experiment of experiments) {
+  const endMs = performance.now() + options.totalMs;
+  for (const [at, experiment] of experiments.entries()) {
     if (options.signal.aborted) break;
     options.log(`${experiment.id}: ${experiment.title} ...`);
-    results.push(await runOne(experiment, options));
+    results.push(await runOne(experiment, shareMs(experiments.slice(at), endMs - performance.now()), options));
   }
   return results;
 }
 
-async function runOne(experiment: Experiment, options: RunnerOptions): Promise<ChapterResult> {
-  const { id, title, question, budgetMs } = experiment;
+/** The first one's share of the time that is left: what an experiment does not need is the others'. */
+function shareMs(experiments: readonly Experiment[], leftMs: number): number {
+  const sum = experiments.reduce((total, { budgetMs }) => total + budgetMs, 0);
+  return Math.max(0, (leftMs * experiments[0]!.budgetMs) / sum);
+}
+
+async function runOne(experiment: Experiment, limitMs: number, options: RunnerOptions): Promise<ChapterResult> {
+  const { id, title, question } = experiment;
   const startedMs = performance.now();
   const overtime = new AbortController();
-  const timer = setTimeout(
-    () => overtime.abort(new Error(`its ${Math.round(budgetMs / 1_000)} s were over`)),
-    budgetMs,
-  );
+  const timer = setTimeout(() => overtime.abort(new Error(`its ${Math.round(limitMs / 1_000)} s were over`)), limitMs);
   const signal = AbortSignal.any([options.signal, overtime.signal]);
   const emulators = new Emulators(options.start);
   const took = () => ({ durationMs: performance.now() - startedMs });

@@ -13,8 +13,9 @@ const GAP_PX = 10;
 const LABELS_PX = { wide: 230, narrow: 122 } as const;
 const HEAD_PX = 6;
 const FOOT_PX = 26;
+const RIGHT_PX = 12;
 /** Share of the axis that is left free on either side, for the label of the longest bar. */
-const LABEL_ROOM = { wide: 0.13, narrow: 0.26 } as const;
+const LABEL_ROOM = { wide: 0.15, narrow: 0.36 } as const;
 /** Below this range ticks at powers of two say more than powers of ten. */
 const BINARY_RANGE_MAX = 40;
 
@@ -27,19 +28,19 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
   const plotPx = rows.length * (Math.max(columns.length * BAR_PX, 2 * FONT_PX) + GAP_PX);
   const names = axis('category', 0);
   return svg(shape.widthPx, HEAD_PX + plotPx + FOOT_PX, {
-    grid: { left: labelsPx, top: HEAD_PX, width: shape.widthPx - labelsPx - 52, height: plotPx },
+    grid: { left: labelsPx, top: HEAD_PX, width: shape.widthPx - labelsPx - RIGHT_PX, height: plotPx },
     xAxis: {
       ...logAxis(0, min, max),
       logBase,
       startValue: 1,
-      axisLabel: { color: INK, formatter: ratioLabel, showMinLabel: min === 1, showMaxLabel: false },
+      axisLabel: { ...names.axisLabel, formatter: ratioLabel, showMinLabel: min === 1, showMaxLabel: false },
     },
     yAxis: {
       ...names,
       data: rows.map((row) => nameOf(row, shape)),
       inverse: true,
       axisLine: { show: false },
-      axisLabel: { color: INK, fontSize: FONT_PX, width: labelsPx - 24, overflow: 'break', interval: 0 },
+      axisLabel: { color: INK, fontSize: FONT_PX, width: labelsPx - 44, overflow: 'break', interval: 0 },
     },
     series: columns.map((column) => ({
       type: 'bar' as const,
@@ -60,11 +61,14 @@ export function ratioChart(table: ReportTable, columns: readonly ReportColumn[],
   });
 }
 
-/** A phone has no room for what stands in, nor a screen for its package: the table names both. */
+/** Packages are left to the table, and on a phone what stands in as well. */
 function nameOf({ name, standIn }: ReportRow, shape: Shape): string {
-  return standIn === undefined || shape.name === 'narrow'
-    ? name
-    : `${name}\nnow: ${standIn.replace(/ \([^()]*\)$/, '')}`;
+  if (shape.name === 'narrow') return withoutPackage(name);
+  return standIn === undefined ? name : `${name}\nnow: ${withoutPackage(standIn)}`;
+}
+
+function withoutPackage(name: string): string {
+  return name.replace(/ \([^()]*\)$/, '');
 }
 
 function hasFailed({ figures }: ReportRow, columnId: string): boolean {

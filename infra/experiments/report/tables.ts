@@ -60,11 +60,16 @@ function unbroken(text: string): string {
   return escape(text).replace(/ (?=\S+$)/, '&nbsp;');
 }
 
+/** On a phone a row lists only what does not come back the same. */
 export function wordsHtml({ title, about, columns, rows }: ReportChapter['wordTables'][number]): string {
-  const lines = rows.map(
-    ({ name, cells }) =>
-      `<tr><td>${escape(name)}</td>${cells.map((text) => `<td${text === 'same' ? '' : ' class="changed"'}>${escape(text)}</td>`).join('')}</tr>`,
-  );
-  return `<h3>${escape(title)}</h3><p class="words">${escape(about)}</p>
+  const lines = rows.map(({ name, cells }) => {
+    const texts = cells.map((text, at) => wordCell(text, columns[at] ?? ''));
+    return `<tr><th scope="row">${escape(name)}</th>${texts.join('')}</tr>`;
+  });
+  return `<h3>${escape(title)}</h3><p class="words">${escape(about)} <span class="on-phone">Each lists what does not come back the same.</span></p>
 <div class="scroll" role="region" aria-label="${escape(title)}" tabindex="0"><table class="words-table"><thead><tr><th></th>${columns.map((column) => `<th>${escape(column)}</th>`).join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>`;
+}
+
+function wordCell(text: string, column: string): string {
+  return `<td class="${text === 'same' ? 'same' : 'changed'}" data-title="${escape(column)}">${escape(text)}</td>`;
 }
