@@ -27,14 +27,25 @@ const GENERATED = new Set([
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/store': ['contract', 'format', 'container system', 'io', 'engine', 'table admin', 'store.ts', 'index.ts'],
   'shared/drivers': ['common', 'datastore azure-tables', '*.ts'],
+  'shared/cost': ['*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
   'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'report'],
   functions: ['http', 'records compare instance', 'gcp azure'],
-  infra: ['processes package cli', 'emulators hosts', 'start bench model', 'plugin run.mjs'],
+  infra: ['processes package cli', 'emulators hosts', 'start bench model', 'experiments', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/bench': ['contest', 'calibration', '*.ts'],
+  'infra/experiments': [
+    'results.ts',
+    'published words.ts plain-sdk',
+    'experiment.ts counted-store.ts text-table.ts texts.ts',
+    'rounds.ts backends.ts',
+    'columns.ts spending.ts',
+    'documents',
+    'report runner.ts',
+    'main.ts',
+  ],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
@@ -42,6 +53,8 @@ const STORE = 'shared/store/index.ts';
 const CONTRACT = 'shared/store/contract/';
 /** Counts what passes through any driver; knows no provider. */
 const MEASURED = 'shared/drivers/measured.ts';
+/** What is compared: names alone. */
+const DIMENSIONS = 'shared/compare/dimensions.ts';
 const DATASTORE_SDK = ['@google-cloud/datastore', 'google-gax', 'google-auth-library', '@grpc/grpc-js'];
 const AZURE_SDK = [
   '@azure/data-tables',
@@ -69,8 +82,9 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/drivers', CONTRACT, 'node:'],
   ['shared/compare/baseline/datastore.ts', ...DATASTORE_SDK],
   ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],
+  ['shared/cost', MEASURED, DIMENSIONS],
   ['shared/compare/cell', STORE, 'zod', 'p-limit', 'hdr-histogram-js', 'node:timers/promises'],
-  ['shared/compare/report', 'zod', 'echarts'],
+  ['shared/compare/report', 'shared/cost/', 'zod', 'echarts'],
   ['shared/compare', 'zod'],
   [
     'shared/model/service',
@@ -91,7 +105,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'shared/drivers/memory.ts',
     'shared/compare/data',
   ],
-  ['shared/model', STORE, 'shared/drivers/memory.ts', 'shared/compare/', 'zod'],
+  ['shared/model', STORE, 'shared/drivers/memory.ts', 'shared/compare/', 'shared/cost/', 'zod'],
   [
     'functions/gcp',
     STORE,
@@ -114,12 +128,30 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     ...AZURE_SDK,
   ],
   // No SDK: what both clouds share knows neither.
-  ['functions', STORE, MEASURED, 'shared/compare/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
+  ['functions', STORE, MEASURED, 'shared/compare/', 'shared/cost/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
-  ['infra/cli', 'shared/compare/plan', 'shared/compare/report', 'cli-progress', 'zod', 'node:'],
-  ['infra/bench', STORE, 'shared/drivers/', 'shared/compare/', 'shared/model/data', 'package:', 'node:'],
-  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/model/', 'package:', 'node:'],
+  [
+    'infra/cli',
+    'shared/compare/plan',
+    'shared/compare/report',
+    'shared/cost/',
+    DIMENSIONS,
+    'cli-progress',
+    'zod',
+    'node:',
+  ],
+  [
+    'infra/bench',
+    STORE,
+    'shared/drivers/',
+    'shared/compare/',
+    'shared/cost/',
+    'shared/model/data',
+    'package:',
+    'node:',
+  ],
+  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/cost/', 'shared/model/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],
 ];
@@ -133,6 +165,8 @@ const ONLY_FOR: readonly (readonly [room: string, ...users: string[]])[] = [
   ['shared/drivers/azure-tables/', 'shared/drivers/azure-tables', 'tests'],
   ['shared/drivers/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/drivers/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
+  // No table and no container knows prices.
+  ['shared/cost/', 'shared/compare', 'shared/model', 'functions', 'infra', 'tests'],
   ['shared/compare/baseline/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/compare/baseline/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
 ];
@@ -256,7 +290,7 @@ describe('the model', () => {
 
   test('knows no clock, no timer and no chance but those of its scheduler', () => {
     const global =
-      /\b(Date\.now|new Date|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/;
+      /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/;
     expect(model.filter(({ text }) => global.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
-import { azureTablesUsage } from '../compare/usage.ts';
+import { storeUsage } from '../compare/usage.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { managedIdentity } from './managed-identity.ts';
@@ -42,7 +42,7 @@ export const open = once(async () => {
   const { driver, counters } = measured(azureTablesDriver(options));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());
-  return { store, usage: () => azureTablesUsage(counters) };
+  return { store, usage: () => storeUsage('azure-tables', counters) };
 });
 
 /** A client of one physical table, for the layouts that the store is compared with. */

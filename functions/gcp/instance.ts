@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
-import { datastoreUsage } from '../compare/usage.ts';
+import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
@@ -38,7 +38,7 @@ export const open = once(async () => {
   const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());
-  return { store, usage: () => datastoreUsage(counters) };
+  return { store, usage: () => storeUsage('datastore', counters) };
 });
 
 /** The app's line, tied to the trace that Cloud Logging shows it under. */

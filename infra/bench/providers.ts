@@ -25,6 +25,8 @@ export interface BenchProvider {
   readonly provider: Provider;
   /** What it runs on, for people. */
   readonly backend: string;
+  /** Address of the emulator, for clients of one's own. */
+  readonly endpoint: string;
   /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
   target(rttMs: number): Promise<Target>;
   /** The plain SDK's conditional write to the baseline's table of this dataset, which is there. */
@@ -92,6 +94,7 @@ function benchProvider(provider: Provider, emulator: Emulator, making: Making): 
   return {
     provider,
     backend: emulator.name,
+    endpoint: emulator.endpoint,
     target: async (rttMs) => {
       let { endpoint } = emulator;
       if (rttMs > 0) {

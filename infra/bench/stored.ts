@@ -36,7 +36,7 @@ export async function weighStored(
 }
 
 /** Sizes by the driver's own count, which allows for the longest id, plus the kind's index entry where there is one. */
-async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
+export async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
   const { limits } = driver;
   const sizes: number[] = [];
   let cursor: Parameters<Driver['list']>[1];

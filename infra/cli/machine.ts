@@ -25,10 +25,10 @@ export function machine(): Circumstances['machine'] {
   };
 }
 
-/** Versions of this package and of the installed ones above. */
-export async function versions(root: string): Promise<Record<string, string>> {
+/** Versions of this package, of the installed ones above, and of others that the caller names. */
+export async function versions(root: string, others: readonly string[] = []): Promise<Record<string, string>> {
   const entries = await Promise.all(
-    ['', ...PACKAGES].map(async (name) => {
+    ['', ...PACKAGES, ...others].map(async (name) => {
       const folder = name === '' ? root : path.join(root, 'node_modules', name);
       const { name: own, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
         name: string;

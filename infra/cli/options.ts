@@ -122,6 +122,15 @@ export function wholeNumber(
   throw new UsageError(`${option} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
 }
 
+/** As `wholeNumber`, for large numbers: `2.5e6` is read as well. Throws a UsageError. */
+export function count(option: string, text: string, least: number, most: number): number {
+  const value = /^\d+(\.\d+)?(e\d{1,2})?$/i.test(text) ? Number(text) : NaN;
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(
+    `${option} takes a whole number from ${least} to ${most}, in digits or like 2.5e6, not ${JSON.stringify(text)}`,
+  );
+}
+
 /** The number that `text` spells, above 0. Throws a UsageError. */
 export function positiveNumber(option: string, text: string, most: number = Infinity): number {
   const value = text.trim() === '' ? NaN : Number(text);

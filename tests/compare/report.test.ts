@@ -12,11 +12,10 @@ import {
 import type { MeasuredCell } from '../../shared/compare/plan/coordinator.ts';
 import { DEFAULT_PLAN } from '../../shared/compare/plan/plan.ts';
 import { reportHtml } from '../../shared/compare/report/html.ts';
-import { PRICES_2026_11 } from '../../shared/compare/report/prices-2026-11.ts';
-import { dollarsPerMillionRecords } from '../../shared/compare/report/prices.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
 import { type Circumstances, reportSchema } from '../../shared/compare/report/schema.ts';
 import { reportText } from '../../shared/compare/report/text.ts';
+import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { result } from './fakes.ts';
 
 const CIRCUMSTANCES: Circumstances = {
@@ -58,19 +57,27 @@ const report = reportOf(
   CIRCUMSTANCES,
 );
 
-describe('prices', () => {
-  test('make dollars per million records of billable operations', () => {
-    // Each record of these 2,000 took 2 reads at 0.03, 1 write at 0.09 and 0.5 deletes at 0.01 dollars per 100,000: 0.000001550 dollars.
-    const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
-    expect(dollarsPerMillionRecords(billable, 2_000, PRICES_2026_11.providers.datastore)).toBeCloseTo(1.55, 10);
-    // 1,000 requests for 100,000 records: 10,000 requests a million, at 0.00036 dollars per 10,000.
-    const azure = { reads: 0, writes: 1_000, deletes: 0 };
-    expect(dollarsPerMillionRecords(azure, 100_000, PRICES_2026_11.providers['azure-tables'])).toBeCloseTo(0.00036, 10);
-  });
-
-  test('carry a date and sources', () => {
-    expect(PRICES_2026_11.date).toMatch(/^\d{4}-\d{2}$/);
-    for (const { source } of Object.values(PRICES_2026_11.providers)) expect(source).toMatch(/^https:\/\//);
+test('the prices in a report are those of the price list', () => {
+  expect(report.prices).toEqual({
+    date: '2026-11',
+    providers: {
+      datastore: {
+        region: 'us-central1',
+        billed: 'each entity read, written or deleted, batched or not',
+        dollarsPerRead: 0.03 / 100_000,
+        dollarsPerWrite: 0.09 / 100_000,
+        dollarsPerDelete: 0.01 / 100_000,
+        source: 'https://cloud.google.com/datastore/pricing',
+      },
+      'azure-tables': {
+        region: 'eastus, standard account, locally redundant (LRS)',
+        billed: 'each request; a group transaction counts as one',
+        dollarsPerRead: 0.00036 / 10_000,
+        dollarsPerWrite: 0.00036 / 10_000,
+        dollarsPerDelete: 0.00036 / 10_000,
+        source: 'https://azure.microsoft.com/pricing/details/storage/tables/',
+      },
+    },
   });
 });
 

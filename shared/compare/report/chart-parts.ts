@@ -8,7 +8,7 @@ import type { ReportLayout } from './schema.ts';
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';
 export const FONT_PX = 12;
-const INK = 'var(--ink)';
+export const INK = 'var(--ink)';
 const FAINT = 'var(--line)';
 const PAPER = 'var(--paper)';
 
@@ -83,6 +83,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(2)));
 }
 
+/** The chart as an SVG element. */
 export function svg(width: number, height: number, option: EChartsOption): string {
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {

@@ -21,12 +21,13 @@ export function whole(value: number): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
+/** Text as HTML, for content and for quoted attributes. */
 export function escape(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
 }
 
 /** A whole page around its body. */
-export function page(title: string, body: string): string {
+export function page(title: string, body: string, style: string = REPORT_STYLE): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +35,7 @@ export function page(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escape(title)}</title>
-<style>${REPORT_STYLE}</style>
+<style>${style}</style>
 </head>
 <body><main>
 ${body}

@@ -1,8 +1,9 @@
 // Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and circumstances always make the same report.
+import { dollarsPerMillionRecords, type OperationPriceList, operationPriceList } from '../../cost/operations.ts';
+import type { PriceList } from '../../cost/prices.ts';
 import type { CellResult } from '../cell/cell.ts';
 import { type MeasuredCell, type PlanOutcome, rateOf } from '../plan/coordinator.ts';
 import type { Plan } from '../plan/plan.ts';
-import { dollarsPerMillionRecords, type Prices } from './prices.ts';
 import { type Circumstances, type Report, REPORT_SCHEMA_VERSION, type ReportCell } from './schema.ts';
 import { summaryOf } from './summary.ts';
 
@@ -20,7 +21,8 @@ const NOTES: readonly string[] = [
 ];
 
 /** Makes the report. Of a repeated cell the run with the median throughput stands for all. */
-export function reportOf(outcome: PlanOutcome, plan: Plan, prices: Prices, circumstances: Circumstances): Report {
+export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
+  const prices = operationPriceList(list);
   const cells = outcome.cells.map((cell) => reportCellOf(cell, prices));
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
@@ -35,7 +37,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, prices: Prices, circu
   };
 }
 
-function reportCellOf({ runs, ...coordinates }: MeasuredCell, prices: Prices): ReportCell {
+function reportCellOf({ runs, ...coordinates }: MeasuredCell, prices: OperationPriceList): ReportCell {
   const run = medianRun(runs);
   const { usage, recordsTotal, records, errors, unfinished, durationMs, histogram } = run;
   const { operations, p50Ms, p95Ms, p99Ms, maxMs, processorWait, processorStolen } = run;

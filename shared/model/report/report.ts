@@ -1,6 +1,7 @@
 // The report of a plan: the comparison's schema, with what only a model knows. The same results make the same bytes on any machine: so it names
 // no time and no machine but those of the calibration, and its clock is the virtual one.
-import { PRICES_2026_11 } from '../../compare/report/prices-2026-11.ts';
+import { operationPriceList } from '../../cost/operations.ts';
+import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { type Report, REPORT_SCHEMA_VERSION, type ReportCell } from '../../compare/report/schema.ts';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { namesOf, ProviderParameters } from '../data/parameters.ts';
@@ -64,7 +65,7 @@ export function modelReport(
       seed,
       loadRepetitions: 1,
     },
-    prices: structuredClone(PRICES_2026_11),
+    prices: operationPriceList(PRICES_2026_11),
     cells,
     failures: [],
     leftovers: [],

@@ -1,7 +1,7 @@
 // Runs one cell in virtual time: its instances come up cold on a table that is there, callers work for a while uncounted, then comes the window.
 import { encodeHistogram, latenciesOf } from '../../compare/cell/histogram.ts';
-import { dollarsPerMillionRecords } from '../../compare/report/prices.ts';
-import { PRICES_2026_11 } from '../../compare/report/prices-2026-11.ts';
+import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
+import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { ProviderParameters } from '../data/parameters.ts';
 import { Fleet } from '../instance/fleet.ts';
 import type { Instance } from '../instance/instance.ts';
@@ -16,6 +16,7 @@ import { type Clients, clientsOf } from './layouts.ts';
 import { costsOf, dataOf } from './providers.ts';
 import { Spent } from './spent.ts';
 
+const PRICES = operationPriceList(PRICES_2026_11);
 const STEPS_MAX = 1_000_000_000;
 /** What is in flight when the window closes is waited for as long as the window was open, within these bounds. */
 const DRAIN_LEAST_MS = 1_000;
@@ -65,7 +66,7 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
   const per = (count: number): number => (operations === 0 ? 0 : count / operations);
   const { operations: timed, ...latencies } = latenciesOf(window.histogram);
   const busy = spent.busyMs.map((ms) => ms / windowMs);
-  const prices = PRICES_2026_11.providers[cell.provider];
+  const prices = PRICES.providers[cell.provider];
   return {
     cell,
     warmupMs: window.openedMs,

@@ -1,6 +1,6 @@
 // What is billed for the same calls differs by provider.
 import { expect, test } from 'vitest';
-import { azureTablesUsage, datastoreUsage } from '../../../functions/compare/usage.ts';
+import { storeUsage } from '../../../functions/compare/usage.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
@@ -24,6 +24,14 @@ test('Datastore bills entities, Azure Table Storage requests', async () => {
   await driver.remove([{ id: entityId('a'), version: versions[0]! }], OPTIONS);
 
   const bytes = { bytesWritten: 9, bytesRead: 9, retries: 0 };
-  expect(datastoreUsage(counters)).toEqual({ ...bytes, requests: 4, billable: { reads: 4, writes: 3, deletes: 1 } });
-  expect(azureTablesUsage(counters)).toEqual({ ...bytes, requests: 6, billable: { reads: 4, writes: 1, deletes: 1 } });
+  expect(storeUsage('datastore', counters)).toEqual({
+    ...bytes,
+    requests: 4,
+    billable: { reads: 4, writes: 3, deletes: 1 },
+  });
+  expect(storeUsage('azure-tables', counters)).toEqual({
+    ...bytes,
+    requests: 6,
+    billable: { reads: 4, writes: 1, deletes: 1 },
+  });
 });

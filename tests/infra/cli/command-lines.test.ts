@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { choice, command, commandLineOf, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
+import { choice, command, commandLineOf, count, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
 import { startHost } from '../../../infra/hosts/host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/options.ts';
 import { DEFAULT_PLAN, FULL_PLAN } from '../../../shared/compare/plan/plan.ts';
@@ -20,11 +20,13 @@ const COMMANDS: [name: string, script: string][] = [
   'emulators',
   'bench',
   'model',
+  'experiments',
   'simulate',
   'soak',
 ].map((name) => [name, scripts[name]!]);
 COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
-COMMANDS.push(['stowage', 'node infra/cli/main.ts']);
+for (const name of ['stowage', 'stowage compare', 'stowage cost'])
+  COMMANDS.push([name, name.replace('stowage', 'node infra/cli/main.ts')]);
 
 interface Ended {
   readonly code: number;
@@ -160,5 +162,25 @@ describe('a command line', () => {
     for (const text of ['', ' ', '1.5', '-1', '0x10', '9'.repeat(20)])
       expect(() => wholeNumber('--n', text, 0)).toThrow('--n');
     expect(choice('--c', 'b', ['a', 'b'])).toBe('b');
+    expect(['0', '12', '1e9', '2.5E3'].map((text) => count('--n', text, 0, 1e12))).toEqual([0, 12, 1e9, 2_500]);
+    for (const text of [
+      '',
+      '-1',
+      '1M',
+      '1k',
+      '1_000',
+      '1,000',
+      '1.5',
+      '1.23e1',
+      '0x10',
+      'NaN',
+      'Infinity',
+      '1e13',
+      '1e-3',
+      ' 1',
+    ])
+      expect(() => count('--n', text, 0, 1e12)).toThrow(
+        '--n takes a whole number from 0 to 1000000000000, in digits or like 2.5e6',
+      );
   });
 });

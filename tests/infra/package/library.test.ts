@@ -138,6 +138,12 @@ describe('the packed library', () => {
       '--endpoints FILE',
     );
   });
+
+  test('tells in an empty project what a table costs', async () => {
+    const line = ['stowage', 'cost', '--records', '1e6', '--bytes', '500', '--writes-per-day', '1e5'];
+    const told = await run('npx', ['--no-install', ...line], projectDir());
+    expect(told).toMatch(/operations: writes +2\.70 +2\.70 +2\.70\n/);
+  });
 });
 
 /**

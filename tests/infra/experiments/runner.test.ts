@@ -1,0 +1,132 @@
+// The plan as a whole: what fails or is interrupted stands in the results, and the rest goes on.
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { BenchProvider } from '../../../infra/bench/providers.ts';
+import { EXPERIMENTS } from '../../../infra/experiments/documents/documents.ts';
+import type { Experiment, ExperimentContext } from '../../../infra/experiments/experiment.ts';
+import { type Chapter, EXPERIMENT_IDS, type ExperimentId, problemsOf } from '../../../infra/experiments/results.ts';
+import { runExperiments } from '../../../infra/experiments/runner.ts';
+
+function experiment(
+  id: ExperimentId,
+  run: (context: ExperimentContext) => Promise<Chapter>,
+  budgetMs = 60_000,
+): Experiment {
+  return { id, title: id, question: 'Why?', budgetMs, run };
+}
+
+function chapter(id: ExperimentId): Chapter {
+  return {
+    id,
+    document: null,
+    title: id,
+    question: 'Why?',
+    source: null,
+    tables: [],
+    wordTables: [],
+    cannotShow: [],
+    findings: [],
+  };
+}
+
+function options(signal: AbortSignal = new AbortController().signal) {
+  const closed: string[] = [];
+  const start = (provider: 'datastore' | 'azure-tables') => () =>
+    Promise.resolve({ provider, close: () => Promise.resolve(void closed.push(provider)) } as unknown as BenchProvider);
+  return {
+    closed,
+    start: { datastore: start('datastore'), 'azure-tables': start('azure-tables') },
+    log: () => {},
+    signal,
+    totalMs: 60_000,
+    graceMs: 50,
+  };
+}
+
+test('an experiment that fails stands with its message, and the next one runs', async () => {
+  const results = await runExperiments(
+    [
+      experiment('a', () => Promise.reject(new Error('the emulator is gone'))),
+      experiment('b', () => Promise.resolve(chapter('b'))),
+    ],
+    options(),
+  );
+  expect(results.map(({ id, failure }) => [id, failure])).toEqual([
+    ['a', 'the emulator is gone'],
+    ['b', null],
+  ]);
+  expect(problemsOf(results[0]!)).toEqual(['the emulator is gone']);
+  expect(problemsOf(results[1]!)).toEqual([]);
+});
+
+test('each experiment has emulators of its own, started once and closed after it, also when it fails', async () => {
+  const given = options();
+  const seen: BenchProvider[] = [];
+  await runExperiments(
+    [
+      experiment('a', async (context) => {
+        seen.push(await context.emulator('datastore'), await context.emulator('datastore'));
+        throw new Error('on the way');
+      }),
+      experiment('b', async (context) => {
+        expect(given.closed).toEqual(['datastore']);
+        seen.push(await context.emulator('datastore'));
+        return chapter('b');
+      }),
+    ],
+    given,
+  );
+  expect(seen[0]).toBe(seen[1]);
+  expect(seen[2]).not.toBe(seen[0]);
+  expect(given.closed).toEqual(['datastore', 'datastore']);
+});
+
+test('an interruption ends the experiment under way, whose chapter stays, and begins no other', async () => {
+  const stop = new AbortController();
+  const results = await runExperiments(
+    [
+      experiment('a', ({ signal }) => {
+        stop.abort(new Error('ended by SIGINT'));
+        expect(signal.aborted).toBe(true);
+        return Promise.resolve(chapter('a'));
+      }),
+      experiment('b', () => Promise.resolve(chapter('b'))),
+    ],
+    options(stop.signal),
+  );
+  expect(results).toHaveLength(1);
+  expect(results[0]).toMatchObject({ id: 'a', endedBy: 'ended by SIGINT', chapter: { id: 'a' } });
+  expect(problemsOf(results[0]!)).toEqual(['ended early: ended by SIGINT']);
+});
+
+test('the time is shared in proportion, and what one experiment leaves is the others’', async () => {
+  const waits = (id: ExperimentId, budgetMs: number) =>
+    experiment(
+      id,
+      ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(chapter(id)))),
+      budgetMs,
+    );
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const running = runExperiments(
+    [experiment('a', () => Promise.resolve(chapter('a')), 1_000_000), waits('b', 1), waits('c', 3)],
+    { ...options(), totalMs: 400_000 },
+  );
+  await vi.advanceTimersByTimeAsync(100_000);
+  await vi.advanceTimersByTimeAsync(300_000);
+  const results = await running;
+  expect(results.map(({ endedBy }) => endedBy)).toEqual([null, 'its 100 s were over', 'its 300 s were over']);
+  expect(results.map(({ chapter: one }) => one?.id)).toEqual(['a', 'b', 'c']);
+});
+
+test('an experiment that does not end is left', async () => {
+  const [result] = await runExperiments([experiment('a', () => new Promise(() => {}))], {
+    ...options(),
+    totalMs: 10,
+  });
+  expect(result!.failure).toMatch(/did not end within 50 ms/);
+});
+
+test('all experiments are there, each with its question', () => {
+  expect(EXPERIMENTS.map(({ id }) => id)).toEqual([...EXPERIMENT_IDS]);
+  for (const { question } of EXPERIMENTS) expect(question).toMatch(/\?$/);
+});
