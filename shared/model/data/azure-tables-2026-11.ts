@@ -17,7 +17,8 @@ const TAIL =
 const SDK =
   '@azure/core-rest-pipeline 1.24: 3 retries on 408, 5xx and broken connections, after 1 s, then twice that, at most 64 s, half of it at random';
 const ETAG =
-  'https://learn.microsoft.com/rest/api/storageservices/update-entity2: a condition that does not hold is answered with 412; nothing waits';
+  'https://learn.microsoft.com/dotnet/api/azure.data.tables.models.tableerrorcode.updateconditionnotsatisfied: a condition that does not hold is an error ' +
+  '(412); of waiting nothing is said';
 const NOT_HERE = 'Table Storage knows no such thing';
 const OUR_GUESS = 'our guess: no source was found';
 

@@ -17,13 +17,14 @@ const CONTENTION =
   'contention"); pessimistic is the default of the standard edition';
 const SINGLE_DOCUMENT =
   'https://firebase.google.com/docs/firestore/best-practices: no rate for one document is stated; "contention, higher latency, or other errors" at ' +
-  'high enough rates. It used to be one a second; https://github.com/madelynnblue/goon/pull/62 (2016) saw ten a second work for a short time';
+  'high enough rates. It was one a second for an entity group (https://cloud.google.com/datastore/docs/cloud-datastore-best-practices); ' +
+  'https://github.com/madelynnblue/goon/pull/62 (2016) saw ten a second work for a short time';
 const RAMP =
-  'https://cloud.google.com/datastore/docs/cloud-datastore-best-practices: at most 500 operations a second to a new kind, 50 % more every 5 minutes';
+  'https://cloud.google.com/datastore/docs/best-practices#ramping_up_traffic: at most 500 operations a second to a new kind, 50 % more every 5 minutes';
 const OVER_RAMP =
-  'https://docs.cloud.google.com/firestore/docs/resolve-latency: over that rule latency rises first, and falls when the ranges have been split';
+  'https://cloud.google.com/datastore/docs/troubleshooting: over that rule latency rises, and falls again when the service has scaled; hot ranges limit that';
 const HOT_RANGE =
-  'https://firebase.google.com/docs/firestore/best-practices: 500 writes a second to a collection whose indexed values are sequential, which is one range';
+  'https://firebase.google.com/docs/firestore/solutions/shard-timestamp: 500 writes a second to a collection with an indexed value that only grows';
 const CLIENT =
   '@google-cloud/datastore 11.1, datastore_client_config.json: lookups and queries are sent again on DEADLINE_EXCEEDED and UNAVAILABLE, after 100 ms, ' +
   'then 1.3 times that, within 60 s a request; commits never';

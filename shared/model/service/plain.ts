@@ -86,8 +86,9 @@ export class PlainTable {
   }
 
   /** The record's bytes; undefined if there is none. One request. */
-  async get(key: string): Promise<number | undefined> {
-    return (await this.#read(key))?.bytes;
+  get(key: string): Promise<number | undefined> {
+    const accesses = [this.#access(key, 'read', 0)];
+    return this.#sdk.send({ kind: 'get', accesses, effect: () => this.#held(key)?.bytes, describe: describeBytes });
   }
 
   /** Bytes of at most `getManyMax` distinct records, in order. One request. */
@@ -99,9 +100,9 @@ export class PlainTable {
   }
 
   /** Replaces the whole record without reading it first, or creates it. One request. */
-  async put(key: string, bytes: number): Promise<void> {
+  put(key: string, bytes: number): Promise<void> {
     const accesses = [this.#access(key, 'write', bytes)];
-    await this.#sdk.send({ kind: 'commit', accesses, effect: () => this.#write(key, bytes) });
+    return this.#sdk.send({ kind: 'commit', accesses, effect: () => this.#write(key, bytes) });
   }
 
   /** Creates the record; false if it exists. One request. */
@@ -157,6 +158,10 @@ export class PlainTable {
     this.#state.records.set(key, { version: (this.#held(key)?.version ?? 0) + 1, bytes });
   }
 }
+
+const describeBytes: Describe<number | undefined> = (bytes, reply) => {
+  reply.bytes = bytes ?? 0;
+};
 
 const describeRecord: Describe<PlainRecord | undefined> = (record, reply) => {
   reply.bytes = record?.bytes ?? 0;

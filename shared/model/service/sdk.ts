@@ -28,16 +28,19 @@ export class Sdk {
   }
 
   /** One request, and again what the SDK repeats. Rejects with a ServiceFailure when its retries are used up. */
-  async send<T>({ kind, accesses, effect, describe }: SdkCall<T>): Promise<T> {
+  send<T>(call: SdkCall<T>): Promise<T> {
+    return this.#attempt(call, 0);
+  }
+
+  #attempt<T>(call: SdkCall<T>, attempt: number): Promise<T> {
+    const { kind, accesses, effect, describe } = call;
     const request = { kind, accesses, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#service.send(request, effect, describe);
-      } catch (error) {
-        if (!this.#isRepeated(error, accesses, attempt)) throw error;
-        await this.#pause(attempt);
-      }
-    }
+    // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function that waits.
+    return this.#service.send(request, effect, describe).catch(async (error: unknown) => {
+      if (!this.#isRepeated(error, accesses, attempt)) throw error;
+      await this.#pause(attempt);
+      return this.#attempt(call, attempt + 1);
+    });
   }
 
   #isRepeated(error: unknown, accesses: readonly Access[], attempt: number): boolean {

@@ -52,8 +52,9 @@ export class ModelledService {
    */
   send<T>(request: ModelRequest, effect: () => T, describe?: Describe<T>): Promise<T> {
     this.counters.requests += 1;
+    const transit = new Transit(this.#parts, request, effect, describe);
     return new Promise((resolve, reject) => {
-      new Transit(this.#parts, request, { run: effect, describe }, { resolve, reject }).start();
+      transit.start(resolve, reject);
     });
   }
 }

@@ -1,7 +1,7 @@
 // The way of one request: to the service, through its limits, locks and service time to its effect, and back. Each step is an event; what
 // becomes of the caller is settled once, by the reply, a failure or the deadline.
 import type { ProviderParameters } from '../data/parameters.ts';
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Happening, Scheduler } from '../time/scheduler.ts';
 import type { Admission } from './admission.ts';
 import { countServed, type ServiceCounters } from './counters.ts';
 import type { Draws } from './draws.ts';
@@ -27,55 +27,70 @@ export interface ServiceParts {
   readonly lossOfReplies: number;
 }
 
-/** What a request does, and what its result means. */
-export interface Effect<T> {
-  readonly run: () => T;
-  readonly describe: Describe<T> | undefined;
-}
+/** What comes next on the way. */
+type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
 
-/** How its caller learns. */
-export interface Caller<T> {
-  readonly resolve: (result: T) => void;
-  readonly reject: (error: unknown) => void;
-}
+const NOTHING: Reply = { bytes: 0, entities: 0, isRefused: false };
 
-export class Transit<T> implements Claimant {
+export class Transit<T> implements Claimant, Happening {
   readonly #parts: ServiceParts;
   readonly #request: ModelRequest;
-  readonly #effect: Effect<T>;
-  readonly #caller: Caller<T>;
+  readonly #effect: () => T;
+  readonly #describe: Describe<T> | undefined;
   readonly #deadlineMs: number;
+  #resolve: ((result: T) => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
   blockedBy = 0;
-  #isSettled = false;
+  #step: Step = 'arrive';
   #isTimed = false;
   #isWaiting = false;
   #holds = false;
   #isReplyLost = false;
   #pace = 1;
   #serviceMs = 0;
+  #result: T | undefined;
+  #error: unknown;
 
-  constructor(parts: ServiceParts, request: ModelRequest, effect: Effect<T>, caller: Caller<T>) {
+  constructor(parts: ServiceParts, request: ModelRequest, effect: () => T, describe: Describe<T> | undefined) {
     this.#parts = parts;
     this.#request = request;
     this.#effect = effect;
-    this.#caller = caller;
+    this.#describe = describe;
     this.#deadlineMs = parts.scheduler.nowMs + request.timeoutMs;
   }
 
-  start(): void {
+  /** Sets out. One of the two is called, once. */
+  start(resolve: (result: T) => void, reject: (error: unknown) => void): void {
+    this.#resolve = resolve;
+    this.#reject = reject;
     const { draws, times, lossOfRequests, lossOfReplies } = this.#parts;
     const wayMs = times.wayMs();
     const fate = lossOfRequests + lossOfReplies === 0 ? 1 : draws.uniform();
     if (fate < lossOfRequests) return this.#lose(wayMs);
     this.#isReplyLost = fate < lossOfRequests + lossOfReplies;
-    this.#after(wayMs, () => this.#arrive());
+    this.#after(wayMs, 'arrive');
+  }
+
+  happen(): void {
+    switch (this.#step) {
+      case 'arrive':
+        return this.#arrive();
+      case 'claim':
+        return this.#claim(this.#parts.locks!);
+      case 'take-effect':
+        return this.#takeEffect();
+      case 'settle':
+        return this.#settle();
+      default:
+        this.#step satisfies never;
+    }
   }
 
   /** Called when it holds its entities. */
   proceed(): void {
     this.#isWaiting = false;
     this.#holds = true;
-    this.#after(this.#holdMs * this.#parts.effectShare, () => this.#takeEffect());
+    this.#after(this.#holdMs * this.#parts.effectShare, 'take-effect');
   }
 
   #arrive(): void {
@@ -87,14 +102,11 @@ export class Transit<T> implements Claimant {
     }
     this.#pace = times.pace(this.#request.kind);
     this.#serviceMs = this.#pace * times.requestMs(this.#request);
-    if (locks !== undefined && this.#isWrite()) {
-      this.#after(waitMs + this.#serviceMs * (1 - holdShare), () => this.#claim(locks));
-    } else {
-      this.#after(waitMs + this.#serviceMs * effectShare, () => this.#takeEffect());
-    }
+    if (locks !== undefined && this.#isWrite) this.#after(waitMs + this.#serviceMs * (1 - holdShare), 'claim');
+    else this.#after(waitMs + this.#serviceMs * effectShare, 'take-effect');
   }
 
-  #isWrite(): boolean {
+  get #isWrite(): boolean {
     return this.#request.kind === 'commit' || this.#request.kind === 'transaction';
   }
 
@@ -104,9 +116,10 @@ export class Transit<T> implements Claimant {
 
   #claim(locks: EntityLocks): void {
     if (locks.claim(this.#request.accesses, this)) return this.proceed();
+    const { scheduler, parameters } = this.#parts;
     this.#isWaiting = true;
     this.#watchDeadline();
-    this.#after(this.#parts.parameters.get('contention.waitMaxMs'), () => this.#giveUp(locks));
+    scheduler.quietlyAt(scheduler.nowMs + parameters.get('contention.waitMaxMs'), () => this.#giveUp(locks));
   }
 
   #giveUp(locks: EntityLocks): void {
@@ -119,14 +132,12 @@ export class Transit<T> implements Claimant {
 
   #takeEffect(): void {
     const { scheduler, parameters, counters, times, admission, effectShare } = this.#parts;
-    const reply: Reply = { bytes: 0, entities: 0, isRefused: false };
-    let settle: () => void;
+    const reply = this.#describe === undefined ? NOTHING : { ...NOTHING };
     try {
-      const result = this.#effect.run();
-      this.#effect.describe?.(result, reply);
-      settle = () => this.#caller.resolve(result);
+      this.#result = this.#effect();
+      this.#describe?.(this.#result, reply);
     } catch (error) {
-      settle = () => this.#caller.reject(error);
+      this.#error = error;
     }
     countServed(counters, parameters.data.provider, this.#request, reply);
     if (reply.bytes > 0) admission.charge(this.#request, reply.bytes, scheduler.nowMs);
@@ -134,60 +145,65 @@ export class Transit<T> implements Claimant {
     const storingMs = reply.isRefused ? 0 : (this.#holds ? this.#holdMs : this.#serviceMs) * (1 - effectShare);
     if (this.#holds) this.#releaseAfter(storingMs, !reply.isRefused);
     const replyMs = this.#pace * times.replyMs(this.#request.kind, reply.bytes, reply.entities);
-    this.#answer(storingMs + replyMs + times.wayMs(), settle);
+    this.#answer(storingMs + replyMs + times.wayMs());
   }
 
   #releaseAfter(ms: number, isWritten: boolean): void {
     const { locks, scheduler } = this.#parts;
-    const release = (): void => locks?.release(this.#request.accesses, isWritten);
-    if (ms === 0) release();
-    else scheduler.quietlyAt(scheduler.nowMs + ms, release);
+    const { accesses } = this.#request;
+    if (ms === 0) locks?.release(accesses, isWritten);
+    else scheduler.quietlyAt(scheduler.nowMs + ms, () => locks?.release(accesses, isWritten));
   }
 
-  #answer(ms: number, settle: () => void): void {
-    const { scheduler } = this.#parts;
+  #answer(ms: number): void {
     if (this.#isReplyLost) return this.#lose(ms);
-    if (scheduler.nowMs + ms > this.#deadlineMs) return this.#watchDeadline();
-    scheduler.at(scheduler.nowMs + ms, () => this.#settle(settle));
+    const { scheduler } = this.#parts;
+    const dueMs = scheduler.nowMs + ms;
+    if (dueMs > this.#deadlineMs) return this.#watchDeadline();
+    this.#step = 'settle';
+    scheduler.happenAt(dueMs, this);
   }
 
   /** The connection breaks after `ms`, or falls silent. */
   #lose(ms: number): void {
-    const { draws, parameters, counters } = this.#parts;
-    if (draws.uniform() < parameters.get('loss.silentShare')) return this.#watchDeadline();
+    const { draws, parameters, counters, scheduler } = this.#parts;
+    const isSilent = draws.uniform() < parameters.get('loss.silentShare');
+    if (isSilent || scheduler.nowMs + ms > this.#deadlineMs) return this.#watchDeadline();
     counters.lost += 1;
     this.#fail('lost', ms);
   }
 
   #fail(failure: Failure, ms: number): void {
-    const { scheduler } = this.#parts;
-    if (scheduler.nowMs + ms > this.#deadlineMs) return this.#watchDeadline();
-    scheduler.at(scheduler.nowMs + ms, () => this.#settle(() => this.#caller.reject(FAILURES[failure])));
+    this.#error = FAILURES[failure];
+    this.#isReplyLost = false;
+    this.#answer(ms);
   }
 
   /** The next step at the service. The deadline is watched as soon as a step lies beyond it. */
-  #after(ms: number, step: () => void): void {
+  #after(ms: number, step: Step): void {
     const { scheduler } = this.#parts;
     const dueMs = scheduler.nowMs + ms;
     if (dueMs > this.#deadlineMs) this.#watchDeadline();
-    scheduler.quietlyAt(dueMs, step);
+    this.#step = step;
+    scheduler.quietlyAt(dueMs, this);
   }
 
   #watchDeadline(): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
     const { scheduler, counters } = this.#parts;
-    scheduler.at(this.#deadlineMs, () =>
-      this.#settle(() => {
-        counters.timedOut += 1;
-        this.#caller.reject(FAILURES['timed-out']);
-      }),
-    );
+    scheduler.at(this.#deadlineMs, () => {
+      if (this.#reject === undefined) return;
+      counters.timedOut += 1;
+      this.#error = FAILURES['timed-out'];
+      this.#settle();
+    });
   }
 
-  #settle(how: () => void): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    how();
+  #settle(): void {
+    if (this.#error === undefined) this.#resolve?.(this.#result as T);
+    else this.#reject?.(this.#error);
+    this.#resolve = undefined;
+    this.#reject = undefined;
   }
 }

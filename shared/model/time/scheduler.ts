@@ -9,13 +9,18 @@ export interface Owner {
   readonly wakesAtMs: number;
 }
 
+/** Something of several steps, each an event: an object for all of them costs less than a function for each. */
+export interface Happening {
+  happen(): void;
+}
+
 interface Event {
   dueMs: number;
   readonly tie: number;
   readonly owner: Owner | undefined;
   /** Nobody waits for what it does, so the next event may follow at once. */
   readonly isQuiet: boolean;
-  fire: (() => void) | undefined;
+  fire: (() => void) | Happening | undefined;
 }
 
 /** After so many rests the event loop takes a turn, so that signals, messages and a test's own deadline are heard. */
@@ -52,9 +57,14 @@ export class Scheduler {
     };
   }
 
-  /** As `at`, for good, and for what settles no promise: nothing but `fire` itself happens. */
-  quietlyAt(dueMs: number, fire: () => void): void {
-    this.#push({ dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner: undefined, isQuiet: true, fire });
+  /** As `at`, for good. */
+  happenAt(dueMs: number, happening: Happening): void {
+    this.#post(dueMs, happening, false);
+  }
+
+  /** As `happenAt`, for what settles no promise: nothing but `fire` itself happens. */
+  quietlyAt(dueMs: number, fire: (() => void) | Happening): void {
+    this.#post(dueMs, fire, true);
   }
 
   /** Resolves after `ms`, for `owner`. */
@@ -100,7 +110,8 @@ export class Scheduler {
       this.#nowMs = event.dueMs;
       this.#steps += 1;
       event.fire = undefined;
-      fire();
+      if (typeof fire === 'function') fire();
+      else fire.happen();
       if (!event.isQuiet) return this.#settle();
     }
     return undefined;
@@ -110,6 +121,10 @@ export class Scheduler {
     this.#settled += 1;
     await (this.#settled % RESTS_PER_TURN === 0 ? turn() : rest());
     this.afterStep();
+  }
+
+  #post(dueMs: number, fire: (() => void) | Happening, isQuiet: boolean): void {
+    this.#push({ dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner: undefined, isQuiet, fire });
   }
 
   /** Now for times that have passed, and for what is no number. */
