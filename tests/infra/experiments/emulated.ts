@@ -57,6 +57,7 @@ function bench(provider: Provider, endpoint: string, driver: (space: string) => 
     endpoint,
     driver,
     target: unused,
+    conditional: unused,
     store: unused,
     conditional: unused,
     close: async () => {},

@@ -32,9 +32,10 @@ describe("Little's law holds in every cell: callers = throughput x time, within 
       expect(result.operations).toBeGreaterThan(0);
       expect(result.underWay / callers).toBeGreaterThan(0.98);
       expect(result.underWay / callers).toBeLessThan(1.02);
-      if (cell.layout === 'container') return;
-      const calls = result.operationsPerSecond / (cell.workload === 'load' ? 500 : 1);
-      const held = (calls * result.meanMs) / 1_000;
+      // The mean of those that were answered within the window is R too, where few are under way at its ends for long.
+      const isEven = cell.keys === 'uniform' && cell.layout !== 'container' && cell.workload !== 'load';
+      if (!isEven) return;
+      const held = (result.operationsPerSecond * result.meanMs) / 1_000;
       expect(held / callers).toBeGreaterThan(0.98);
       expect(held / callers).toBeLessThan(1.02);
     },
@@ -49,7 +50,8 @@ test('an open loop answers as many as arrive, while they are not too many', asyn
 });
 
 test('the same cell has the same result, to the last digit, and another seed another', async () => {
-  const cells = cellsOf([{ workload: 'put', records: 1_000, instances: 3, callers: 3, operationsMax: 200 }]);
+  const row: RowInput = { workload: 'put', records: 500, instances: 2, callers: 2, layouts: ['record', 'container'] };
+  const cells = cellsOf([row], { warmupOperationsMax: 40, operationsMax: 80 });
   for (const cell of cells) {
     const first = JSON.stringify(await runCell(cell));
     expect(JSON.stringify(await runCell(cell))).toBe(first);
