@@ -57,7 +57,6 @@ function bench(provider: Provider, endpoint: string, driver: (space: string) => 
     endpoint,
     driver,
     target: unused,
-    conditional: unused,
     store: unused,
     conditional: unused,
     close: async () => {},
