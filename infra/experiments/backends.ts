@@ -1,5 +1,6 @@
 // What one experiment opens on the two emulators, each thing at its first use: the plain SDK as it comes, and this store.
 import type { Provider } from '../../shared/compare/dimensions.ts';
+import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
 import type { BenchProvider } from '../bench/providers.ts';
 import { type CountedStore, countedStore } from './counted-store.ts';
 import type { ExperimentContext } from './experiment.ts';
@@ -13,6 +14,7 @@ const SPACE = 'experiments';
 /** Whoever makes one closes it. */
 export class Backends {
   readonly #context: Pick<ExperimentContext, 'emulator'>;
+  readonly #emulators = new Map<Provider, Promise<BenchProvider>>();
   readonly #plain = new Map<Provider, Promise<PlainSdk>>();
   readonly #stores = new Map<Provider, Promise<CountedStore>>();
 
@@ -22,7 +24,7 @@ export class Backends {
 
   /** The provider's emulator. Rejects if it cannot start. */
   emulator(provider: Provider): Promise<BenchProvider> {
-    return this.#context.emulator(provider);
+    return onceFor(this.#emulators, provider, () => this.#context.emulator(provider));
   }
 
   /** The provider's SDK with all settings at their defaults. */
@@ -37,12 +39,12 @@ export class Backends {
     );
   }
 
-  /** Name of the emulator, or that of the provider if it cannot start. */
+  /** Name of the emulator, or that of the provider if it was not wanted or cannot start. */
   async where(provider: Provider): Promise<string> {
     try {
-      return (await this.emulator(provider)).backend;
+      return (await this.#emulators.get(provider))?.backend ?? PROVIDER_NAMES[provider];
     } catch {
-      return provider;
+      return PROVIDER_NAMES[provider];
     }
   }
 

@@ -17,13 +17,36 @@ export function spread(figure: Figure | undefined): string {
     : `${short(mean)} (${short(Math.min(...runs))} to ${short(Math.max(...runs))})`;
 }
 
-/** How many times the baseline's figure a row's is, in each of the columns that have both: `2.6 times on Azurite, 1.4 times on ...`. */
+/** The ratio to the row's baseline in one column. */
+export function ratioText(table: FigureTable, rowId: string, columnId: string): string {
+  const ratio = ratioOf(table, rowId, columnId);
+  return ratio === undefined ? 'unknown' : short(ratio);
+}
+
+/** The ratio to the row's baseline in each of the columns that have one: `2.6 (Azurite) and 1.4 (memory driver)`. */
 export function ratiosText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
-  const parts = table.columns.flatMap(({ id, where }) => {
-    const ratio = columnIds.includes(id) ? ratioOf(table, rowId, id) : undefined;
-    return ratio === undefined ? [] : [`${short(ratio)} times on ${where}`];
-  });
-  return parts.length === 0 ? 'not measured in this run' : parts.join(', ');
+  return listText(
+    table.columns.flatMap(({ id, where }) => {
+      const ratio = columnIds.includes(id) ? ratioOf(table, rowId, id) : undefined;
+      return ratio === undefined ? [] : [`${short(ratio)} (${where})`];
+    }),
+  );
+}
+
+/** The mean in each of the columns that have one, with its place. */
+export function meansText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
+  const figures = table.rows.find(({ id }) => id === rowId)?.figures;
+  return listText(
+    table.columns.flatMap(({ id, where }) => {
+      const mean = columnIds.includes(id) ? meanOf(figures?.[id]) : undefined;
+      return mean === undefined ? [] : [`${short(mean)} (${where})`];
+    }),
+  );
+}
+
+function listText(parts: readonly string[]): string {
+  if (parts.length === 0) return 'nothing (not measured in this run)';
+  return [parts.slice(0, -1).join(', '), parts.at(-1)!].filter((part) => part !== '').join(' and ');
 }
 
 /** The ratios themselves, of the columns that have one. */

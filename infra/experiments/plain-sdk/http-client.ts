@@ -23,7 +23,7 @@ export interface SettableClient extends HttpClient {
   close(): void;
 }
 
-/** .NET sent the body after this time even if the server had not said 100 (ServicePoint's documentation). */
+/** .NET sent the body after this time even if the server had not said 100 (the default of HttpWebRequest.ContinueTimeout). */
 const CONTINUE_TIMEOUT_MS = 350;
 const REQUEST_TIMEOUT_MS = 30_000;
 

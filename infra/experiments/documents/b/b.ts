@@ -13,7 +13,7 @@ export interface OptionsB extends Sizes {
 }
 
 /** The document's, except that entities written singly are fewer: 10,000 took half an hour then, and would take a minute a run now. */
-const FULL: OptionsB = { entities: 10_000, singles: 1_000, rounds: 5 };
+const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5 };
 
 const TITLE = 'Speeding up Azure Table Storage: groups, connections, parallelism';
 const QUESTION = 'How are ten thousand entities written fastest, and what do the connections matter?';
@@ -26,7 +26,7 @@ export function experimentB(options: OptionsB = FULL): Experiment {
     id: 'b',
     title: TITLE,
     question: QUESTION,
-    budgetMs: 150_000,
+    budgetMs: 110_000,
     run: (context) => chapter(context, options),
   };
 }
@@ -149,7 +149,7 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
       cannotShow: [
         'Between a client and an emulator on one machine there is no distance: what saves a round trip (Expect: 100-continue off) or waits for an acknowledgement (Nagle) can hardly show.',
         'Client and emulator share the processors, so parallel requests gain what one of them leaves idle, not what a service of many machines could answer.',
-        'An emulator does not throttle: one partition of the service takes some 2,000 entities a second, an emulator what its processor gives.',
+        'An emulator does not throttle: the service aims at 2,000 entities a second in one partition (its scalability targets), an emulator takes what its processor gives.',
       ],
       findings: findingsOf(rates, spent),
     };

@@ -12,7 +12,7 @@ import { forEachOf, type Numbers, type Variant } from '../../rounds.ts';
 import { type Cost, costOf, spentNumbers } from '../../spending.ts';
 import { putAll } from '../../text-table.ts';
 
-/** What .NET did unless told otherwise: ServicePointManager's documentation. */
+/** What .NET did unless told otherwise, outside of ASP.NET: https://docs.particular.net/persistence/azure-storage/performance-tuning. */
 const SETTINGS_OF_THEN: ConnectionSettings = { connectionsMax: 2, nagle: true, expectContinue: true };
 const SETTINGS_CHANGED: ConnectionSettings = { connectionsMax: 48, nagle: false, expectContinue: false };
 

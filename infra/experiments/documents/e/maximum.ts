@@ -124,8 +124,8 @@ export function requestVariants(provider: Provider, opened: () => Promise<Opened
     },
   });
   return [
-    variant('write', ({ tables }, count) => tables.plain.insertMany(tables.fresh(count))),
-    variant('read', ({ tables }, count) => readAll(tables.plain, tables.page(count))),
+    variant('write', ({ tables }, count) => tables.plain.insertMany(tables.draws.fresh(count))),
+    variant('read', ({ tables }, count) => readAll(tables.plain, tables.draws.page(count))),
   ];
 }
 

@@ -5,7 +5,8 @@ import { chunks } from '../../../../shared/compare/data/chunks.ts';
 import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import type { Table } from '../../../../shared/store/index.ts';
 import type { Backends } from '../../backends.ts';
-import type { PlainTable, Spent, TextRecord } from '../../plain-sdk/plain-sdk.ts';
+import type { CountedStore } from '../../counted-store.ts';
+import type { PlainSdk, PlainTable, Spent, TextRecord } from '../../plain-sdk/plain-sdk.ts';
 import { forEachOf } from '../../rounds.ts';
 import { getAll, putAll } from '../../text-table.ts';
 import { textsOf } from '../../texts.ts';
@@ -37,14 +38,61 @@ const MAX_AGE_MS = 3_600_000;
 /** Coprime to any number of records that is not a multiple of it: visits all of them, far apart. */
 const STRIDE = 7_919;
 
+/** Records to write and keys to read. */
+class Draws {
+  readonly #loaded: number;
+  readonly #textOf = textsOf(CHARACTERS);
+  #drawn = 0;
+
+  /** `loaded` records are there to be read. */
+  constructor(loaded: number) {
+    this.#loaded = loaded;
+  }
+
+  /** The records that are there to be read. */
+  loaded(): TextRecord[] {
+    return Array.from({ length: this.#loaded }, (_, index) => ({ key: keyOf(index), text: this.#textOf(index) }));
+  }
+
+  /** New records. */
+  fresh(count: number): TextRecord[] {
+    return Array.from({ length: count }, () => ({ key: `w${randomUUID()}`, text: this.#textOf(this.#next()) }));
+  }
+
+  /** Keys far from each other. */
+  spread(count: number): string[] {
+    return Array.from({ length: count }, () => keyOf((this.#next() * STRIDE) % this.#loaded));
+  }
+
+  /** Keys of neighbours, beginning somewhere. */
+  page(count: number): string[] {
+    const first = (this.#next() * STRIDE) % Math.max(1, this.#loaded - count + 1);
+    return Array.from({ length: count }, (_, index) => keyOf((first + index) % this.#loaded));
+  }
+
+  /** As many pages as it takes, of at most `sizeMax` keys, and none of more than there are records. */
+  pages(count: number, sizeMax: number): string[][] {
+    const size = Math.min(sizeMax, this.#loaded);
+    return Array.from({ length: Math.ceil(count / size) }, (_, index) =>
+      this.page(Math.min(size, count - index * size)),
+    );
+  }
+
+  #next(): number {
+    this.#drawn += 1;
+    return this.#drawn;
+  }
+}
+
+function keyOf(index: number): string {
+  return `k${String(index).padStart(8, '0')}`;
+}
+
 /** What requests of "5 writes + 100 reads" are made on. */
 export interface Tables {
   readonly plain: PlainTable;
   readonly stored: Table<string>;
-  /** New records. */
-  fresh(count: number): TextRecord[];
-  /** Keys of neighbours among the records that are there, `count` of them from some page on. */
-  page(count: number): string[];
+  readonly draws: Pick<Draws, 'fresh' | 'page'>;
 }
 
 export interface Opened {
@@ -52,7 +100,7 @@ export interface Opened {
   readonly tables: Tables;
 }
 
-/** Opens tables with so many records to read. */
+/** Opens tables with so many records to read; the store's has them in order, as a plain table does. */
 export async function openOperations(
   backends: Backends,
   { provider, loaded, signal }: { readonly provider: Provider; readonly loaded: number; readonly signal: AbortSignal },
@@ -61,53 +109,49 @@ export async function openOperations(
   const counted = await backends.store(provider);
   const plain = await sdk.open('operations');
   const stored = await counted.store.table<string>('operations', { order: 'key' });
-  const textOf = textsOf(CHARACTERS);
-  const records = Array.from({ length: loaded }, (_, index) => ({ key: keyOf(index), text: textOf(index) }));
-  const inBatches = <Item>(items: readonly Item[], size: number, work: (batch: Item[]) => Promise<unknown>) =>
-    forEachOf(chunks(items, size), { inFlight: BATCHES_IN_FLIGHT, signal }, work);
-  const oneByOne = <Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) =>
-    forEachOf(items, { inFlight: 1, signal }, work);
-  await inBatches(records, sdk.insertManyMax, (batch) => plain.insertMany(batch));
-  await putAll(stored, records, signal);
-
-  let drawn = 0;
-  const fresh = (count: number): TextRecord[] =>
-    Array.from({ length: count }, () => ({ key: `w${randomUUID()}`, text: textOf((drawn += 1)) }));
-  const spreadKeys = (count: number): string[] =>
-    Array.from({ length: count }, () => keyOf(((drawn += 1) * STRIDE) % loaded));
-  const page = (count: number): string[] => {
-    const first = ((drawn += 1) * STRIDE) % Math.max(1, loaded - count + 1);
-    return Array.from({ length: count }, (_, index) => keyOf((first + index) % loaded));
+  const draws = new Draws(loaded);
+  const batches = { inFlight: BATCHES_IN_FLIGHT, signal };
+  await forEachOf(chunks(draws.loaded(), sdk.insertManyMax), batches, (some) => plain.insertMany(some));
+  await putAll(stored, draws.loaded(), signal);
+  const operations = {
+    ...plainOperations(sdk, plain, draws, signal),
+    ...storeOperations(counted, stored, draws, signal),
   };
-  const pages = (count: number, size: number): string[][] => {
-    const sizeMax = Math.min(size, loaded);
-    return Array.from({ length: Math.ceil(count / sizeMax) }, (_, index) =>
-      page(Math.min(sizeMax, count - index * sizeMax)),
-    );
-  };
-  const read = (all: string[][], work: (keys: string[]) => Promise<unknown>) =>
-    forEachOf(all, { inFlight: BATCHES_IN_FLIGHT, signal }, work);
-
-  const ofPlain = (run: Operation['run']): Operation => ({ run, spent: () => sdk.spent() });
-  const ofStore = (run: Operation['run']): Operation => ({ run, spent: () => counted.spent() });
-  const operations: Operations = {
-    write_single: ofPlain((count) => oneByOne(fresh(count), (record) => plain.insert(record))),
-    write_batch: ofPlain((count) => inBatches(fresh(count), sdk.insertManyMax, (batch) => plain.insertMany(batch))),
-    read_single: ofPlain((count) => oneByOne(spreadKeys(count), (key) => plain.read(key))),
-    read_batch: ofPlain((count) => read(pages(count, sdk.readManyMax), (keys) => readAll(plain, keys))),
-    memcache: ofStore((count) =>
-      oneByOne(spreadKeys(count), (key) => readOne(stored, key, { maxAgeMs: MAX_AGE_MS, signal })),
-    ),
-    put: ofStore((count) => oneByOne(fresh(count), ({ key, text }) => stored.put(key, text, { signal }))),
-    putMany: ofStore((count) => putAll(stored, fresh(count), signal)),
-    get: ofStore((count) => oneByOne(spreadKeys(count), (key) => readOne(stored, key, { signal }))),
-    getMany: ofStore((count) => read(pages(count, loaded), (keys) => getAll(stored, keys, signal))),
-  };
-  return { operations, tables: { plain, stored, fresh, page } };
+  return { operations, tables: { plain, stored, draws } };
 }
 
-function keyOf(index: number): string {
-  return `k${String(index).padStart(8, '0')}`;
+function plainOperations(sdk: PlainSdk, table: PlainTable, draws: Draws, signal: AbortSignal) {
+  const lone = { inFlight: 1, signal };
+  const batches = { inFlight: BATCHES_IN_FLIGHT, signal };
+  const operation = (run: Operation['run']): Operation => ({ run, spent: () => sdk.spent() });
+  return {
+    write_single: operation((count) => forEachOf(draws.fresh(count), lone, (record) => table.insert(record))),
+    write_batch: operation((count) =>
+      forEachOf(chunks(draws.fresh(count), sdk.insertManyMax), batches, (some) => table.insertMany(some)),
+    ),
+    read_single: operation((count) => forEachOf(draws.spread(count), lone, (key) => table.read(key))),
+    read_batch: operation((count) =>
+      forEachOf(draws.pages(count, sdk.readManyMax), batches, (keys) => readAll(table, keys)),
+    ),
+  };
+}
+
+function storeOperations(counted: CountedStore, table: Table<string>, draws: Draws, signal: AbortSignal) {
+  const lone = { inFlight: 1, signal };
+  const operation = (run: Operation['run']): Operation => ({ run, spent: () => counted.spent() });
+  const get = (count: number, maxAgeMs: number): Promise<void> =>
+    forEachOf(draws.spread(count), lone, (key) => readOne(table, key, { maxAgeMs, signal }));
+  return {
+    memcache: operation((count) => get(count, MAX_AGE_MS)),
+    put: operation((count) => forEachOf(draws.fresh(count), lone, ({ key, text }) => table.put(key, text, { signal }))),
+    putMany: operation((count) => putAll(table, draws.fresh(count), signal)),
+    get: operation((count) => get(count, 0)),
+    getMany: operation((count) =>
+      forEachOf(draws.pages(count, Infinity), { inFlight: BATCHES_IN_FLIGHT, signal }, (keys) =>
+        getAll(table, keys, signal),
+      ),
+    ),
+  };
 }
 
 export async function readAll(table: PlainTable, keys: readonly string[]): Promise<void> {
@@ -118,7 +162,7 @@ export async function readAll(table: PlainTable, keys: readonly string[]): Promi
 async function readOne(
   table: Table<string>,
   key: string,
-  options: { readonly maxAgeMs?: number; readonly signal: AbortSignal },
+  options: { readonly maxAgeMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   if ((await table.get(key, options)) === undefined) throw new Error(`there is no record ${key}`);
 }

@@ -28,7 +28,7 @@ export function throughputVariants(
 ): Variant[] {
   const request = async (layout: Layout): Promise<void> => {
     const { tables } = await opened();
-    const [writes, reads] = [tables.fresh(WRITES), tables.page(READS)];
+    const [writes, reads] = [tables.draws.fresh(WRITES), tables.draws.page(READS)];
     if (layout === 'plain') {
       await tables.plain.insertMany(writes);
       await readAll(tables.plain, reads);

@@ -22,7 +22,7 @@ function bulk(load: FigureTable, scan: FigureTable, smallest: string): Finding {
   const scans = PLACES.map((place) => columnId(place, 'scan', 'requests'));
   return {
     verdict: verdictOf([...ratiosOf(load, smallest, loads), ...ratiosOf(scan, smallest, scans)], (ratio) => ratio > 1),
-    text: `Few large objects are what bulk work wants: with containers of ${nameOf(load, smallest)} instead of the driver's own limit, a load takes ${ratiosText(load, smallest, loads)} the requests, a scan ${ratiosText(scan, smallest, scans)}.`,
+    text: `Few large objects are what bulk work wants: with containers of ${nameOf(load, smallest)} instead of the driver's own limit, a load takes ${ratiosText(load, smallest, loads)} times the requests, a scan ${ratiosText(scan, smallest, scans)} times.`,
   };
 }
 
@@ -31,8 +31,9 @@ function callers(puts: FigureTable, rows: readonly string[]): Finding {
     const column = columnId(place, 'puts', 'ms');
     const fastest = fastestOf(puts, rows, column);
     if (fastest === undefined) return `nothing measured on ${whereOf(puts, column)}`;
-    const share = short(ratioOf(puts, fastest, column) ?? NaN);
-    return `${nameOf(puts, fastest)} on ${whereOf(puts, column)} (${share} of the default's time)`;
+    const share = ratioOf(puts, fastest, column);
+    const ofDefault = share === undefined ? '' : `, ${short(share)} of the default's time`;
+    return `${nameOf(puts, fastest)} (${whereOf(puts, column)}${ofDefault})`;
   });
   return {
     verdict: 'open',

@@ -21,9 +21,9 @@ const FULL: OptionsSize = {
   rounds: 3,
   sizesKib: [16, 32, 64, 128, 256, 512, 700],
   records: 5_000,
-  puts: 50,
+  puts: 30,
   putsOfEach: 10,
-  gets: 100,
+  gets: 50,
   firstGets: 5,
 };
 
@@ -38,7 +38,7 @@ export function experimentSize(options: OptionsSize = FULL): Experiment {
     id: 'size',
     title: TITLE,
     question: QUESTION,
-    budgetMs: 150_000,
+    budgetMs: 120_000,
     run: (context) => chapter(context, options),
   };
 }
@@ -80,7 +80,7 @@ async function chapter(context: ExperimentContext, options: OptionsSize): Promis
       wordTables: [],
       cannotShow: [
         'On an emulator a byte costs processor time of this machine and no time on a network; the services answer small and large entities in much the same time, as far as that is known.',
-        'What a service does with many writers of one entity (Datastore: about one write a second sustained is advised by its documentation of old; Azure: a partition has 2,000 operations a second) is not in an emulator.',
+        'What a service does with many writers of one entity, whether it queues or throttles them, is not in an emulator.',
         'A table of a few thousand records has few large containers. Of one that is a hundred times as large there are a hundred times as many, and writers meet less often.',
       ],
       findings: findingsOf(tables, options.sizesKib),
