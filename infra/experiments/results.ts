@@ -138,18 +138,16 @@ export function ratioOf(table: FigureTable, rowId: string, columnId: string): nu
   return own === undefined || base === undefined || base === 0 ? undefined : own / base;
 }
 
-/** What went wrong in the chapter, a line each; empty if everything was measured. */
+/** What went wrong in the chapter, a line each; empty if everything was measured. What fails fails in all of its columns: one line says so. */
 export function problemsOf({ chapter, failure, endedBy }: ChapterResult): string[] {
   const early = [failure, endedBy === null ? null : `ended early: ${endedBy}`].filter((line) => line !== null);
   const failed = (chapter?.tables ?? []).flatMap((table) =>
     table.rows.flatMap((row) =>
-      table.columns.flatMap(({ id, measure, where }) => {
+      table.columns.flatMap(({ id, where }) => {
         const figure = row.figures[id];
-        return figure !== undefined && 'failed' in figure
-          ? [`${table.title}, ${row.name}, ${measure}, ${where}: ${figure.failed}`]
-          : [];
+        return figure !== undefined && 'failed' in figure ? [`${row.name}, ${where}: ${figure.failed}`] : [];
       }),
     ),
   );
-  return [...early, ...failed];
+  return [...early, ...new Set(failed)];
 }

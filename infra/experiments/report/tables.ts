@@ -66,7 +66,7 @@ export function wordsHtml({ title, about, columns, rows }: ReportChapter['wordTa
     const texts = cells.map((text, at) => wordCell(text, columns[at] ?? ''));
     return `<tr><th scope="row">${escape(name)}</th>${texts.join('')}</tr>`;
   });
-  return `<h3>${escape(title)}</h3><p class="words">${escape(about)} <span class="on-phone">Each lists what does not come back the same.</span></p>
+  return `<h3>${escape(title)}</h3><p class="words">${escape(about)} <span class="on-phone">Each format lists what does not come back the same.</span></p>
 <div class="scroll" role="region" aria-label="${escape(title)}" tabindex="0"><table class="words-table"><thead><tr><th></th>${columns.map((column) => `<th>${escape(column)}</th>`).join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>`;
 }
 

@@ -58,6 +58,7 @@ function bench(provider: Provider, endpoint: string, driver: (space: string) => 
     driver,
     target: unused,
     store: unused,
+    conditional: unused,
     close: async () => {},
   };
 }

@@ -63,5 +63,6 @@ function described(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== 'object') return typeof value;
   const { constructor } = value as { constructor?: { name?: string } };
-  return `a ${constructor?.name ?? 'bare object'}`;
+  const name = constructor?.name ?? 'object without a prototype';
+  return `${/^[AEIOUaeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 }

@@ -5,6 +5,9 @@ import { short } from '../../words.ts';
 /** A figure of then and now that are within this factor of each other count as alike. */
 const ALIKE = 2;
 
+/** Within this factor of the fastest a run cannot tell the two apart. */
+const CLOSE = 1.25;
+
 export function findingsOf(table: FigureTable, fidelity: WordTable): Finding[] {
   return [json(table), yaml(table), own(table), givesBack(fidelity)];
 }
@@ -44,7 +47,7 @@ function own(table: FigureTable): Finding {
   const [best] = ratios.toSorted((one, other) => one.ratio - other.ratio);
   if (then === undefined || now === undefined || best === undefined) return open('The runtime’s own format');
   return {
-    verdict: now <= best.ratio ? 'holds' : 'does not hold',
+    verdict: now <= CLOSE * best.ratio ? 'holds' : 'does not hold',
     text: `The runtime's own binary format was the fastest: ${short(then)} of the text form's time then, ${short(now)} now. The fastest now is ${best.name} with ${short(best.ratio)}.`,
   };
 }
