@@ -93,7 +93,9 @@ export class Window {
     const nowMs = this.#scheduler.nowMs;
     this.underWayMs += Math.max(0, Math.min(nowMs, this.closedMs) - Math.max(begunMs, this.openedMs));
     const isWithin = begunMs >= this.openedMs && begunMs < this.closedMs;
-    if (isWithin && isTimed) recordLatency(this.histogram, nowMs - begunMs);
+    // Whoever had no answer from before the window to its end is the one who starves.
+    const isThroughout = begunMs < this.openedMs && nowMs > this.closedMs;
+    if ((isWithin || isThroughout) && isTimed) recordLatency(this.histogram, nowMs - begunMs);
   }
 
   #open(): void {

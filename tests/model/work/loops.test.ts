@@ -93,6 +93,21 @@ describe('fairness', () => {
   });
 });
 
+test('a caller who has no answer from before the window to its end is in the latencies, with the time so far', async () => {
+  const scheduler = new Scheduler(1);
+  const fleet = new Fleet(scheduler, { kind: 'fixed', instances: 2 });
+  const options = { warmupMs: 55, warmupOperationsMax: 1e9, windowMs: 100, operationsMax: 1e9, listener: LISTENER };
+  const window = new Window(scheduler, 2, options);
+  const latencies = recorded(window);
+  const call = (instance: Instance): Promise<void> => scheduler.after(instance.number === 1 ? 1e9 : 10);
+  const loop = { scheduler, fleet, window, nextOperation, call };
+  await scheduler.run(Promise.race([closedLoop(loop, 2), scheduler.after(500)]), 1e6);
+  window.cut();
+  expect(window.unfinished).toBe(1);
+  expect(Math.max(...latencies)).toBe(500);
+  expect(window.underWayMs / 100).toBeCloseTo(2, 9);
+});
+
 test('failures are counted by their codes, and a caller whose calls fail at once lets time pass', async () => {
   const { scheduler, window, loop } = playing({ instances: 1, callers: 1, windowMs: 100.5, serve: throttling });
   await scheduler.run(closedLoop(loop, 1), 1e6);
