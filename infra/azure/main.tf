@@ -101,7 +101,7 @@ module "functions" {
   suffix        = local.suffix
   tags          = local.tags
   region        = var.region
-  data_account  = azurerm_storage_account.data.id
+  data_group    = azurerm_resource_group.data.id
   data_endpoint = azurerm_storage_account.data.primary_table_endpoint
   table         = var.table
   functions     = var.functions

@@ -9,7 +9,7 @@ output "resource_group" {
 }
 
 output "upload" {
-  description = "How each function's code gets into its app."
+  description = "What is to be done for each function after every apply: takes away the provider's own settings, which stand in the identity's way, asks for the app keys again, and uploads the code."
   value       = one(module.functions[*].upload)
 }
 

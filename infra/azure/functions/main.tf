@@ -139,8 +139,10 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
   app_settings = merge(
     {
-      # By identity. Without it the provider writes a connection string that has no key, and the host does not start.
+      # By identity: both belong together. The provider adds a connection string without a key, which has to go before the host starts: see
+      # the output `upload`.
       AzureWebJobsStorage__accountName = azurerm_storage_account.host.name
+      AzureWebJobsStorage__credential  = "managedidentity"
       # The connection string is only an address then: what is sent needs the identity's role.
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING = "Authorization=AAD"
 
@@ -157,11 +159,12 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
 # --- identity ---------------------------------------------------------------------------------------------------------------------
 
-# The tables of the data account, and nothing more of it.
+# The tables of the data account, which its group holds alone. Not in the account's own scope: the lock would keep the assignment too, and
+# with it every removal of the functions.
 resource "azurerm_role_assignment" "store" {
   for_each = azurerm_function_app_flex_consumption.this
 
-  scope                = var.data_account
+  scope                = var.data_group
   role_definition_name = "Storage Table Data Contributor"
   principal_id         = each.value.identity[0].principal_id
   principal_type       = "ServicePrincipal"

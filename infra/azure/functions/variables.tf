@@ -16,7 +16,7 @@ variable "region" {
   type = string
 }
 
-variable "data_account" {
+variable "data_group" {
   type = string
 }
 
