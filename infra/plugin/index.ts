@@ -11,7 +11,7 @@ import { info } from './commands/info.ts';
 import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
 import { changeKeys } from './commands/keys.ts';
 import { remove } from './commands/remove.ts';
-import { askWith, type Context } from './context/context.ts';
+import { askWith, CLOCK, type Context } from './context/context.ts';
 import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
 import {
   DeployError,
@@ -152,7 +152,7 @@ export default class StowagePlugin {
   /** Runs a command. An error that the user can mend is shown without a stack trace. */
   async #with(command: (context: Context) => Promise<void>): Promise<void> {
     try {
-      await command({ settings: this.#settings(), run, log: (line) => console.log(line) });
+      await command({ settings: this.#settings(), run, clock: CLOCK, log: (line) => console.log(line) });
     } catch (error) {
       if (!(error instanceof DeployError || error instanceof EndpointError)) throw error;
       throw new this.#serverless.classes.Error(error.message, 'STOWAGE_DEPLOY');
