@@ -10,7 +10,7 @@ import { deploy } from './commands/deploy.ts';
 import { info } from './commands/info.ts';
 import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
 import { changeKeys } from './commands/keys.ts';
-import { remove } from './commands/remove.ts';
+import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
 import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
 import {
@@ -60,7 +60,14 @@ const WAIT = { usage: 'Seconds that new functions have to begin to answer; 600',
 
 export default class StowagePlugin {
   readonly commands = {
-    deploy: { options: { plan: flag('Shows what would change, and touches nothing'), wait: WAIT } },
+    deploy: {
+      options: {
+        plan: flag('Shows what would change, and touches nothing'),
+        'delete-data': flag('Gives the data up, where a changed setting asks for it; it cannot be undone'),
+        yes: flag('Agrees beforehand that functions are taken away'),
+        wait: WAIT,
+      },
+    },
     remove: {
       options: {
         'delete-data': flag('Deletes the data too; it cannot be undone'),
@@ -75,7 +82,12 @@ export default class StowagePlugin {
     keys: {
       usage: 'Shows how many app keys are valid, or changes them',
       lifecycleEvents: ['keys'],
-      options: { add: flag('Adds a new key to each role'), retire: flag('Takes the older keys away'), wait: WAIT },
+      options: {
+        add: flag('Adds a new key to each role'),
+        retire: flag('Takes the older keys away'),
+        yes: flag('Agrees beforehand that functions are taken away'),
+        wait: WAIT,
+      },
     },
   };
 
@@ -93,15 +105,17 @@ export default class StowagePlugin {
       // Set early: the framework would otherwise make a zip of the whole folder.
       'before:package:createDeploymentArtifacts': () => this.#package(),
       'deploy:deploy': () =>
-        this.#with((context) => deploy(context, { isPlanOnly: options.plan === true, ...this.#patience() })),
+        this.#with((context) =>
+          deploy(context, { isPlanOnly: options.plan === true, ...this.#consent(), ...this.#patience() }),
+        ),
       'info:info': () => this.#with(info),
       'invoke:invoke': () => this.#with((context) => invoke(context, this.#invocation())),
       'invoke:local:invoke': () => this.#with((context) => invokeLocal(context, this.#invocation())),
-      'remove:remove': () =>
+      'remove:remove': () => this.#with((context) => remove(context, this.#consent())),
+      'keys:keys': () =>
         this.#with((context) =>
-          remove(context, { isDataDeleted: options['delete-data'] === true, isConfirmed: options.yes === true }),
+          changeKeys(context, { step: this.#step(), isConfirmed: options.yes === true, ...this.#patience() }),
         ),
-      'keys:keys': () => this.#with((context) => changeKeys(context, { step: this.#step(), ...this.#patience() })),
       'compare:compare': () => this.#with((context) => this.#compare(context)),
     };
   }
@@ -134,6 +148,10 @@ export default class StowagePlugin {
 
   #invocation(): InvokeOptions {
     return this.#options as unknown as InvokeOptions;
+  }
+
+  #consent(): RemoveOptions {
+    return { isDataDeleted: this.#options['delete-data'] === true, isConfirmed: this.#options.yes === true };
   }
 
   #patience(): Patience {

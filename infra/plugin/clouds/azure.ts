@@ -3,6 +3,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
+import { settleApps } from './apps.ts';
+import { conversionText } from './replication.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 const OUTPUTS = z.object({
@@ -16,6 +18,22 @@ const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 export const azure: CloudSide = {
   cloud: 'azure',
+
+  holdings: {
+    data: ['azurerm_storage_account.data', 'azurerm_resource_group.data'],
+    functionType: 'azurerm_function_app_flex_consumption',
+    settings: {
+      name: 'service (or provider.azure.subscription)',
+      location: 'provider.azure.region',
+      account_replication_type: 'provider.azure.replication',
+    },
+    advice: (loss, { place }) => {
+      const change = loss.reasons.find(({ attribute }) => attribute === 'account_replication_type');
+      return change === undefined
+        ? 'An account stays where it was made. Deploy another stage there, and copy the records.'
+        : conversionText(loss, change.before, change.after, place);
+    },
+  },
 
   async check(run, settings, missing) {
     if ((await firstOnPath('az')) === undefined) {
@@ -73,6 +91,21 @@ export const azure: CloudSide = {
       resourceGroup,
       ...keys,
     };
+  },
+
+  isPassing: (said) => /ScopeLocked|PrincipalNotFound/.test(said),
+
+  async settle(run, endpoint) {
+    if (endpoint.cloud === 'azure') await settleApps(run, endpoint);
+  },
+
+  async unprotect(run, resources) {
+    for (const { type, values } of resources) {
+      if (type !== 'azurerm_management_lock') continue;
+      const { code, stderr } = await run('az', ['lock', 'delete', '--ids', String(values['id'])]);
+      // Gone already, if a removal was interrupted here.
+      if (code !== 0 && !/NotFound/.test(stderr)) throw new DeployError(`the lock stays: ${lastLines(stderr)}`);
+    }
   },
 
   async upload(run, endpoint, settings) {

@@ -20,14 +20,58 @@ export interface Missing {
   readonly mend?: readonly [tool: string, ...args: string[]];
 }
 
+/** Something that a plan deletes or replaces. */
+export interface Loss {
+  /** In Terraform, such as `google_firestore_database.store`. */
+  readonly address: string;
+  readonly type: string;
+  /** Made again, empty. */
+  readonly isReplaced: boolean;
+  /** What it is now. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Why it is replaced: attributes that cannot change in place. */
+  readonly reasons: readonly Reason[];
+}
+
+export interface Reason {
+  readonly attribute: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A resource in Terraform's state. */
+export interface StateResource {
+  readonly type: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What of a cloud's resources holds the records, and what serves. */
+export interface Holdings {
+  /** Addresses of what is gone with the records in it. */
+  readonly data: readonly string[];
+  /** The type of the resources that answer callers. */
+  readonly functionType: string;
+  /** The setting in serverless.yml behind an attribute that cannot change in place. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** How to get what the changed setting asks for and keep the data. */
+  advice(loss: Loss, account: Account): string;
+}
+
 export interface CloudSide {
   readonly cloud: Cloud;
+  readonly holdings: Holdings;
   /** Checks everything at once, and pushes all that is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
   variables(settings: Settings, account: Account): Record<string, unknown>;
   /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
+  /** Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are not known everywhere at once. */
+  isPassing(said: string): boolean;
+  /** Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError while it is not right yet. */
+  settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
+  /** Lifts the protection of the data, so that it can be destroyed. */
+  unprotect(run: Run, resources: readonly StateResource[]): Promise<void>;
   /** Uploads the packages, where Terraform does not. */
   upload(run: Run, endpoint: CloudEndpoint, settings: Settings): Promise<void>;
 }

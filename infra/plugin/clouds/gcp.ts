@@ -1,7 +1,7 @@
 // Google Cloud: gcloud finds the values for Terraform's variables; Terraform uploads the code.
 import path from 'node:path';
 import { z } from 'zod';
-import { firstOnPath, type Run } from '../context/tools.ts';
+import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 /** Terraform enables the others through these two. */
@@ -14,6 +14,19 @@ const OUTPUTS = z.object({
 
 export const gcp: CloudSide = {
   cloud: 'gcp',
+
+  holdings: {
+    data: ['google_firestore_database.store'],
+    functionType: 'google_cloudfunctions2_function',
+    settings: {
+      name: 'service',
+      location_id: 'provider.gcp.databaseLocation (or provider.gcp.region, while that is empty)',
+      location: 'provider.gcp.region',
+      project: 'provider.gcp.project',
+    },
+    advice: () =>
+      'A database stays where it was made. Deploy another stage there and copy the records, or keep the database in its place with provider.gcp.databaseLocation.',
+  },
 
   async check(run, settings, missing) {
     if ((await firstOnPath('gcloud')) === undefined) {
@@ -58,6 +71,29 @@ export const gcp: CloudSide = {
     const { functions, keys } = OUTPUTS.parse(outputs);
     const urls = Object.fromEntries(Object.entries(functions).map(([name, { url }]) => [name, url]));
     return { cloud: 'gcp', urls, project: place, keys };
+  },
+
+  // Roles take minutes to reach the build, and new accounts to be known. The provider's own example waits for a minute before it builds.
+  isPassing: (said) =>
+    /missing permission on the build service account|build failed|permission.{0,20}denied|does not have \S+ access|service account .* does not exist/i.test(
+      said,
+    ),
+
+  settle: async () => {},
+
+  async unprotect(run, resources) {
+    for (const { type, values } of resources) {
+      if (type !== 'google_firestore_database') continue;
+      const place = [`--database=${String(values['name'])}`, `--project=${String(values['project'])}`];
+      await outputOf(run, 'gcloud', [
+        'firestore',
+        'databases',
+        'update',
+        ...place,
+        '--no-delete-protection',
+        '--quiet',
+      ]);
+    }
   },
 
   // Terraform has uploaded the package and made the function's revision.

@@ -1,35 +1,49 @@
-// `serverless deploy`: plan both clouds and show the plans; then apply, upload, try out. Interrupted anywhere, or failed, the same command
-// goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
+// `serverless deploy`: plan both clouds and show the plans; refuse if data would go, ask if functions would; then apply, upload, try out.
+// Interrupted anywhere, or failed, the same command goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
+import { bringUp } from '../stack/bring-up.ts';
 import { keysToKeep, newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { deleteAll } from '../stack/take-down.ts';
 import type { Planned } from '../stack/terraform.ts';
+import { confirm, dataLosses, functionsText, refuseDataLoss } from './agree.ts';
 import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions extends Patience {
   /** Stop after showing the plans. */
   readonly isPlanOnly: boolean;
+  /** Give up the data, where a changed setting asks for another place of it. Default: such a plan is refused. */
+  readonly isDataDeleted?: boolean;
+  /** Does not ask before functions are taken away. */
+  readonly isConfirmed?: boolean;
+}
+
+interface StackPlan {
+  readonly stack: Stack;
+  readonly planned: Planned;
 }
 
 /** Throws a DeployError that says which clouds are done and which are not. */
 export async function deploy(context: Context, options: DeployOptions): Promise<void> {
   const { settings, log } = context;
   const stacks = await openStacks(context, { isMending: !options.isPlanOnly });
-  const planned: { readonly stack: Stack; readonly plan: Planned }[] = [];
-  for (const stack of stacks) planned.push({ stack, plan: await planOf(stack, context, options) });
+  const plans: StackPlan[] = [];
+  for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context, options) });
+  if (options.isDataDeleted !== true) for (const { stack, planned } of plans) refuseDataLoss(stack, planned);
   if (options.isPlanOnly) {
     log('This is the plan; nothing was touched.');
     return;
   }
+  await agree(context, plans, options);
   const endpoints: CloudEndpoint[] = [];
-  for (const { stack, plan } of planned) {
+  for (const plan of plans) {
     try {
-      endpoints.push(await bringUp(stack, plan, context, options));
+      endpoints.push(await deployOne(plan, context, options));
     } catch (error) {
       throw new DeployError(`${messageOf(error)}\n${progressText(stacks, endpoints)}`, { cause: error });
     }
@@ -49,12 +63,35 @@ async function planOf(stack: Stack, context: Context, { isPlanOnly }: DeployOpti
   return await terraform.plan(variables, keys);
 }
 
-async function bringUp(stack: Stack, plan: Planned, context: Context, options: Patience): Promise<CloudEndpoint> {
-  const { side, terraform } = stack;
+/** Asks, if functions or data would be taken away. */
+async function agree(
+  context: Context,
+  plans: readonly StackPlan[],
+  { isConfirmed = false }: DeployOptions,
+): Promise<void> {
+  const functions = plans.map(({ stack, planned }) => functionsText(stack, planned)).filter((text) => text !== '');
+  const emptied = plans.filter(({ stack, planned }) => dataLosses(stack, planned).length > 0);
+  if (functions.length > 0)
+    context.log(`This takes functions away; callers are refused until they are back:\n${functions.join('\n')}`);
+  for (const { stack } of emptied) context.log(`This DELETES THE DATA on ${stack.side.cloud}. It cannot be undone.`);
+  if (functions.length + emptied.length > 0) await confirm(context, isConfirmed);
+}
+
+async function deployOne(
+  { stack, planned }: StackPlan,
+  context: Context,
+  options: DeployOptions,
+): Promise<CloudEndpoint> {
+  const { side } = stack;
+  const replan = (): Promise<Planned> => planOf(stack, context, options);
+  let plan = planned;
+  if (dataLosses(stack, planned).length > 0) {
+    context.log(`\n${side.cloud}: delete`);
+    await deleteAll(context, stack);
+    plan = await replan();
+  }
   context.log(`\n${side.cloud}: apply`);
-  await terraform.apply(plan);
-  const { endpoint } = await presentOf(stack);
-  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  const endpoint = await bringUp(context, stack, { ...options, planned: plan, replan });
   const upload = (): Promise<void> => side.upload(context.run, endpoint, context.settings);
   await patiently(context, `${side.cloud}: the upload failed`, upload, options);
   await smoke(context, endpoint, options);

@@ -5,13 +5,18 @@ import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
+import { bringUp } from '../stack/bring-up.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import type { Patience } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import type { Planned } from '../stack/terraform.ts';
+import { confirm, functionsText, refuseDataLoss } from './agree.ts';
 import { smoke } from './smoke.ts';
 
 export interface KeysOptions extends Patience {
   readonly step: 'show' | 'add' | 'retire';
+  /** Does not ask before functions are taken away. */
+  readonly isConfirmed?: boolean;
 }
 
 interface Keyed {
@@ -22,7 +27,7 @@ interface Keyed {
 }
 
 /** Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud already. */
-export async function changeKeys(context: Context, { step, ...patience }: KeysOptions): Promise<void> {
+export async function changeKeys(context: Context, { step, ...options }: KeysOptions): Promise<void> {
   const all: Keyed[] = [];
   for (const stack of await openStacks(context)) all.push(await keyed(stack, context));
   if (step === 'show') return;
@@ -30,7 +35,7 @@ export async function changeKeys(context: Context, { step, ...patience }: KeysOp
   if (all.every(isDone)) throw new DeployError(DONE[step]);
   const endpoints: CloudEndpoint[] = [];
   for (const one of all)
-    endpoints.push(isDone(one) ? one.endpoint : await replace(one, context, next(one.present, step), patience));
+    endpoints.push(isDone(one) ? one.endpoint : await replace(one, context, next(one.present, step), options));
   await writeEndpoints(context.settings, endpoints);
 }
 
@@ -64,13 +69,20 @@ async function replace(
   { stack, keysVersion }: Keyed,
   context: Context,
   keys: AppKeys,
-  patience: Patience,
+  { isConfirmed = false, ...patience }: Omit<KeysOptions, 'step'>,
 ): Promise<CloudEndpoint> {
   const { side, account, terraform } = stack;
   const variables = { ...side.variables(context.settings, account), keys_version: keysVersion + 1 };
-  await terraform.apply(await terraform.plan(variables, keys));
-  const { endpoint } = await presentOf(stack);
-  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  const replan = (): Promise<Planned> => terraform.plan(variables, keys);
+  const planned = await replan();
+  // A plan for new keys applies whatever else has changed in serverless.yml.
+  refuseDataLoss(stack, planned);
+  const functions = functionsText(stack, planned);
+  if (functions !== '') {
+    context.log(`This takes functions away; callers are refused until they are back:\n${functions}`);
+    await confirm(context, isConfirmed);
+  }
+  const endpoint = await bringUp(context, stack, { ...patience, planned, replan });
   await smoke(context, endpoint, patience);
   return endpoint;
 }

@@ -1,16 +1,44 @@
 // One cloud's infra folder under Terraform: the stage is a workspace, the settings are a file of variables, the app keys are in the
 // environment of plan and apply and nowhere else.
+import { z } from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Cloud, ROOT } from '../../package/bundle.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { type Ended, lastLines, type Run } from '../context/tools.ts';
+import type { Loss, StateResource } from '../clouds/cloud.ts';
 import type { AppKeys } from './app-keys.ts';
+import { lossesOf } from './losses.ts';
 
 export interface Planned {
   readonly planFile: string;
   readonly keys: AppKeys;
+  /** What applying it takes away. */
+  readonly losses: readonly Loss[];
 }
+
+/** Terraform, or a provider, refused. */
+export class TerraformError extends DeployError {
+  /** What it said, at its end. */
+  readonly said: string;
+
+  constructor(message: string, said: string) {
+    super(message);
+    this.said = said;
+  }
+}
+
+/** A module of the state; only what is read of it. */
+interface Module {
+  readonly resources?: StateResource[] | undefined;
+  readonly child_modules?: Module[] | undefined;
+}
+
+const MODULE: z.ZodType<Module> = z.object({
+  resources: z.array(z.object({ type: z.string(), values: z.record(z.string(), z.unknown()) })).optional(),
+  child_modules: z.array(z.lazy(() => MODULE)).optional(),
+});
+const STATE = z.object({ values: z.object({ root_module: MODULE }).optional() });
 
 /** Far above the minutes that a database or a first function takes to create. */
 const APPLY_TIMEOUT_MS = 60 * 60_000;
@@ -43,13 +71,21 @@ export class Terraform {
     return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
   }
 
-  /** Plans, and shows the plan. */
+  /** Every resource in the state. */
+  async resources(): Promise<StateResource[]> {
+    const { stdout } = await this.#do(['show', '-json', '-no-color']);
+    const { values } = STATE.parse(JSON.parse(stdout));
+    return values === undefined ? [] : resourcesIn(values.root_module);
+  }
+
+  /** Plans, shows the plan, and reads what it takes away. */
   async plan(variables: object, keys: AppKeys): Promise<Planned> {
     const planFile = path.join(this.#outDir, `${this.#cloud}-${this.#stage}.plan`);
     const varFile = await this.#varFile(variables);
     const args = ['plan', '-input=false', '-no-color', `-var-file=${varFile}`, `-out=${planFile}`];
     await this.#do(args, { keys, isShown: true });
-    return { planFile, keys };
+    const { stdout } = await this.#do(['show', '-json', '-no-color', planFile]);
+    return { planFile, keys, losses: lossesOf(stdout) };
   }
 
   /** Applies the plan. */
@@ -83,9 +119,14 @@ export class Terraform {
       timeoutMs: APPLY_TIMEOUT_MS,
     });
     if (ended.code !== 0) {
-      const said = isShown ? 'see above' : lastLines(ended.stderr || ended.stdout);
-      throw new DeployError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${said}`);
+      const said = ended.stderr || ended.stdout;
+      const seen = isShown ? 'see above' : lastLines(said);
+      throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}`, said);
     }
     return ended;
   }
+}
+
+function resourcesIn({ resources = [], child_modules: children = [] }: Module): StateResource[] {
+  return [...resources, ...children.flatMap(resourcesIn)];
 }
