@@ -20,18 +20,9 @@ provider "azurerm" {
   subscription_id     = var.subscription_id
   storage_use_azuread = true
 
+  # Registering happens whenever the provider starts, for a plan too.
   resource_provider_registrations = "none"
-  resource_providers_to_register = [
-    "Microsoft.AlertsManagement",
-    "Microsoft.App",
-    "Microsoft.Authorization",
-    "Microsoft.Consumption",
-    "Microsoft.Insights",
-    "Microsoft.KeyVault",
-    "Microsoft.OperationalInsights",
-    "Microsoft.Storage",
-    "Microsoft.Web",
-  ]
+  resource_providers_to_register  = var.resource_providers
 
   features {
     resource_group {

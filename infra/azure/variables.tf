@@ -8,6 +8,22 @@ variable "subscription_id" {
   }
 }
 
+variable "resource_providers" {
+  description = "What the subscription is registered for, if it is not yet. Registering takes the right to; empty: somebody else has done it."
+  type        = list(string)
+  default = [
+    "Microsoft.AlertsManagement",
+    "Microsoft.App",
+    "Microsoft.Authorization",
+    "Microsoft.Consumption",
+    "Microsoft.Insights",
+    "Microsoft.KeyVault",
+    "Microsoft.OperationalInsights",
+    "Microsoft.Storage",
+    "Microsoft.Web",
+  ]
+}
+
 variable "region" {
   description = "Region of everything, such as eastus. It has to offer Flex Consumption: az functionapp list-flexconsumption-locations."
   type        = string

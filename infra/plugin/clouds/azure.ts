@@ -13,6 +13,19 @@ const OUTPUTS = z.object({
   keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
 });
 
+/** What the subscription has to be registered for: as in infra/azure/variables.tf. */
+export const RESOURCE_PROVIDERS = [
+  'Microsoft.AlertsManagement',
+  'Microsoft.App',
+  'Microsoft.Authorization',
+  'Microsoft.Consumption',
+  'Microsoft.Insights',
+  'Microsoft.KeyVault',
+  'Microsoft.OperationalInsights',
+  'Microsoft.Storage',
+  'Microsoft.Web',
+] as const;
+
 /** The platform answers an upload only when it has installed the package. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
@@ -73,6 +86,8 @@ export const azure: CloudSide = {
     return {
       ...commonVariables('azure', settings, (name) => packageOf(settings, name)),
       subscription_id: place,
+      // The provider would register them for a plan, too.
+      resource_providers: [],
       table,
       replication,
       budget: budget === undefined ? null : { email: budget.email, amount: budget.amount, since: budget.since },
@@ -127,7 +142,7 @@ async function checkSubscription(
   missing: Missing[],
 ): Promise<void> {
   const place = ['--subscription', id];
-  const [token, regions] = await Promise.all([
+  const [token, regions, registered] = await Promise.all([
     asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'expiresOn', '--output', 'tsv']),
     asked(run, 'az', [
       'functionapp',
@@ -138,10 +153,24 @@ async function checkSubscription(
       '--output',
       'tsv',
     ]),
+    asked(run, 'az', [
+      'provider',
+      'list',
+      ...place,
+      '--query',
+      "[?registrationState=='Registered'].namespace",
+      '--output',
+      'tsv',
+    ]),
   ]);
   if (token === undefined) {
     missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
     return;
+  }
+  const present = new Set((registered ?? '').split(/\s+/));
+  for (const namespace of RESOURCE_PROVIDERS.filter((one) => !present.has(one))) {
+    const mend = ['az', 'provider', 'register', '--namespace', namespace, '--wait', ...place] as const;
+    missing.push({ what: `the resource provider ${namespace}`, fix: mend.join(' '), mend, isForApply: true });
   }
   const names = (regions ?? '').split('\n').map((name) => name.trim().toLowerCase().replaceAll(' ', ''));
   if (regions !== undefined && !names.includes(region)) {

@@ -18,6 +18,8 @@ export interface Missing {
   readonly fix: string;
   /** The fix as a command that is free and deletes nothing, so that a deployment may run it by itself. */
   readonly mend?: readonly [tool: string, ...args: string[]];
+  /** A plan does without it: it is mended right before the apply. Default: it is missing for the plan too. */
+  readonly isForApply?: boolean;
 }
 
 /** Something that a plan deletes or replaces. */

@@ -36,6 +36,7 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
   for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context, options) });
   if (options.isDataDeleted !== true) for (const { stack, planned } of plans) refuseDataLoss(stack, planned);
   if (options.isPlanOnly) {
+    for (const { fix } of stacks.flatMap(({ unready }) => unready)) log(`Before it is applied: ${fix}`);
     log('This is the plan; nothing was touched.');
     return;
   }

@@ -4,6 +4,7 @@ import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { type Patience, patiently } from './patience.ts';
+import { mendAll } from './prerequisites.ts';
 import { presentOf, type Stack } from './stack.ts';
 import { type Planned, TerraformError } from './terraform.ts';
 
@@ -21,6 +22,7 @@ const REPEAT_FOR_MS = 3 * REPEAT_AFTER_MS;
 /** The functions' addresses. Throws a DeployError. */
 export async function bringUp(context: Context, stack: Stack, options: BringUp): Promise<CloudEndpoint> {
   const { side } = stack;
+  await mendAll(context, stack.unready);
   await apply(context, stack, options);
   const { endpoint } = await presentOf(stack);
   if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);

@@ -1,7 +1,7 @@
 // One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command begins by opening the stacks it is for.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
-import type { Account, CloudSide } from '../clouds/cloud.ts';
+import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import { gcp } from '../clouds/gcp.ts';
 import type { Context } from '../context/context.ts';
 import { prerequisites } from './prerequisites.ts';
@@ -11,6 +11,8 @@ export interface Stack {
   readonly side: CloudSide;
   readonly account: Account;
   readonly terraform: Terraform;
+  /** What an apply needs and a plan does not; its fixes are commands. */
+  readonly unready: readonly Missing[];
 }
 
 const SIDES = { gcp, azure } as const;
@@ -24,12 +26,17 @@ export interface OpenOptions {
 export async function openStacks(context: Context, { isMending = false }: OpenOptions = {}): Promise<Stack[]> {
   const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
-  const { terraform, accounts } = await prerequisites(context, sides, isMending);
+  const { terraform, accounts, unready } = await prerequisites(context, sides, isMending);
   const stacks: Stack[] = [];
   for (const side of sides) {
     const account = accounts[side.cloud]!;
     log(`${side.cloud}: ${settings.service}-${settings.stage} in ${account.place}, as ${account.who}`);
-    const stack = { side, account, terraform: new Terraform(run, terraform, side.cloud, settings) };
+    const stack = {
+      side,
+      account,
+      terraform: new Terraform(run, terraform, side.cloud, settings),
+      unready: unready[side.cloud] ?? [],
+    };
     await stack.terraform.open();
     stacks.push(stack);
   }

@@ -7,6 +7,7 @@ import { type Cloud, ROOT } from '../../package/bundle.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { type Ended, lastLines, type Run } from '../context/tools.ts';
 import type { Loss, StateResource } from '../clouds/cloud.ts';
+import { hintFor } from '../clouds/hints.ts';
 import type { AppKeys } from './app-keys.ts';
 import { lossesOf } from './losses.ts';
 
@@ -121,7 +122,9 @@ export class Terraform {
     if (ended.code !== 0) {
       const said = ended.stderr || ended.stdout;
       const seen = isShown ? 'see above' : lastLines(said);
-      throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}`, said);
+      const next = hintFor(this.#cloud, said);
+      const hint = next === undefined ? '' : `\n${next}`;
+      throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}${hint}`, said);
     }
     return ended;
   }

@@ -1,5 +1,6 @@
 // Whole deployments to clouds in memory, under the real Terraform: what the commands do to what is there, first, again, and after failures.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
@@ -51,6 +52,26 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     const applied = machine.sandbox.provider.applied.length;
     await deploy(machine.contextOf(), NOW);
     expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
+  });
+
+  test('resource providers are registered at the apply, and not for a plan', async () => {
+    machine.arm.registered.clear();
+    await deploy(machine.contextOf(), { ...NOW, isPlanOnly: true });
+    expect([...machine.arm.registered]).toEqual([]);
+    expect(machine.said.join('\n')).toContain(
+      'Before it is applied: az provider register --namespace Microsoft.Web --wait',
+    );
+    await deploy(machine.contextOf(), NOW);
+    expect([...machine.arm.registered].sort()).toEqual([...RESOURCE_PROVIDERS]);
+  });
+
+  test('who may not register them is told the command', async () => {
+    machine.arm.registered.delete('Microsoft.Web');
+    machine.fail('az provider register', 'ERROR: (AuthorizationFailed)');
+    expect(await failureOf(deploy(machine.contextOf(), NOW))).toMatch(
+      /Microsoft\.Web: missing[^]*AuthorizationFailed[^]*az provider register --namespace Microsoft\.Web --wait --subscription/,
+    );
+    expect(machine.arm.idsOf('azurerm_resource_group')).toEqual([]);
   });
 
   test('settings of the provider’s own go before the upload, after a change of keys too', async () => {
@@ -135,6 +156,14 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     records().set(RECORD, '"ada"');
     await deploy(machine.contextOf(azureWith({ replication: 'GRS' })), NOW);
     expect(records().get(RECORD)).toBe('"ada"');
+  });
+
+  test('what Azure has converted is no change', async () => {
+    await deploy(machine.contextOf(), NOW);
+    machine.arm.resources.get(account())!.values['account_replication_type'] = 'ZRS';
+    const applied = machine.sandbox.provider.applied.length;
+    await deploy(machine.contextOf(azureWith({ replication: 'ZRS' })), NOW);
+    expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
   });
 
   test('the data goes with --delete-data, after a yes', async () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../infra/package/package.ts';
+import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
 import type { FunctionSettings } from '../../../infra/plugin/context/settings.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
@@ -57,4 +58,10 @@ test.each(['gcp', 'azure'] as const)('declares the limits that infra/%s has by i
     const limits = `timeout_seconds = ${timeoutSeconds}, concurrency = ${concurrency}, instances_max = ${instancesMax[cloud]}, memory_mb = ${memoryMb}`;
     expect(text).toContain(`${name} = { package = "../../.serverless/${cloud}-${name}.zip", ${limits} }`);
   }
+});
+
+test('registers a subscription for what infra/azure registers it for by itself', async () => {
+  const text = await readFile(path.join(ROOT, 'infra/azure/variables.tf'), 'utf8');
+  const [, list] = /variable "resource_providers" [^]*?default = \[([^]*?)\]/.exec(text)!;
+  expect(list!.match(/Microsoft\.\w+/g)).toEqual(RESOURCE_PROVIDERS);
 });

@@ -49,6 +49,8 @@ export type Computed = (type: string, attribute: string, values: Readonly<Values
 
 /** A cloud that keeps resources, for tests in which it matters what is there. Its methods throw a Refusal where the real API refuses. */
 export interface Cloud {
+  /** The provider starts, for a plan as for an apply. */
+  configure(config: Readonly<Values>): void;
   /** Attributes whose change makes another resource. */
   replacedBy(type: string, before: Readonly<Values>, after: Readonly<Values>): readonly string[];
   /** Creates (`before` is null) or updates. `config` has the write-only attributes too. */
@@ -142,6 +144,7 @@ interface Provider {
 
 /** Takes everything and keeps nothing. */
 const NO_CLOUD: Cloud = {
+  configure: () => {},
   replacedBy: (_, before, after) =>
     Object.keys(after).filter((name) => IDENTIFYING.has(name) && after[name] !== before[name]),
   put: () => {},
@@ -160,7 +163,10 @@ function handlersOf({ schema, computed, cloud, applied, failing }: Provider): Ha
     PrepareProviderConfig: ({ config }) => ({ prepared_config: config }),
     ValidateResourceTypeConfig: () => ({}),
     ValidateDataSourceConfig: () => ({}),
-    Configure: () => ({}),
+    Configure: ({ config }) => {
+      cloud.configure(decode(config)!);
+      return {};
+    },
     Stop: () => ({}),
     UpgradeResourceState: ({ raw_state: state }) => ({
       upgraded_state: encode(JSON.parse(state.json.toString()) as Value),

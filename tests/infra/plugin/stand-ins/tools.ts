@@ -3,6 +3,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure.ts';
 
 export interface Answer {
   /** How the call begins, such as `gcloud auth list` or `terraform gcp apply`. */
@@ -50,6 +51,7 @@ const IN_ORDER: readonly Answer[] = [
   { to: 'az account show', stdout: `${SUBSCRIPTION}\tsomebody@example.com` },
   { to: 'az account list', stdout: SUBSCRIPTION },
   { to: 'az account get-access-token', stdout: '2026-11-21 13:00:00' },
+  { to: 'az provider list', stdout: RESOURCE_PROVIDERS.join('\n') },
   { to: 'az functionapp list-flexconsumption-locations', stdout: 'eastus\nWest Europe' },
   { to: 'az functionapp config appsettings list', stdout: '' },
   { to: 'az rest --method get', stdout: JSON.stringify({ value: ['read', 'write', 'admin'].map(resolved) }) },

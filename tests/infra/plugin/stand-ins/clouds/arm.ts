@@ -1,6 +1,7 @@
 // Azure Resource Manager in memory: resources under ids that contain their parents', locks, registered resource providers, role assignments
 // at a scope, access policies and secrets of key vaults. Only what a deployment of this project depends on.
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
+import { RESOURCE_PROVIDERS } from '../../../../../infra/plugin/clouds/azure.ts';
 import { replacedBy } from './force-new.ts';
 import { Sites, type Surroundings } from './sites.ts';
 
@@ -29,7 +30,7 @@ export class Arm implements Cloud, Surroundings {
   readonly resources = new Map<string, Resource>();
   /** By the id of the secret. */
   readonly #secrets = new Map<string, string>();
-  readonly registered = new Set(['Microsoft.Authorization', ...Object.values(NAMESPACES)]);
+  readonly registered = new Set<string>(RESOURCE_PROVIDERS);
   readonly sites = new Sites(this);
   /** Object id of whoever is logged in. */
   caller = 'aaaaaaaa-0000-0000-0000-000000000001';
@@ -51,6 +52,11 @@ export class Arm implements Cloud, Surroundings {
     };
     return answers[attribute];
   };
+
+  configure(config: Readonly<Values>): void {
+    for (const namespace of (config['resource_providers_to_register'] as string[] | null) ?? [])
+      this.registered.add(namespace);
+  }
 
   put(type: string, before: Readonly<Values> | null, after: Readonly<Values>, config: Readonly<Values>): void {
     const id = textOf(after, 'id');

@@ -49,6 +49,8 @@ export class Google implements Cloud {
     return answers[attribute];
   };
 
+  configure(): void {}
+
   put(type: string, before: Readonly<Values> | null, after: Readonly<Values>, config: Readonly<Values>): void {
     const id =
       type === VERSION ? `${textOf(after, 'secret')}/versions/${textOf(after, 'version')}` : textOf(after, 'id');
