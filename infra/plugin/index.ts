@@ -12,6 +12,7 @@ import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
 import { changeKeys } from './commands/keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
+import { checkHandlers } from './context/handlers.ts';
 import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
 import {
   DeployError,
@@ -20,6 +21,7 @@ import {
   type Settings,
   settingsOf,
 } from './context/settings.ts';
+import { meantText, withMeaning } from './context/spelling.ts';
 import { run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import type { Patience } from './stack/patience.ts';
@@ -34,7 +36,10 @@ interface Serverless {
     readonly package: { readonly path?: string };
   };
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
+  /** serverless.yml, resolved. */
+  readonly configurationInput: { readonly params?: Readonly<Record<string, object>> };
   readonly configSchemaHandler: {
+    handleErrorMessages(messages: readonly string[]): void;
     defineProvider(name: string, schema: object): void;
     defineFunctionEvent(provider: string, name: string, schema: object): void;
   };
@@ -50,6 +55,8 @@ interface Options {
   readonly add?: boolean;
   readonly retire?: boolean;
   readonly full?: boolean;
+  /** `--param name=value`, each. */
+  readonly param?: readonly string[];
   /** Seconds, as text. */
   readonly wait?: string | null;
 }
@@ -101,6 +108,8 @@ export default class StowagePlugin {
     serverless.setProvider(PROVIDER, this);
     serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
+    this.#explainErrors();
+    this.#checkParams();
     this.hooks = {
       // Set early: the framework would otherwise make a zip of the whole folder.
       'before:package:createDeploymentArtifacts': () => this.#package(),
@@ -120,8 +129,30 @@ export default class StowagePlugin {
     };
   }
 
+  /** The framework says what is wrong where; what was meant is added. */
+  #explainErrors(): void {
+    const handler = this.#serverless.configSchemaHandler;
+    const show = handler.handleErrorMessages.bind(handler);
+    handler.handleErrorMessages = (messages) => show(messages.map(withMeaning));
+  }
+
+  /** The framework takes every --param, and nobody reads one that serverless.yml does not declare. */
+  #checkParams(): void {
+    const declared = Object.values(this.#serverless.configurationInput.params ?? {}).flatMap((one) => Object.keys(one));
+    for (const param of this.#options.param ?? []) {
+      const [name] = param.split('=');
+      if (declared.includes(name!)) continue;
+      const meant = meantText(name!, [...new Set(declared)]);
+      throw new this.#serverless.classes.Error(
+        `--param ${param}: there is no such parameter; ${meant}`,
+        'STOWAGE_PARAM',
+      );
+    }
+  }
+
   async #package(): Promise<void> {
     await this.#with(async ({ settings, log }) => {
+      checkHandlers(settings);
       const packaged = await packageFunctions(settings.outDir, settings.functions, settings.clouds);
       log(sizesText(packaged));
       for (const [name, one] of Object.entries(this.#serverless.service.functions))

@@ -2,7 +2,7 @@
 // Interrupted anywhere, or failed, the same command goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/settings.ts';
 import { bringUp } from '../stack/bring-up.ts';
 import { keysToKeep, newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
@@ -46,7 +46,7 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
     try {
       endpoints.push(await deployOne(plan, context, options));
     } catch (error) {
-      throw new DeployError(`${messageOf(error)}\n${progressText(stacks, endpoints)}`, { cause: error });
+      throw new DeployError(`${messageOf(error)}\n${progressText(settings, stacks, endpoints)}`, { cause: error });
     }
   }
   const file = await writeEndpoints(settings, endpoints);
@@ -99,12 +99,12 @@ async function deployOne(
   return endpoint;
 }
 
-function progressText(stacks: readonly Stack[], done: readonly CloudEndpoint[]): string {
+function progressText({ stage }: Settings, stacks: readonly Stack[], done: readonly CloudEndpoint[]): string {
   const at = done.length;
   const list = stacks.map(
     ({ side }, index) => `${side.cloud}: ${index < at ? 'deployed' : index === at ? 'begun' : 'not begun'}`,
   );
-  return `${list.join('; ')}. The same command goes on from here.`;
+  return `${list.join('; ')}. Once that is mended, the same command goes on from here:\n  npx serverless deploy --stage ${stage}`;
 }
 
 function messageOf(error: unknown): string {

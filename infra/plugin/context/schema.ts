@@ -20,16 +20,24 @@ const AZURE_REGIONS = words(`
   uksouth ukwest westcentralus westeurope westindia westus westus2 westus3
 `);
 
-const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$` };
+const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$`, description: 'an e-mail address' };
 const CLOUDS = { enum: ['gcp', 'azure'] };
 /** Checked here because the clouds would report it much later. */
 const INSTANCES = { type: 'integer', minimum: 1, maximum: 1_000 };
 
 const gcp = object({
-  project: { type: 'string', pattern: '^([a-z][a-z0-9-]{4,28}[a-z0-9])?$' },
+  project: {
+    type: 'string',
+    pattern: '^([a-z][a-z0-9-]{4,28}[a-z0-9])?$',
+    description: 'the id of a project: 6 to 30 lower-case letters, digits and hyphens; or empty',
+  },
   region: { enum: GCP_REGIONS },
   databaseLocation: { enum: ['', 'nam5', 'nam7', 'eur3', ...GCP_REGIONS] },
-  namespace: { type: 'string', pattern: String.raw`^[0-9A-Za-z._-]{0,100}$` },
+  namespace: {
+    type: 'string',
+    pattern: String.raw`^[0-9A-Za-z._-]{0,100}$`,
+    description: 'at most 100 letters, digits, dots, hyphens and underscores',
+  },
   invokers: {
     type: 'array',
     items: { type: 'string', pattern: String.raw`^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$` },
@@ -37,9 +45,17 @@ const gcp = object({
 });
 
 const azure = object({
-  subscription: { type: 'string', pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$' },
+  subscription: {
+    type: 'string',
+    pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$',
+    description: 'the id of a subscription, in lower case; or empty',
+  },
   region: { enum: AZURE_REGIONS },
-  table: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9]{2,62}$' },
+  table: {
+    type: 'string',
+    pattern: '^[A-Za-z][A-Za-z0-9]{2,62}$',
+    description: '3 to 63 letters and digits, the first a letter',
+  },
   replication: { enum: ['LRS', 'ZRS', 'GRS', 'GZRS'] },
 });
 
@@ -47,7 +63,11 @@ export const PROVIDER_SCHEMA = {
   provider: {
     properties: {
       // Names of both clouds are made of it, and the shortest of them allows 10 characters.
-      stage: { type: 'string', pattern: '^[a-z][a-z0-9]{0,9}$' },
+      stage: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9]{0,9}$',
+        description: '1 to 10 lower-case letters and digits, the first a letter',
+      },
       cloud: { enum: ['gcp', 'azure', 'both'] },
       gcp,
       azure,
@@ -60,16 +80,28 @@ export const PROVIDER_SCHEMA = {
       }),
       budget: object({
         amount: { type: 'integer', minimum: 1 },
-        billingAccount: { type: 'string', pattern: '^[0-9A-F]{6}(-[0-9A-F]{6}){2}$' },
+        billingAccount: {
+          type: 'string',
+          pattern: '^[0-9A-F]{6}(-[0-9A-F]{6}){2}$',
+          description: 'the id of a billing account, like 000000-000000-000000',
+        },
         email: EMAIL,
-        since: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-01$` },
+        since: {
+          type: 'string',
+          pattern: String.raw`^\d{4}-\d{2}-01$`,
+          description: 'the first day of a month, like 2026-11-01',
+        },
       }),
     },
     required: ['stage', 'cloud', 'gcp', 'azure', 'store', 'peers'],
   },
   function: {
     properties: {
-      handler: { type: 'string', pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$` },
+      handler: {
+        type: 'string',
+        pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$`,
+        description: 'the path of a .ts file, with {cloud} for gcp and azure',
+      },
       timeoutSeconds: { type: 'integer', minimum: 1, maximum: 230 },
       memoryMb: { enum: [512, 2_048, 4_096] },
       concurrency: INSTANCES,

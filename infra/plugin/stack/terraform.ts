@@ -122,8 +122,9 @@ export class Terraform {
     if (ended.code !== 0) {
       const said = ended.stderr || ended.stdout;
       const seen = isShown ? 'see above' : lastLines(said);
-      const next = hintFor(this.#cloud, said);
-      const hint = next === undefined ? '' : `\n${next}`;
+      const next =
+        hintFor(this.#cloud, said) ?? (isShown ? 'Mend it, then give the same command: it goes on from there.' : '');
+      const hint = next === '' ? '' : `\n${next}`;
       throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}${hint}`, said);
     }
     return ended;

@@ -184,7 +184,7 @@ describe('deploy', () => {
   test('after a failed apply says how far it came, and the same command goes on', async () => {
     await machine.tools.answer({ to: 'terraform azure apply', code: 1, stderr: 'Error: quota exceeded' });
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(
-      'gcp: deployed; azure: begun. The same command goes on from here.',
+      'gcp: deployed; azure: begun. Once that is mended, the same command goes on from here:\n  npx serverless deploy --stage dev',
     );
     await machine.tools.calls();
     await machine.tools.answer();

@@ -72,8 +72,27 @@ describe('serverless', () => {
   test.each<readonly [string, (yml: string) => string, readonly string[]]>([
     [
       'unknown keys',
-      (yml) => yml.replace('peers:', 'friends: []\n  peers:').replace('memoryMb: 2048', 'memory: 2048'),
-      ["unrecognized property 'friends'", "unrecognized property 'memory'", "required property 'memoryMb'"],
+      (yml) =>
+        yml
+          .replace('peers:', 'friends: []\n  alert: {}\n  budgett: {}\n  peers:')
+          .replace('memoryMb: 2048', 'memory: 2048'),
+      [
+        "unrecognized property 'friends'; there are stage, cloud, gcp,",
+        "unrecognized property 'alert'; did you mean alerts?",
+        "unrecognized property 'budgett'; did you mean budget?",
+        "unrecognized property 'memory'; did you mean memoryMb?",
+        "required property 'memoryMb'",
+      ],
+    ],
+    [
+      'a size that no platform has',
+      (yml) => yml.replace('memoryMb: 2048', 'memoryMb: 1024'),
+      ["at 'functions.records.memoryMb': must be equal to one of the allowed values [512, 2048, 4096]"],
+    ],
+    [
+      'a handler without its file',
+      (yml) => yml.replace('/records.ts', '/recordz.ts'),
+      ['functions.records.handler: there is no file functions/gcp/recordz.ts\n'],
     ],
     [
       'wrong types',
@@ -87,6 +106,14 @@ describe('serverless', () => {
     const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
     expect(code).toBe(1);
     for (const part of parts) expect(output).toContain(part);
+    expect(output).not.toMatch(/^ +at .*:\d+:\d+/m);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  test('refuses a parameter that nobody reads', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('deploy', '--param', 'clod=gcp');
+    expect(code).toBe(1);
+    expect(output).toContain('--param clod=gcp: there is no such parameter; did you mean cloud?');
     expect(await tools.calls()).toEqual([]);
   });
 
