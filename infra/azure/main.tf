@@ -97,6 +97,7 @@ module "functions" {
   table         = var.table
   functions     = var.functions
   timeout_ms    = var.timeout_ms
+  deployers     = var.deployers
   keys          = var.keys
   keys_version  = var.keys_version
   alerts        = var.alerts

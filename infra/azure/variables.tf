@@ -105,6 +105,12 @@ variable "timeout_ms" {
   default     = 25000
 }
 
+variable "deployers" {
+  description = "Who deploys, as object ids: may read and write the app keys. Empty: whoever applies. `npx serverless deploy` keeps those that were there."
+  type        = list(string)
+  default     = []
+}
+
 variable "keys" {
   description = "App keys of the roles read, write and admin: one each, or two separated by a comma. At least 16 characters. Written to Key Vault when keys_version changes, and kept neither in the plan nor in the state. Example: TF_VAR_keys='{\"read\":\"...\",\"write\":\"...\",\"admin\":\"...\"}'"
   type        = map(string)

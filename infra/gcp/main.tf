@@ -74,6 +74,7 @@ module "functions" {
   functions    = var.functions
   timeout_ms   = var.timeout_ms
   invokers     = var.invokers
+  deployers    = var.deployers
   keys         = var.keys
   keys_version = var.keys_version
   alerts       = var.alerts

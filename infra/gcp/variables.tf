@@ -85,6 +85,12 @@ variable "invokers" {
   }
 }
 
+variable "deployers" {
+  description = "Who deploys, as IAM members: may read the app keys. `npx serverless deploy` keeps those that were there."
+  type        = list(string)
+  default     = []
+}
+
 variable "keys" {
   description = "App keys of the roles read, write and admin: one each, or two separated by a comma. At least 16 characters. Written to Secret Manager when keys_version changes, and kept neither in the plan nor in the state. Example: TF_VAR_keys='{\"read\":\"...\",\"write\":\"...\",\"admin\":\"...\"}'"
   type        = map(string)

@@ -54,10 +54,17 @@ resource "azurerm_key_vault" "keys" {
   rbac_authorization_enabled = false
 }
 
+locals {
+  deployers = toset(length(var.deployers) > 0 ? var.deployers : [data.azurerm_client_config.deployer.object_id])
+}
+
+# Of each deployer: Terraform reads and writes the keys with the right of whoever applies.
 resource "azurerm_key_vault_access_policy" "deployer" {
+  for_each = local.deployers
+
   key_vault_id       = azurerm_key_vault.keys.id
   tenant_id          = data.azurerm_client_config.deployer.tenant_id
-  object_id          = data.azurerm_client_config.deployer.object_id
+  object_id          = each.value
   secret_permissions = ["Get", "Set", "Delete", "Purge", "Recover"]
 }
 

@@ -11,6 +11,10 @@ output "resource_group" {
   value = azurerm_resource_group.functions.name
 }
 
+output "deployers" {
+  value = sort(local.deployers)
+}
+
 output "upload" {
   value = {
     for name, app in azurerm_function_app_flex_consumption.this : name =>

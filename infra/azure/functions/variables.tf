@@ -42,6 +42,10 @@ variable "timeout_ms" {
   type = number
 }
 
+variable "deployers" {
+  type = list(string)
+}
+
 variable "keys" {
   type      = map(string)
   ephemeral = true

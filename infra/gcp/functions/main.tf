@@ -138,6 +138,17 @@ resource "google_secret_manager_secret_iam_member" "run" {
   member    = google_service_account.run.member
 }
 
+# A deployment reads the keys that callers have, and tries the functions out with them.
+resource "google_secret_manager_secret_iam_member" "deployer" {
+  for_each = {
+    for pair in setproduct(keys(google_secret_manager_secret.keys), var.deployers) : "${pair[0]} ${pair[1]}" => { role = pair[0], member = pair[1] }
+  }
+
+  secret_id = google_secret_manager_secret.keys[each.value.role].id
+  role      = "roles/secretmanager.secretAccessor"
+  member    = each.value.member
+}
+
 # --- functions --------------------------------------------------------------------------------------------------------------------
 
 resource "google_cloudfunctions2_function" "this" {

@@ -38,6 +38,10 @@ variable "timeout_ms" {
   type = number
 }
 
+variable "deployers" {
+  type = list(string)
+}
+
 variable "invokers" {
   type = list(string)
 }

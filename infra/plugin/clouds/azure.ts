@@ -76,11 +76,11 @@ export const azure: CloudSide = {
       );
       return { place: settings.azure.subscription, who: '' };
     }
-    await checkSubscription(run, subscription, settings, missing);
-    return { place: subscription, who: who ?? '' };
+    const principal = await checkSubscription(run, subscription, settings, missing);
+    return { place: subscription, who: who ?? '', ...(principal === undefined ? {} : { principal }) };
   },
 
-  variables(settings, { place }) {
+  variables(settings, { place }, deployers) {
     const { table, replication } = settings.azure;
     const { budget } = settings;
     return {
@@ -90,6 +90,7 @@ export const azure: CloudSide = {
       resource_providers: [],
       table,
       replication,
+      deployers,
       budget: budget === undefined ? null : { email: budget.email, amount: budget.amount, since: budget.since },
     };
   },
@@ -135,15 +136,16 @@ export const azure: CloudSide = {
   },
 };
 
+/** Gives the object id of whoever is logged in. */
 async function checkSubscription(
   run: Run,
   id: string,
   { azure: { region } }: Settings,
   missing: Missing[],
-): Promise<void> {
+): Promise<string | undefined> {
   const place = ['--subscription', id];
   const [token, regions, registered] = await Promise.all([
-    asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'expiresOn', '--output', 'tsv']),
+    asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'accessToken', '--output', 'tsv']),
     asked(run, 'az', [
       'functionapp',
       'list-flexconsumption-locations',
@@ -165,7 +167,7 @@ async function checkSubscription(
   ]);
   if (token === undefined) {
     missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
-    return;
+    return undefined;
   }
   const present = new Set((registered ?? '').split(/\s+/));
   for (const namespace of RESOURCE_PROVIDERS.filter((one) => !present.has(one))) {
@@ -178,6 +180,17 @@ async function checkSubscription(
       what: `Flex Consumption in ${region}`,
       fix: `--param azureRegion=REGION with one of ${names.filter((name) => name !== '').join(', ')}`,
     });
+  }
+  return objectIdIn(token);
+}
+
+/** The claim by which Azure's own roles and policies know the caller; people, and principals that may not read the directory, have it too. */
+function objectIdIn(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { oid?: unknown };
+    return typeof claims.oid === 'string' ? claims.oid : undefined;
+  } catch {
+    return undefined;
   }
 }
 

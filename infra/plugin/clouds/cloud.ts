@@ -10,6 +10,8 @@ export interface Account {
   readonly place: string;
   /** For people. */
   readonly who: string;
+  /** As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not known. */
+  readonly principal?: string;
 }
 
 /** Something that is missing, and the command that mends it. */
@@ -65,7 +67,7 @@ export interface CloudSide {
   /** Checks everything at once, and pushes all that is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
-  variables(settings: Settings, account: Account): Record<string, unknown>;
+  variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
   /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
   /** Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are not known everywhere at once. */

@@ -50,10 +50,10 @@ export const gcp: CloudSide = {
       missing.push({ what: 'the Google Cloud project to use', fix: 'gcloud config set project PROJECT_ID' });
     }
     if (who !== undefined && project !== undefined) await checkProject(run, project, missing);
-    return { place: project ?? '', who: who ?? '' };
+    return { place: project ?? '', who: who ?? '', ...(who === undefined ? {} : { principal: memberOf(who) }) };
   },
 
-  variables(settings, { place, who }) {
+  variables(settings, { place }, deployers) {
     const { databaseLocation, namespace, invokers } = settings.gcp;
     const { budget } = settings;
     return {
@@ -61,7 +61,8 @@ export const gcp: CloudSide = {
       project: place,
       database_location: databaseLocation,
       namespace,
-      invokers: [...new Set(invokers.map((invoker) => (invoker === 'deployer' ? memberOf(who) : invoker)))],
+      deployers,
+      invokers: [...new Set(invokers.flatMap((invoker) => (invoker === 'deployer' ? deployers : [invoker])))],
       budget: budget === undefined ? null : { billing_account: budget.billingAccount, amount: budget.amount },
     };
   },

@@ -21,10 +21,6 @@ const HINTS: Readonly<Record<Cloud, readonly Hint[]>> = {
       'An API is off, or was switched on a moment ago: the same command goes on in a minute.',
     ],
     [
-      /quota|RESOURCE_EXHAUSTED/i,
-      'A quota is used up. Ask for more at https://console.cloud.google.com/iam-admin/quotas, or lower instancesMax in serverless.yml.',
-    ],
-    [
       /build failed|missing permission on the build/i,
       'The build failed. Its log: gcloud builds list --region=REGION, then gcloud builds log ID.',
     ],
@@ -45,10 +41,6 @@ const HINTS: Readonly<Record<Cloud, readonly Hint[]>> = {
     [
       /ScopeLocked/,
       'A lock holds something that is to be deleted. Locks of others stay: az lock list shows them. The data’s own goes with --delete-data.',
-    ],
-    [
-      /quota|SubscriptionIsOverQuota/i,
-      'A quota is used up. Ask for more in the portal under Quotas, or lower instancesMax in serverless.yml.',
     ],
     [
       /AlreadyTaken|is already in use|NameNotAvailable/,

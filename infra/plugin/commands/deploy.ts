@@ -7,7 +7,7 @@ import { bringUp } from '../stack/bring-up.ts';
 import { keysToKeep, newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
-import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import { deleteAll } from '../stack/take-down.ts';
 import type { Planned } from '../stack/terraform.ts';
 import { confirm, dataLosses, functionsText, refuseDataLoss } from './agree.ts';
@@ -55,13 +55,23 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
 }
 
 async function planOf(stack: Stack, context: Context, { isPlanOnly }: DeployOptions): Promise<Planned> {
-  const { side, account, terraform } = stack;
+  const { side, terraform } = stack;
   context.log(`\n${side.cloud}: plan`);
-  const { endpoint, keysVersion } = await presentOf(stack);
-  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion };
+  const present = await presentOf(stack);
+  const variables = variablesOf(stack, context.settings, present);
+  warnUnnamed(stack, context);
   // A plan alone needs no access to the secrets, which it does not show.
-  const keys = isPlanOnly ? newKeys() : await keysToKeep(context, endpoint);
+  const keys = isPlanOnly ? newKeys() : await keysToKeep(context, present.endpoint);
   return await terraform.plan(variables, keys);
+}
+
+/** A list of deployers without whoever deploys may be right: a group in it may hold them. */
+function warnUnnamed({ side: { cloud }, account: { who, principal } }: Stack, { settings, log }: Context): void {
+  const named = settings[cloud].deployers;
+  if (named.length === 0 || principal === undefined || named.includes(principal)) return;
+  log(
+    `${cloud}: ${who} (${principal}) is not in provider.${cloud}.deployers: unless a group there holds you, your requests are refused`,
+  );
 }
 
 /** Asks, if functions or data would be taken away. */

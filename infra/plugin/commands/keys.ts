@@ -8,7 +8,7 @@ import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../
 import { bringUp } from '../stack/bring-up.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import type { Patience } from '../stack/patience.ts';
-import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { openStacks, type Present, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';
 import { confirm, functionsText, refuseDataLoss } from './agree.ts';
 import { smoke } from './smoke.ts';
@@ -22,7 +22,7 @@ export interface KeysOptions extends Patience {
 interface Keyed {
   readonly stack: Stack;
   readonly endpoint: CloudEndpoint;
-  readonly keysVersion: number;
+  readonly state: Present;
   readonly present: PresentKeys;
 }
 
@@ -48,11 +48,12 @@ const DONE = {
 
 async function keyed(stack: Stack, context: Context): Promise<Keyed> {
   const { cloud } = stack.side;
-  const { endpoint, keysVersion } = await presentOf(stack);
+  const state = await presentOf(stack);
+  const { endpoint } = state;
   if (endpoint === undefined) throw new DeployError(`${cloud}: no functions are deployed`);
   const present = await presentKeys(context, endpoint);
   context.log(`${cloud}: ${ROLES.map((role) => `${role} ${present[role].length}`).join(', ')} valid`);
-  return { stack, endpoint, keysVersion, present };
+  return { stack, endpoint, state, present };
 }
 
 function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
@@ -66,13 +67,13 @@ function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
 }
 
 async function replace(
-  { stack, keysVersion }: Keyed,
+  { stack, state }: Keyed,
   context: Context,
   keys: AppKeys,
   { isConfirmed = false, ...patience }: Omit<KeysOptions, 'step'>,
 ): Promise<CloudEndpoint> {
-  const { side, account, terraform } = stack;
-  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion + 1 };
+  const { terraform } = stack;
+  const variables = variablesOf(stack, context.settings, { ...state, keysVersion: state.keysVersion + 1 });
   const replan = (): Promise<Planned> => terraform.plan(variables, keys);
   const planned = await replan();
   // A plan for new keys applies whatever else has changed in serverless.yml.

@@ -3,7 +3,7 @@
 import type { Context } from '../context/context.ts';
 import { newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import { deleteAll } from '../stack/take-down.ts';
 import { confirm, refuseDataLoss } from './agree.ts';
 
@@ -35,14 +35,9 @@ export async function remove(context: Context, options: RemoveOptions): Promise<
 
 /** Takes the functions down, and leaves the data where it is. */
 async function takeDown(stack: Stack, { settings }: Context): Promise<void> {
-  const { side, account, terraform } = stack;
-  const variables = {
-    ...side.variables(settings, account),
-    keys_version: (await presentOf(stack)).keysVersion,
-    data_only: true,
-  };
-  const planned = await terraform.plan(variables, newKeys());
+  const variables = { ...variablesOf(stack, settings, await presentOf(stack)), data_only: true };
+  const planned = await stack.terraform.plan(variables, newKeys());
   // A plan without functions applies whatever else has changed in serverless.yml.
   refuseDataLoss(stack, planned);
-  await terraform.apply(planned);
+  await stack.terraform.apply(planned);
 }

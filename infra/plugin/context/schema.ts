@@ -25,6 +25,12 @@ const CLOUDS = { enum: ['gcp', 'azure'] };
 /** Checked here because the clouds would report it much later. */
 const INSTANCES = { type: 'integer', minimum: 1, maximum: 1_000 };
 
+const MEMBER = {
+  type: 'string',
+  pattern: String.raw`^(user|group|serviceAccount):[^@*\s]+@[^@*\s]+$`,
+  description: 'user:, group: or serviceAccount: and an address',
+};
+
 const gcp = object({
   project: {
     type: 'string',
@@ -38,6 +44,7 @@ const gcp = object({
     pattern: String.raw`^[0-9A-Za-z._-]{0,100}$`,
     description: 'at most 100 letters, digits, dots, hyphens and underscores',
   },
+  deployers: { type: 'array', items: MEMBER },
   invokers: {
     type: 'array',
     items: { type: 'string', pattern: String.raw`^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$` },
@@ -57,6 +64,14 @@ const azure = object({
     description: '3 to 63 letters and digits, the first a letter',
   },
   replication: { enum: ['LRS', 'ZRS', 'GRS', 'GZRS'] },
+  deployers: {
+    type: 'array',
+    items: {
+      type: 'string',
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'an object id, in lower case',
+    },
+  },
 });
 
 export const PROVIDER_SCHEMA = {

@@ -21,6 +21,8 @@ export interface ProviderSettings {
     readonly databaseLocation: string;
     readonly namespace: string;
     readonly invokers: readonly string[];
+    /** IAM members. Empty: whoever has deployed the stage so far, and whoever does. */
+    readonly deployers: readonly string[];
   };
   readonly azure: {
     /** Empty: the one that az is set to. */
@@ -28,6 +30,8 @@ export interface ProviderSettings {
     readonly region: string;
     readonly table: string;
     readonly replication: string;
+    /** Object ids. Empty: whoever has deployed the stage so far, and whoever does. */
+    readonly deployers: readonly string[];
   };
   readonly store: { readonly timeoutMs: number };
   readonly peers: readonly Cloud[];

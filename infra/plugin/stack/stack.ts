@@ -1,9 +1,11 @@
 // One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command begins by opening the stacks it is for.
+import { z } from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import { gcp } from '../clouds/gcp.ts';
 import type { Context } from '../context/context.ts';
+import type { Settings } from '../context/settings.ts';
 import { prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';
 
@@ -49,10 +51,29 @@ export interface Present {
   readonly endpoint: CloudEndpoint | undefined;
   /** 1 before the first deployment. */
   readonly keysVersion: number;
+  /** Who has deployed so far. */
+  readonly deployers: readonly string[];
 }
 
 export async function presentOf({ side, account, terraform }: Stack): Promise<Present> {
   const outputs = await terraform.outputs();
   const version = outputs['keys_version'];
-  return { endpoint: side.endpoint(outputs, account), keysVersion: typeof version === 'number' ? version : 1 };
+  const deployers = z.array(z.string()).catch([]).parse(outputs['deployers']);
+  return {
+    endpoint: side.endpoint(outputs, account),
+    keysVersion: typeof version === 'number' ? version : 1,
+    deployers,
+  };
+}
+
+/** Terraform's variables for the stage as it is to be. */
+export function variablesOf({ side, account }: Stack, settings: Settings, present: Present): Record<string, unknown> {
+  const deployers = deployersOf(settings[side.cloud].deployers, present.deployers, account.principal);
+  return { ...side.variables(settings, account, deployers), keys_version: present.keysVersion };
+}
+
+/** Those who are named, and nobody else; or, while nobody is, those who have deployed and whoever does. */
+function deployersOf(named: readonly string[], present: readonly string[], own: string | undefined): readonly string[] {
+  if (named.length > 0) return named;
+  return [...new Set(own === undefined ? present : [...present, own])].sort();
 }

@@ -12,7 +12,7 @@ const REPEAT_AFTER_MS = 60_000;
 /** Throws a DeployError if something is left. */
 export async function deleteAll(context: Context, { side, account, terraform }: Stack): Promise<void> {
   // Without the functions nothing has to be packaged.
-  const variables = { ...side.variables(context.settings, account), data_only: true, allow_data_deletion: true };
+  const variables = { ...side.variables(context.settings, account, []), data_only: true, allow_data_deletion: true };
   await side.unprotect(context.run, await terraform.resources());
   const destroy = (): Promise<void> => terraform.destroy(variables, newKeys());
   await patiently(context, `${side.cloud}: something is left`, destroy, {

@@ -121,6 +121,24 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     );
   });
 
+  test('a second person deploys once the first has named both, and takes no right away', async () => {
+    await deploy(machine.contextOf(), NOW);
+    const first = machine.arm.caller;
+    const second = 'aaaaaaaa-0000-0000-0000-000000000002';
+    machine.arm.caller = second;
+    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('provider.azure.deployers');
+    machine.arm.caller = first;
+    const both = machine.contextOf(azureWith({ deployers: [first, second] }));
+    await deploy(both, NOW);
+    machine.arm.caller = second;
+    await deploy(both, NOW);
+    // With nobody named, those who have deployed stay.
+    await deploy(machine.contextOf(), NOW);
+    machine.arm.caller = first;
+    await deploy(machine.contextOf(), NOW);
+    expect(machine.said.join('\n').match(/azure: healthy/g)).toHaveLength(5);
+  });
+
   test('remove leaves the data under its lock, and the next deployment finds it', async () => {
     await deploy(machine.contextOf(), NOW);
     records().set(RECORD, '"ada"');
@@ -232,6 +250,24 @@ describe.skipIf(!hasTerraform)('on Google Cloud', () => {
     const applied = machine.sandbox.provider.applied.length;
     await deploy(machine.contextOf(), NOW);
     expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
+  });
+
+  test('a second person deploys, and the first one still may', async () => {
+    await deploy(machine.contextOf(), NOW);
+    const first = machine.google.caller;
+    machine.google.caller = 'another@example.com';
+    await deploy(machine.contextOf(), NOW);
+    machine.google.caller = first;
+    await deploy(machine.contextOf(), NOW);
+    expect(machine.google.invokersOf('stowage-dev-records')).toEqual([`user:${first}`, 'user:another@example.com']);
+  });
+
+  test('deployers who are named are all there are', async () => {
+    await deploy(machine.contextOf(), NOW);
+    machine.google.caller = 'another@example.com';
+    const named = machine.contextOf(gcpWith({ deployers: ['user:another@example.com'] }));
+    await deploy(named, NOW);
+    expect(machine.google.invokersOf('stowage-dev-records')).toEqual(['user:another@example.com']);
   });
 
   test('an apply that fails for another reason is not repeated', async () => {

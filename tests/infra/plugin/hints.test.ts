@@ -4,7 +4,6 @@ import { hintFor } from '../../../infra/plugin/clouds/hints.ts';
 
 test.each([
   ['gcp', 'Error 403: Cloud Run Admin API has not been used in project 1 before or it is disabled.', 'in a minute'],
-  ['gcp', 'Error 429: Quota exceeded for total allowable CPU per project per region.', 'lower instancesMax'],
   ['gcp', 'Build failed with status: FAILURE', 'gcloud builds log'],
   ['gcp', 'Error 403: The caller does not have permission, forbidden', 'roles/owner'],
   ['azure', 'The user does not have secrets get permission on key vault', 'provider.azure.deployers'],

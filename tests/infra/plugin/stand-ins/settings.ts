@@ -10,8 +10,15 @@ export const FUNCTION_SETTINGS = {
 export const PROVIDER_SETTINGS: ProviderSettings = {
   stage: 'dev',
   cloud: 'both',
-  gcp: { project: '', region: 'us-central1', databaseLocation: '', namespace: '', invokers: ['deployer'] },
-  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS' },
+  gcp: {
+    project: '',
+    region: 'us-central1',
+    databaseLocation: '',
+    namespace: '',
+    deployers: [],
+    invokers: ['deployer'],
+  },
+  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', deployers: [] },
   store: { timeoutMs: 25_000 },
   peers: ['gcp', 'azure'],
 };
