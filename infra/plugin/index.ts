@@ -21,7 +21,7 @@ import {
   type Settings,
   settingsOf,
 } from './context/settings.ts';
-import { meantText, withMeaning } from './context/spelling.ts';
+import { unknownParamText, withMeaning } from './context/spelling.ts';
 import { run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import type { Patience } from './stack/patience.ts';
@@ -136,18 +136,11 @@ export default class StowagePlugin {
     handler.handleErrorMessages = (messages) => show(messages.map(withMeaning));
   }
 
-  /** The framework takes every --param, and nobody reads one that serverless.yml does not declare. */
+  /** The framework takes every --param. */
   #checkParams(): void {
-    const declared = Object.values(this.#serverless.configurationInput.params ?? {}).flatMap((one) => Object.keys(one));
-    for (const param of this.#options.param ?? []) {
-      const [name] = param.split('=');
-      if (declared.includes(name!)) continue;
-      const meant = meantText(name!, [...new Set(declared)]);
-      throw new this.#serverless.classes.Error(
-        `--param ${param}: there is no such parameter; ${meant}`,
-        'STOWAGE_PARAM',
-      );
-    }
+    const { params = {} } = this.#serverless.configurationInput;
+    const message = unknownParamText(this.#options.param ?? [], params);
+    if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
   async #package(): Promise<void> {

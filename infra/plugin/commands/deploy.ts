@@ -94,7 +94,11 @@ async function deployOne(
   options: DeployOptions,
 ): Promise<CloudEndpoint> {
   const { side } = stack;
-  const replan = (): Promise<Planned> => planOf(stack, context, options);
+  const replan = async (): Promise<Planned> => {
+    const again = await planOf(stack, context, options);
+    refuseDataLoss(stack, again);
+    return again;
+  };
   let plan = planned;
   if (dataLosses(stack, planned).length > 0) {
     context.log(`\n${side.cloud}: delete`);

@@ -74,10 +74,13 @@ async function replace(
 ): Promise<CloudEndpoint> {
   const { terraform } = stack;
   const variables = variablesOf(stack, context.settings, { ...state, keysVersion: state.keysVersion + 1 });
-  const replan = (): Promise<Planned> => terraform.plan(variables, keys);
-  const planned = await replan();
   // A plan for new keys applies whatever else has changed in serverless.yml.
-  refuseDataLoss(stack, planned);
+  const replan = async (): Promise<Planned> => {
+    const again = await terraform.plan(variables, keys);
+    refuseDataLoss(stack, again);
+    return again;
+  };
+  const planned = await replan();
   const functions = functionsText(stack, planned);
   if (functions !== '') {
     context.log(`This takes functions away; callers are refused until they are back:\n${functions}`);

@@ -24,8 +24,19 @@ export function withMeaning(message: string): string {
   return description === undefined ? message : `at '${formed!}': has to be ${description}`;
 }
 
+/** What is wrong with a `name=value` that serverless.yml declares for no stage, so that nobody reads it; undefined if all are declared. */
+export function unknownParamText(
+  given: readonly string[],
+  declared: Readonly<Record<string, object>>,
+): string | undefined {
+  const known = [...new Set(Object.values(declared).flatMap((ofStage) => Object.keys(ofStage)))];
+  const unknown = given.find((param) => !known.includes(param.split('=')[0]!));
+  if (unknown === undefined) return undefined;
+  return `--param ${unknown}: there is no such parameter; ${meantText(unknown.split('=')[0]!, known)}`;
+}
+
 /** `did you mean alerts?`, or all there are, if none is like it. */
-export function meantText(name: string, known: readonly string[]): string {
+function meantText(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((one) => ({ one, distance: distanceOf(name.toLowerCase(), one.toLowerCase()) }))
     .filter(({ one, distance }) => distance <= Math.max(2, one.length / 3))

@@ -34,7 +34,9 @@ export async function patiently<Result>(
       if (error instanceof Interrupted || !isPassing(error)) throw error;
       const message = error instanceof Error ? error.message : String(error);
       if (clock.nowMs() + pauseMs > deadlineMs) throw new DeployError(`${failed}: ${message}`, { cause: error });
-      if (round === 1) log(`not there yet (${message}); trying for up to ${patienceMs / 60_000} minutes`);
+      // What to do about it follows in further lines, and is not to be done yet.
+      if (round === 1)
+        log(`not there yet (${message.split('\n')[0]!}); trying again for up to ${patienceMs / 60_000} minutes`);
       await clock.sleep(pauseMs);
     }
   }

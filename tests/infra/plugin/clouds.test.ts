@@ -226,6 +226,7 @@ describe.skipIf(!hasTerraform)('a deployed stage on Azure', () => {
   ])('%s does not delete the data', async (_, provider, service, parts) => {
     const from = machine.calls.length;
     for (const command of [
+      () => deploy(machine.contextOf(provider, service), { ...NOW, isPlanOnly: true }),
       () => deploy(machine.contextOf(provider, service), { ...NOW, isConfirmed: true }),
       () => changeKeys(machine.contextOf(provider, service), { step: 'add', isConfirmed: true, ...PATIENCE }),
       () => remove(machine.contextOf(provider, service), KEPT),
