@@ -6,6 +6,8 @@ import { type Cloud, ROOT } from '../../package/bundle.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { type Ended, lastLines, type Run } from '../context/tools.ts';
 import type { AppKeys } from './app-keys.ts';
+import { stateAdvice, writeBackend } from './backend.ts';
+import { quotaAdvice } from './quotas.ts';
 
 export interface Planned {
   readonly planFile: string;
@@ -20,18 +22,21 @@ export class Terraform {
   readonly #tool: string;
   readonly #cloud: Cloud;
   readonly #stage: string;
+  readonly #settings: Settings;
   readonly #outDir: string;
 
-  constructor(run: Run, tool: string, cloud: Cloud, { stage, outDir }: Settings) {
+  constructor(run: Run, tool: string, cloud: Cloud, settings: Settings) {
     this.#run = run;
     this.#tool = tool;
     this.#cloud = cloud;
-    this.#stage = stage;
-    this.#outDir = outDir;
+    this.#settings = settings;
+    this.#stage = settings.stage;
+    this.#outDir = settings.outDir;
   }
 
-  /** Downloads the providers, and selects the stage's workspace. */
+  /** Downloads the providers, and selects the stage's workspace where the settings say that the state lies. */
   async open(): Promise<void> {
+    await writeBackend(this.#dir, this.#cloud, this.#settings);
     await this.#do(['init', '-input=false', '-no-color']);
     await this.#do(['workspace', 'select', '-or-create=true', this.#stage]);
   }
@@ -76,16 +81,23 @@ export class Terraform {
     { keys, isShown = false }: { readonly keys?: AppKeys; readonly isShown?: boolean } = {},
   ): Promise<Ended> {
     const env = { TF_IN_AUTOMATION: '1', ...(keys === undefined ? {} : { TF_VAR_keys: JSON.stringify(keys) }) };
-    const dir = path.join(ROOT, 'infra', this.#cloud);
-    const ended = await this.#run(this.#tool, [`-chdir=${dir}`, ...args], {
+    const ended = await this.#run(this.#tool, [`-chdir=${this.#dir}`, ...args], {
       env,
       isShown,
       timeoutMs: APPLY_TIMEOUT_MS,
     });
     if (ended.code !== 0) {
-      const said = isShown ? 'see above' : lastLines(ended.stderr || ended.stdout);
-      throw new DeployError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${said}`);
+      const text = ended.stderr || ended.stdout;
+      const advice = stateAdvice(text, this.#tool, this.#dir) ?? quotaAdvice(this.#cloud, text);
+      const said = isShown ? 'see above' : lastLines(text);
+      throw new DeployError(
+        `${this.#cloud}: ${this.#tool} ${args[0]} failed: ${said}${advice === undefined ? '' : `\n${advice}`}`,
+      );
     }
     return ended;
+  }
+
+  get #dir(): string {
+    return path.join(ROOT, 'infra', this.#cloud);
   }
 }
