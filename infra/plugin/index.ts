@@ -12,7 +12,7 @@ import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
 import { changeKeys } from './commands/keys.ts';
 import { remove } from './commands/remove.ts';
 import { askWith, type Context } from './context/context.ts';
-import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
+import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
 import {
   DeployError,
   type FunctionSettings,
@@ -89,6 +89,7 @@ export default class StowagePlugin {
     serverless.setProvider(PROVIDER, this);
     serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
+    serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'schedule', SCHEDULE_EVENT_SCHEMA);
     this.hooks = {
       // Set early: the framework would otherwise make a zip of the whole folder.
       'before:package:createDeploymentArtifacts': () => this.#package(),
@@ -108,10 +109,12 @@ export default class StowagePlugin {
 
   async #package(): Promise<void> {
     await this.#with(async ({ settings, log }) => {
-      const packaged = await packageFunctions(settings.outDir, settings.functions, settings.clouds);
+      // All that are declared, also one that is not deployed for lack of a schedule.
+      const declared = Object.entries(this.#serverless.service.functions);
+      const sources = declared.map(([name, one]) => ({ ...one, name }));
+      const packaged = await packageFunctions(settings.outDir, sources, settings.clouds);
       log(sizesText(packaged));
-      for (const [name, one] of Object.entries(this.#serverless.service.functions))
-        one.package = { artifact: artifactOf(packaged, name) };
+      for (const [name, one] of declared) one.package = { artifact: artifactOf(packaged, name) };
     });
   }
 

@@ -6,7 +6,7 @@ import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 const OUTPUTS = z.object({
-  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string() })),
+  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string().nullable() })),
   resource_group: z.string(),
   keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
 });
@@ -57,7 +57,7 @@ export const azure: CloudSide = {
       subscription_id: place,
       table,
       replication,
-      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount, since: budget.since },
+      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount },
     };
   },
 
@@ -67,7 +67,8 @@ export const azure: CloudSide = {
     const each = Object.entries(functions);
     return {
       cloud: 'azure',
-      urls: Object.fromEntries(each.map(([name, { url }]) => [name, url])),
+      // What runs on a schedule has an app, and no address.
+      urls: Object.fromEntries(each.flatMap(([name, { url }]) => (url === null ? [] : [[name, url]]))),
       apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
       subscription: place,
       resourceGroup,

@@ -41,12 +41,15 @@ export const gcp: CloudSide = {
   },
 
   variables(settings, { place, who }) {
-    const { databaseLocation, namespace, invokers } = settings.gcp;
+    const { databaseLocation, pointInTimeRecovery, backupDays, processorsMax, namespace, invokers } = settings.gcp;
     const { budget } = settings;
     return {
       ...commonVariables('gcp', settings, (name) => path.join(settings.outDir, `gcp-${name}.zip`)),
       project: place,
       database_location: databaseLocation,
+      point_in_time_recovery: pointInTimeRecovery,
+      backup_days: backupDays,
+      processors_max: processorsMax,
       namespace,
       invokers: [...new Set(invokers.map((invoker) => (invoker === 'deployer' ? memberOf(who) : invoker)))],
       budget: budget === undefined ? null : { billing_account: budget.billingAccount, amount: budget.amount },
