@@ -33,6 +33,13 @@ export const gcp: CloudSide = {
       const what = who === undefined ? 'a login at Google Cloud' : 'credentials for Terraform at Google Cloud';
       missing.push({ what, fix: 'gcloud auth login --update-adc' });
     }
+    // Functions are called with ID tokens, which only accounts have.
+    if (who?.startsWith('principal:') === true) {
+      missing.push({
+        what: `a service account to act as: ${who} has no ID tokens`,
+        fix: 'let the login impersonate one; infra/gcp/ci makes it, with the roles that a deployment needs',
+      });
+    }
     if (project === undefined) {
       missing.push({ what: 'the Google Cloud project to use', fix: 'gcloud config set project PROJECT_ID' });
     }
