@@ -29,7 +29,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/drivers': ['common', 'datastore azure-tables', '*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
-  functions: ['http', 'records compare instance', 'gcp azure'],
+  functions: ['http', 'records compare vacuum instance', 'gcp azure'],
   infra: ['processes package cli', 'emulators hosts', 'start bench', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],

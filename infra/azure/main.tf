@@ -11,7 +11,7 @@ terraform {
   required_providers {
     azurerm = {
       source  = "hashicorp/azurerm"
-      version = "~> 4.55"
+      version = "~> 4.78"
     }
   }
 }
@@ -33,6 +33,10 @@ provider "azurerm" {
       # The name can be used again at once, and the keys are gone when they are said to be gone.
       purge_soft_delete_on_destroy    = true
       recover_soft_deleted_key_vaults = true
+    }
+    log_analytics_workspace {
+      # Otherwise it, and its logs, could be brought back for two weeks.
+      permanently_delete_on_destroy = true
     }
     storage {
       # Accounts without shared keys: their data plane is for the functions' identities, not for this provider.

@@ -58,13 +58,15 @@ variable "stage" {
 }
 
 variable "functions" {
-  description = "The functions by name: the zip made by `npx serverless package`, and limits. Memory in MB (512, 2048, 4096), concurrency in requests an instance. Fewer than 40 instances are taken in some regions only. timeout_seconds is in the zip, and kept here to compare."
+  description = "The functions by name: the zip made by `npx serverless package`, and limits. Memory in MB (512, 2048, 4096), concurrency in requests an instance. Fewer than 40 instances are taken in some regions only. timeout_seconds is in the zip, and kept here to compare. One with a schedule (five fields of cron, UTC) is called by the platform's timer and by nobody else."
   type = map(object({
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = optional(number, 0)
     instances_max   = number
     memory_mb       = number
+    schedule        = optional(string, "")
   }))
   default = {
     records = { package = "../../.serverless/azure-records.zip", timeout_seconds = 60, concurrency = 32, instances_max = 40, memory_mb = 2048 }
@@ -72,7 +74,7 @@ variable "functions" {
   }
 
   validation {
-    condition     = alltrue([for function in values(var.functions) : function.timeout_seconds <= 230])
+    condition     = alltrue([for function in values(var.functions) : function.timeout_seconds <= 230 || function.schedule != ""])
     error_message = "Azure ends every HTTP request after 230 seconds."
   }
 }
@@ -143,7 +145,7 @@ variable "alerts" {
 }
 
 variable "budget" {
-  description = "Mails at 50, 90 and 100 % of a monthly amount in the subscription's currency; since is the first day of a month (2026-11-01). Covers the functions, not the data. It stops nothing. null: none."
-  type        = object({ email = string, amount = number, since = string })
+  description = "Mails at 50, 90 and 100 % of a monthly amount in the subscription's currency, counted from the month in which it is made. Covers the functions, not the data. It stops nothing. null: none."
+  type        = object({ email = string, amount = number })
   default     = null
 }

@@ -13,7 +13,7 @@ import { changeKeys } from './commands/keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
 import { checkHandlers } from './context/handlers.ts';
-import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
+import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
 import {
   DeployError,
   type FunctionSettings,
@@ -108,6 +108,7 @@ export default class StowagePlugin {
     serverless.setProvider(PROVIDER, this);
     serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
+    serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'schedule', SCHEDULE_EVENT_SCHEMA);
     this.#explainErrors();
     this.#checkParams();
     this.hooks = {
@@ -146,10 +147,12 @@ export default class StowagePlugin {
   async #package(): Promise<void> {
     await this.#with(async ({ settings, log }) => {
       checkHandlers(settings);
-      const packaged = await packageFunctions(settings.outDir, settings.functions, settings.clouds);
+      // All that are declared, also one that is not deployed for lack of a schedule.
+      const declared = Object.entries(this.#serverless.service.functions);
+      const sources = declared.map(([name, one]) => ({ ...one, name }));
+      const packaged = await packageFunctions(settings.outDir, sources, settings.clouds);
       log(sizesText(packaged));
-      for (const [name, one] of Object.entries(this.#serverless.service.functions))
-        one.package = { artifact: artifactOf(packaged, name) };
+      for (const [name, one] of declared) one.package = { artifact: artifactOf(packaged, name) };
     });
   }
 

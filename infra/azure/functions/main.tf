@@ -120,10 +120,18 @@ resource "azurerm_function_app_flex_consumption" "this" {
   tags                = var.tags
 
   runtime_name           = "node"
-  runtime_version        = "22"
+  runtime_version        = "24"
   instance_memory_in_mb  = each.value.memory_mb
   http_concurrency       = each.value.concurrency
   maximum_instance_count = each.value.instances_max
+
+  dynamic "always_ready" {
+    for_each = each.value.instances_min > 0 ? [each.value.instances_min] : []
+    content {
+      name           = "http"
+      instance_count = always_ready.value
+    }
+  }
 
   storage_container_type      = "blobContainer"
   storage_container_endpoint  = "${azurerm_storage_account.host.primary_blob_endpoint}${azurerm_storage_container.package[each.key].name}"
@@ -158,7 +166,9 @@ resource "azurerm_function_app_flex_consumption" "this" {
       STOWAGE_TIMEOUT_MS      = tostring(var.timeout_ms)
     },
     # Named versions, not the latest: a new key is a changed setting, and restarts the app.
-    { for role, secret in azurerm_key_vault_secret.keys : "STOWAGE_${upper(role)}_KEYS" => "@Microsoft.KeyVault(SecretUri=${secret.id})" },
+    { for role, secret in azurerm_key_vault_secret.keys : "STOWAGE_${upper(role)}_KEYS" => "@Microsoft.KeyVault(SecretUri=${secret.id})" if each.value.schedule == "" },
+    # A timer counts seconds too.
+    each.value.schedule == "" ? {} : { STOWAGE_SCHEDULE = "0 ${each.value.schedule}" },
   )
 
   depends_on = [azurerm_key_vault_secret.keys]

@@ -2,7 +2,8 @@ output "functions" {
   value = {
     for name, app in azurerm_function_app_flex_consumption.this : name => {
       app = app.name
-      url = "https://${app.default_hostname}"
+      # Nobody but the platform's timer calls a scheduled one.
+      url = var.functions[name].schedule == "" ? "https://${app.default_hostname}" : null
     }
   }
 }

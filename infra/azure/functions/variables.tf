@@ -33,8 +33,10 @@ variable "functions" {
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = number
     instances_max   = number
     memory_mb       = number
+    schedule        = string
   }))
 }
 
@@ -61,5 +63,5 @@ variable "alerts" {
 }
 
 variable "budget" {
-  type = object({ email = string, amount = number, since = string })
+  type = object({ email = string, amount = number })
 }

@@ -29,8 +29,10 @@ variable "functions" {
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = number
     instances_max   = number
     memory_mb       = number
+    schedule        = string
   }))
 }
 

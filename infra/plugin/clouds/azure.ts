@@ -8,7 +8,7 @@ import { conversionText } from './replication.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 const OUTPUTS = z.object({
-  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string() })),
+  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string().nullable() })),
   resource_group: z.string(),
   keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
 });
@@ -91,7 +91,7 @@ export const azure: CloudSide = {
       table,
       replication,
       deployers,
-      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount, since: budget.since },
+      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount },
     };
   },
 
@@ -101,7 +101,8 @@ export const azure: CloudSide = {
     const each = Object.entries(functions);
     return {
       cloud: 'azure',
-      urls: Object.fromEntries(each.map(([name, { url }]) => [name, url])),
+      // What runs on a schedule has an app, and no address.
+      urls: Object.fromEntries(each.flatMap(([name, { url }]) => (url === null ? [] : [[name, url]]))),
       apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
       subscription: place,
       resourceGroup,

@@ -1,7 +1,7 @@
 // The interface of a cloud to the commands. gcp.ts and azure.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
-import type { Settings } from '../context/settings.ts';
+import { scheduleOf, type Settings } from '../context/settings.ts';
 import type { Run } from '../context/tools.ts';
 
 /** The account that deploys, found out before anything is changed. */
@@ -99,8 +99,10 @@ export function commonVariables(
           package: packageOf(one.name),
           timeout_seconds: one.timeoutSeconds,
           concurrency: one.concurrency,
+          instances_min: one.instancesMin[cloud],
           instances_max: one.instancesMax[cloud],
           memory_mb: one.memoryMb,
+          schedule: scheduleOf(one) ?? '',
         },
       ]),
     ),

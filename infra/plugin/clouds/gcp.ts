@@ -46,6 +46,13 @@ export const gcp: CloudSide = {
       const what = who === undefined ? 'a login at Google Cloud' : 'credentials for Terraform at Google Cloud';
       missing.push({ what, fix: 'gcloud auth login --update-adc' });
     }
+    // Functions are called with ID tokens, which only accounts have.
+    if (who?.startsWith('principal:') === true) {
+      missing.push({
+        what: `a service account to act as: ${who} has no ID tokens`,
+        fix: 'let the login impersonate one; infra/gcp/ci makes it, with the roles that a deployment needs',
+      });
+    }
     if (project === undefined) {
       missing.push({ what: 'the Google Cloud project to use', fix: 'gcloud config set project PROJECT_ID' });
     }
@@ -54,12 +61,15 @@ export const gcp: CloudSide = {
   },
 
   variables(settings, { place }, deployers) {
-    const { databaseLocation, namespace, invokers } = settings.gcp;
+    const { databaseLocation, pointInTimeRecovery, backupDays, processorsMax, namespace, invokers } = settings.gcp;
     const { budget } = settings;
     return {
       ...commonVariables('gcp', settings, (name) => path.join(settings.outDir, `gcp-${name}.zip`)),
       project: place,
       database_location: databaseLocation,
+      point_in_time_recovery: pointInTimeRecovery,
+      backup_days: backupDays,
+      processors_max: processorsMax,
       namespace,
       deployers,
       invokers: [...new Set(invokers.flatMap((invoker) => (invoker === 'deployer' ? deployers : [invoker])))],

@@ -9,7 +9,9 @@ import { type Ended, lastLines, type Run } from '../context/tools.ts';
 import type { Loss, StateResource } from '../clouds/cloud.ts';
 import { hintFor } from '../clouds/hints.ts';
 import type { AppKeys } from './app-keys.ts';
+import { stateAdvice, writeBackend } from './backend.ts';
 import { lossesOf } from './losses.ts';
+import { quotaAdvice } from './quotas.ts';
 
 export interface Planned {
   readonly planFile: string;
@@ -49,18 +51,21 @@ export class Terraform {
   readonly #tool: string;
   readonly #cloud: Cloud;
   readonly #stage: string;
+  readonly #settings: Settings;
   readonly #outDir: string;
 
-  constructor(run: Run, tool: string, cloud: Cloud, { stage, outDir }: Settings) {
+  constructor(run: Run, tool: string, cloud: Cloud, settings: Settings) {
     this.#run = run;
     this.#tool = tool;
     this.#cloud = cloud;
-    this.#stage = stage;
-    this.#outDir = outDir;
+    this.#settings = settings;
+    this.#stage = settings.stage;
+    this.#outDir = settings.outDir;
   }
 
-  /** Downloads the providers, and selects the stage's workspace. */
+  /** Downloads the providers, and selects the stage's workspace where the settings say that the state lies. */
   async open(): Promise<void> {
+    await writeBackend(this.#dir, this.#cloud, this.#settings);
     await this.#do(['init', '-input=false', '-no-color']);
     await this.#do(['workspace', 'select', '-or-create=true', this.#stage]);
   }
@@ -113,8 +118,7 @@ export class Terraform {
     { keys, isShown = false }: { readonly keys?: AppKeys; readonly isShown?: boolean } = {},
   ): Promise<Ended> {
     const env = { TF_IN_AUTOMATION: '1', ...(keys === undefined ? {} : { TF_VAR_keys: JSON.stringify(keys) }) };
-    const dir = path.join(ROOT, 'infra', this.#cloud);
-    const ended = await this.#run(this.#tool, [`-chdir=${dir}`, ...args], {
+    const ended = await this.#run(this.#tool, [`-chdir=${this.#dir}`, ...args], {
       env,
       isShown,
       timeoutMs: APPLY_TIMEOUT_MS,
@@ -123,11 +127,18 @@ export class Terraform {
       const said = ended.stderr || ended.stdout;
       const seen = isShown ? 'see above' : lastLines(said);
       const next =
-        hintFor(this.#cloud, said) ?? (isShown ? 'Mend it, then give the same command: it goes on from there.' : '');
+        stateAdvice(said, this.#tool, this.#dir) ??
+        quotaAdvice(this.#cloud, said) ??
+        hintFor(this.#cloud, said) ??
+        (isShown ? 'Mend it, then give the same command: it goes on from there.' : '');
       const hint = next === '' ? '' : `\n${next}`;
       throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}${hint}`, said);
     }
     return ended;
+  }
+
+  get #dir(): string {
+    return path.join(ROOT, 'infra', this.#cloud);
   }
 }
 

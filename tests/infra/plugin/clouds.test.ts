@@ -287,10 +287,10 @@ describe.skipIf(!hasTerraform)('on Google Cloud', () => {
     await deploy(machine.contextOf(), NOW);
     records().set(RECORD, '"ada"');
     const from = machine.calls.length;
-    const moved = machine.contextOf(gcpWith({ region: 'europe-west1', databaseLocation: 'us-central1' }));
+    const moved = machine.contextOf(gcpWith({ region: 'europe-west1', databaseLocation: 'us-east4' }));
     expect(await failureOf(deploy(moved, NOW))).toContain('--yes agrees beforehand');
     expect(machine.said.join('\n')).toMatch(
-      /takes functions away[^]*location us-central1 -> europe-west1, from provider.gcp.region/,
+      /takes functions away[^]*location us-east4 -> europe-west1, from provider.gcp.region/,
     );
     expect(changesSince(from)).toEqual([]);
     await deploy(moved, { ...NOW, isConfirmed: true });
@@ -326,9 +326,9 @@ describe.skipIf(!hasTerraform)('a deployed stage on Google Cloud', () => {
     [
       'another region',
       gcpWith({ region: 'europe-west1' }),
-      'location_id us-central1 -> europe-west1, from provider.gcp.databaseLocation',
+      'location_id us-east4 -> europe-west1, from provider.gcp.databaseLocation',
     ],
-    ['another location', gcpWith({ databaseLocation: 'eur3' }), 'location_id us-central1 -> eur3'],
+    ['another location', gcpWith({ databaseLocation: 'eur3' }), 'location_id us-east4 -> eur3'],
   ])('%s deletes neither the data nor the functions', async (_, provider, part) => {
     const from = machine.calls.length;
     const message = await failureOf(deploy(machine.contextOf(provider), { ...NOW, isConfirmed: true }));

@@ -120,9 +120,10 @@ describe('serverless', () => {
   test('package makes a zip of each function, and shows their sizes', { timeout: SLOW_MS }, async () => {
     const { code, output } = await serverless('package', '--package', 'elsewhere');
     expect(code === 0 ? '' : output).toBe('');
-    expect(output.match(/^(gcp|azure) +(records|compare) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(4);
+    expect(output.match(/^(gcp|azure) +(records|compare|vacuum) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(6);
     const zips = (await readdir(path.join(project.dir, 'elsewhere'))).filter((name) => name.endsWith('.zip'));
-    expect(zips).toEqual(['azure-compare.zip', 'azure-records.zip', 'gcp-compare.zip', 'gcp-records.zip']);
+    const names = ['compare', 'records', 'vacuum'];
+    expect(zips).toEqual(['azure', 'gcp'].flatMap((cloud) => names.map((name) => `${cloud}-${name}.zip`)));
     expect(await tools.calls()).toEqual([]);
   });
 

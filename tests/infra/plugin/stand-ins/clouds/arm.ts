@@ -2,7 +2,8 @@
 // at a scope, access policies and secrets of key vaults. Only what a deployment of this project depends on.
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import { RESOURCE_PROVIDERS } from '../../../../../infra/plugin/clouds/azure.ts';
-import { replacedBy } from './force-new.ts';
+import type { ProviderSchema } from '../../schemas/schema.ts';
+import { replacedByOf } from './force-new.ts';
 import { Sites, type Surroundings } from './sites.ts';
 
 export const SUBSCRIPTION = '00000000-1111-2222-3333-444444444444';
@@ -35,9 +36,13 @@ export class Arm implements Cloud, Surroundings {
   /** Object id of whoever is logged in. */
   caller = 'aaaaaaaa-0000-0000-0000-000000000001';
 
-  readonly replacedBy = replacedBy;
+  readonly replacedBy: Cloud['replacedBy'];
   /** By the id of the account that holds them. */
   readonly #records = new Map<string, Map<string, string>>();
+
+  constructor(schema: ProviderSchema) {
+    this.replacedBy = replacedByOf(schema);
+  }
 
   readonly computed = (type: string, attribute: string, values: Readonly<Values>): Value => {
     const name = textOf(values, 'name');

@@ -2,7 +2,8 @@
 // versions of secrets, and functions that let named callers in. Only what a deployment of this project depends on.
 import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
-import { replacedBy } from './force-new.ts';
+import type { ProviderSchema } from '../../schemas/schema.ts';
+import { replacedByOf } from './force-new.ts';
 import { answerOf, type Answered, type Asked } from './records.ts';
 
 const PROJECT = 'some-project';
@@ -21,7 +22,7 @@ interface Resource {
 export class Google implements Cloud {
   readonly resources = new Map<string, Resource>();
   readonly enabled = new Set(['cloudresourcemanager.googleapis.com', 'serviceusage.googleapis.com']);
-  readonly replacedBy = replacedBy;
+  readonly replacedBy: Cloud['replacedBy'];
   readonly #clock: Clock;
   /** By the id of the database that holds them. */
   readonly #records = new Map<string, Map<string, string>>();
@@ -30,7 +31,8 @@ export class Google implements Cloud {
   /** The address of whoever is logged in. */
   caller = 'somebody@example.com';
 
-  constructor(clock: Clock) {
+  constructor(schema: ProviderSchema, clock: Clock) {
+    this.replacedBy = replacedByOf(schema);
     this.#clock = clock;
   }
 

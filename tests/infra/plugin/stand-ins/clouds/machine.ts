@@ -9,7 +9,7 @@ import type { Context } from '../../../../../infra/plugin/context/context.ts';
 import { type ProviderSettings, settingsOf } from '../../../../../infra/plugin/context/settings.ts';
 import type { Ended, Run } from '../../../../../infra/plugin/context/tools.ts';
 import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from '../settings.ts';
-import { type Cloud, openSandbox, type Sandbox } from '../terraform.ts';
+import { type Cloud, openSandbox, type Sandbox, schemaOf } from '../terraform.ts';
 import { Arm } from './arm.ts';
 import { az } from './az.ts';
 import { type TestClock, testClock } from './clock.ts';
@@ -34,8 +34,8 @@ export interface CloudMachine {
 /** Takes this process's PATH and its fetch, until it is closed. */
 export async function startCloudMachine(cloud: Cloud): Promise<CloudMachine> {
   const clock = testClock();
-  const arm = new Arm();
-  const google = new Google(clock);
+  const arm = new Arm(await schemaOf('azure'));
+  const google = new Google(await schemaOf('gcp'), clock);
   const keeping = cloud === 'gcp' ? google : arm;
   const sandbox = await openSandbox(cloud, {}, keeping.computed, keeping);
   const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-out-'));
