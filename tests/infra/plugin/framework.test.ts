@@ -77,7 +77,7 @@ describe('serverless', () => {
           .replace('peers:', 'friends: []\n  alert: {}\n  budgett: {}\n  peers:')
           .replace('memoryMb: 2048', 'memory: 2048'),
       [
-        "unrecognized property 'friends'; there are stage, cloud, gcp,",
+        "unrecognized property 'friends'; there are stage, cloud,",
         "unrecognized property 'alert'; did you mean alerts?",
         "unrecognized property 'budgett'; did you mean budget?",
         "unrecognized property 'memory'; did you mean memoryMb?",
