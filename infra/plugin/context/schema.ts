@@ -92,6 +92,7 @@ export const PROVIDER_SCHEMA = {
       state: {
         type: 'string',
         pattern: '^(local|gs://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]|azure://[a-z0-9]{3,24}/[a-z0-9-]{3,63})$',
+        description: 'local, gs://BUCKET or azure://ACCOUNT/CONTAINER',
       },
       gcp,
       azure,
@@ -136,7 +137,11 @@ export const PROVIDER_SCHEMA = {
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
 
 /** When a function runs by itself: five fields of cron, which both clouds read alike as long as nothing but numbers stands in them. */
-export const SCHEDULE_EVENT_SCHEMA = { type: 'string', pattern: String.raw`^([\d*,/-]+( [\d*,/-]+){4})?$` } as const;
+export const SCHEDULE_EVENT_SCHEMA = {
+  type: 'string',
+  pattern: String.raw`^([\d*,/-]+( [\d*,/-]+){4})?$`,
+  description: 'five fields of cron, of numbers, such as 0 4 * * 0; or empty',
+} as const;
 
 function object(properties: Readonly<Record<string, object>>): object {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };

@@ -55,15 +55,24 @@ describe('serverless', () => {
   });
 
   test('names the path of everything that is wrong, before any tool is called', { timeout: SLOW_MS }, async () => {
-    const wrong = ['cloud=aws', 'gcpRegion=mars-north1', 'azureRegion=moon', 'gcpInstancesMax=many'];
+    const wrong = [
+      'cloud=aws',
+      'gcpRegion=mars-north1',
+      'azureRegion=moon',
+      'gcpInstancesMax=many',
+      'state=here',
+      'vacuum=often',
+    ];
     const { code, output } = await serverless('deploy', '--stage', 'a-b', ...wrong.flatMap((one) => ['--param', one]));
     expect(code).toBe(1);
     for (const where of [
       'provider.stage',
       'provider.cloud',
+      'provider.state',
       'provider.gcp.region',
       'provider.azure.region',
       'functions.records.instancesMax.gcp',
+      'functions.vacuum.events.0.schedule',
     ])
       expect(output).toContain(`at '${where}'`);
     expect(await tools.calls()).toEqual([]);
