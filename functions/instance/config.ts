@@ -79,3 +79,6 @@ export const RECORDS_TIMEOUT_MAX_MS = 60_000;
 
 /** A cell takes its window, warm-up and drain; Azure ends every HTTP request after 230 s. */
 export const COMPARE_DEADLINES = { timeoutMs: 220_000, timeoutMaxMs: 220_000 } as const;
+
+/** Cloud Scheduler waits half an hour at most, and the platforms end a function that takes longer. */
+export const VACUUM_DEADLINES = { timeoutMs: 1_790_000, timeoutMaxMs: 1_790_000 } as const;

@@ -11,7 +11,7 @@ terraform {
   required_providers {
     azurerm = {
       source  = "hashicorp/azurerm"
-      version = "~> 4.55"
+      version = "~> 4.78"
     }
   }
 }
@@ -20,18 +20,9 @@ provider "azurerm" {
   subscription_id     = var.subscription_id
   storage_use_azuread = true
 
+  # Registering happens whenever the provider starts, for a plan too.
   resource_provider_registrations = "none"
-  resource_providers_to_register = [
-    "Microsoft.AlertsManagement",
-    "Microsoft.App",
-    "Microsoft.Authorization",
-    "Microsoft.Consumption",
-    "Microsoft.Insights",
-    "Microsoft.KeyVault",
-    "Microsoft.OperationalInsights",
-    "Microsoft.Storage",
-    "Microsoft.Web",
-  ]
+  resource_providers_to_register  = var.resource_providers
 
   features {
     resource_group {
@@ -42,6 +33,10 @@ provider "azurerm" {
       # The name can be used again at once, and the keys are gone when they are said to be gone.
       purge_soft_delete_on_destroy    = true
       recover_soft_deleted_key_vaults = true
+    }
+    log_analytics_workspace {
+      # Otherwise it, and its logs, could be brought back for two weeks.
+      permanently_delete_on_destroy = true
     }
     storage {
       # Accounts without shared keys: their data plane is for the functions' identities, not for this provider.
@@ -101,11 +96,12 @@ module "functions" {
   suffix        = local.suffix
   tags          = local.tags
   region        = var.region
-  data_account  = azurerm_storage_account.data.id
+  data_group    = azurerm_resource_group.data.id
   data_endpoint = azurerm_storage_account.data.primary_table_endpoint
   table         = var.table
   functions     = var.functions
   timeout_ms    = var.timeout_ms
+  deployers     = var.deployers
   keys          = var.keys
   keys_version  = var.keys_version
   alerts        = var.alerts

@@ -9,7 +9,7 @@ output "resource_group" {
 }
 
 output "upload" {
-  description = "How each function's code gets into its app."
+  description = "What is to be done for each function after every apply: takes away the provider's own settings, which stand in the identity's way, asks for the app keys again, and uploads the code."
   value       = one(module.functions[*].upload)
 }
 
@@ -26,6 +26,11 @@ output "table" {
 output "keys" {
   description = "Where the app keys are: the vault, and the secret of each role."
   value       = one(module.functions[*].keys)
+}
+
+output "deployers" {
+  description = "Who deployed when this was applied, or was named for it. Empty while there is only data."
+  value       = one(module.functions[*].deployers)
 }
 
 output "keys_version" {

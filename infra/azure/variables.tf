@@ -8,6 +8,22 @@ variable "subscription_id" {
   }
 }
 
+variable "resource_providers" {
+  description = "What the subscription is registered for, if it is not yet. Registering takes the right to; empty: somebody else has done it."
+  type        = list(string)
+  default = [
+    "Microsoft.AlertsManagement",
+    "Microsoft.App",
+    "Microsoft.Authorization",
+    "Microsoft.Consumption",
+    "Microsoft.Insights",
+    "Microsoft.KeyVault",
+    "Microsoft.OperationalInsights",
+    "Microsoft.Storage",
+    "Microsoft.Web",
+  ]
+}
+
 variable "region" {
   description = "Region of everything, such as eastus. It has to offer Flex Consumption: az functionapp list-flexconsumption-locations."
   type        = string
@@ -42,13 +58,15 @@ variable "stage" {
 }
 
 variable "functions" {
-  description = "The functions by name: the zip made by `npx serverless package`, and limits. Memory in MB (512, 2048, 4096), concurrency in requests an instance. Fewer than 40 instances are taken in some regions only. timeout_seconds is in the zip, and kept here to compare."
+  description = "The functions by name: the zip made by `npx serverless package`, and limits. Memory in MB (512, 2048, 4096), concurrency in requests an instance. Fewer than 40 instances are taken in some regions only. timeout_seconds is in the zip, and kept here to compare. One with a schedule (five fields of cron, UTC) is called by the platform's timer and by nobody else."
   type = map(object({
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = optional(number, 0)
     instances_max   = number
     memory_mb       = number
+    schedule        = optional(string, "")
   }))
   default = {
     records = { package = "../../.serverless/azure-records.zip", timeout_seconds = 60, concurrency = 32, instances_max = 40, memory_mb = 2048 }
@@ -56,7 +74,7 @@ variable "functions" {
   }
 
   validation {
-    condition     = alltrue([for function in values(var.functions) : function.timeout_seconds <= 230])
+    condition     = alltrue([for function in values(var.functions) : function.timeout_seconds <= 230 || function.schedule != ""])
     error_message = "Azure ends every HTTP request after 230 seconds."
   }
 }
@@ -87,6 +105,12 @@ variable "timeout_ms" {
   description = "Deadline of a request to records that names none, in milliseconds."
   type        = number
   default     = 25000
+}
+
+variable "deployers" {
+  description = "Who deploys, as object ids: may read and write the app keys. Empty: whoever applies. `npx serverless deploy` keeps those that were there."
+  type        = list(string)
+  default     = []
 }
 
 variable "keys" {
@@ -121,7 +145,7 @@ variable "alerts" {
 }
 
 variable "budget" {
-  description = "Mails at 50, 90 and 100 % of a monthly amount in the subscription's currency; since is the first day of a month (2026-11-01). Covers the functions, not the data. It stops nothing. null: none."
-  type        = object({ email = string, amount = number, since = string })
+  description = "Mails at 50, 90 and 100 % of a monthly amount in the subscription's currency, counted from the month in which it is made. Covers the functions, not the data. It stops nothing. null: none."
+  type        = object({ email = string, amount = number })
   default     = null
 }

@@ -82,12 +82,25 @@ async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Prom
   return { 'x-functions-key': await ask('az', ['functionapp', 'keys', 'list', ...place, ...query]) };
 }
 
-/** Only a service account can name an audience; the tokens of people are accepted without. */
+/**
+ * An ID token for the gate. Those of people name no audience, and are accepted without. A service account's have to: gcloud makes them of its key
+ * or its machine, but of a federated login, which is what a workflow has, by impersonation alone.
+ */
 async function identityToken(audience: string, ask: AskTool): Promise<string> {
   const account = await ask('gcloud', ['config', 'get-value', 'account']);
-  const named = account.endsWith('.gserviceaccount.com') ? [`--audiences=${audience}`] : [];
-  return await ask('gcloud', ['auth', 'print-identity-token', ...named]);
+  const print = ['auth', 'print-identity-token'];
+  if (account.startsWith('principal:'))
+    throw new EndpointError(`${account} has no ID tokens, which Google's gate asks for: ${IMPERSONATE}`);
+  if (!account.endsWith('.gserviceaccount.com')) return await ask('gcloud', print);
+  try {
+    return await ask('gcloud', [...print, `--audiences=${audience}`]);
+  } catch {
+    const by = [`--impersonate-service-account=${account}`, `--audiences=${audience}`, '--include-email'];
+    return await ask('gcloud', [...print, ...by]);
+  }
 }
+
+const IMPERSONATE = 'let the login impersonate a service account that has roles/run.invoker (infra/gcp/ci makes one)';
 
 async function gcpSecret({ project, keys }: GcpEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
   const found = keys[role];

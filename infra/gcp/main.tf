@@ -10,7 +10,7 @@ terraform {
   required_providers {
     google = {
       source  = "hashicorp/google"
-      version = "~> 6.50"
+      version = ">= 6.50, < 8"
     }
   }
 }
@@ -41,7 +41,10 @@ resource "google_project_service" "needed" {
     "run.googleapis.com",
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
-  ], var.budget == null ? [] : ["billingbudgets.googleapis.com"]))
+    ],
+    var.budget == null ? [] : ["billingbudgets.googleapis.com"],
+    anytrue([for function in values(var.functions) : function.schedule != ""]) ? ["cloudscheduler.googleapis.com"] : [],
+  ))
 
   service = each.value
   # Something else in the project may need it.
@@ -58,7 +61,18 @@ resource "google_firestore_database" "store" {
   # Once the protection is off, destroying means deleting: the default would leave the database behind, and billed.
   deletion_policy = "DELETE"
 
+  point_in_time_recovery_enablement = var.point_in_time_recovery ? "POINT_IN_TIME_RECOVERY_ENABLED" : "POINT_IN_TIME_RECOVERY_DISABLED"
+
   depends_on = [google_project_service.needed]
+}
+
+# Backups outlive their schedule, and the database: each goes when its own time is up.
+resource "google_firestore_backup_schedule" "daily" {
+  count = var.backup_days > 0 ? 1 : 0
+
+  database  = google_firestore_database.store.name
+  retention = "${var.backup_days * 86400}s"
+  daily_recurrence {}
 }
 
 module "functions" {
@@ -74,6 +88,7 @@ module "functions" {
   functions    = var.functions
   timeout_ms   = var.timeout_ms
   invokers     = var.invokers
+  deployers    = var.deployers
   keys         = var.keys
   keys_version = var.keys_version
   alerts       = var.alerts

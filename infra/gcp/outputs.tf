@@ -13,6 +13,11 @@ output "keys" {
   value       = one(module.functions[*].keys)
 }
 
+output "deployers" {
+  description = "Who deployed when this was applied, or was named for it."
+  value       = var.deployers
+}
+
 output "keys_version" {
   description = "What keys_version was when this was applied."
   value       = var.keys_version

@@ -9,13 +9,13 @@ variable "project" {
 }
 
 variable "region" {
-  description = "Region of the functions, such as us-central1."
+  description = "Region of the functions, such as us-east4."
   type        = string
-  default     = "us-central1"
+  default     = "us-east4"
 
   validation {
     condition     = can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
-    error_message = "A region looks like us-central1."
+    error_message = "A region looks like us-east4."
   }
 }
 
@@ -48,17 +48,48 @@ variable "stage" {
 }
 
 variable "functions" {
-  description = "The functions by name: the zip made by `npx serverless package` (relative to infra/gcp, or absolute), and limits. Memory in MB, concurrency in requests an instance."
+  description = "The functions by name: the zip made by `npx serverless package` (relative to infra/gcp, or absolute), and limits. Memory in MB, concurrency in requests an instance. One with a schedule (five fields of cron, UTC) is called by Cloud Scheduler and by nobody else."
   type = map(object({
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = optional(number, 0)
     instances_max   = number
     memory_mb       = number
+    schedule        = optional(string, "")
   }))
   default = {
     records = { package = "../../.serverless/gcp-records.zip", timeout_seconds = 60, concurrency = 32, instances_max = 4, memory_mb = 2048 }
     compare = { package = "../../.serverless/gcp-compare.zip", timeout_seconds = 230, concurrency = 1, instances_max = 1, memory_mb = 2048 }
+  }
+
+  validation {
+    # Each instance has one processor.
+    condition     = sum([for function in values(var.functions) : function.instances_max]) <= var.processors_max
+    error_message = "Together the functions' instances could take ${sum([for function in values(var.functions) : function.instances_max])} processors, and processors_max is ${var.processors_max}: lower instances_max, or have the quota \"Total CPU allocation per project per region\" of run.googleapis.com raised (https://console.cloud.google.com/iam-admin/quotas), and processors_max with it."
+  }
+}
+
+variable "processors_max" {
+  description = "Processors that the functions may take together: Cloud Run's quota for the project and region, 20 where nobody has raised it. Other stages and services of the project share it."
+  type        = number
+  default     = 20
+}
+
+variable "point_in_time_recovery" {
+  description = "true keeps every version of the data for seven days, to read or restore from, which is billed as storage; otherwise for an hour."
+  type        = bool
+  default     = false
+}
+
+variable "backup_days" {
+  description = "How many days a daily backup is kept, up to 98. 0: no backups are made."
+  type        = number
+  default     = 0
+
+  validation {
+    condition     = var.backup_days >= 0 && var.backup_days <= 98 && floor(var.backup_days) == var.backup_days
+    error_message = "A whole number from 0 to 98: Firestore keeps a backup for 14 weeks at most."
   }
 }
 
@@ -83,6 +114,12 @@ variable "invokers" {
     condition     = alltrue([for member in var.invokers : can(regex("^(user|group|serviceAccount):[^*]+@[^*]+$", member))])
     error_message = "Invokers are named: user:, group: or serviceAccount: and an address. The functions are never public."
   }
+}
+
+variable "deployers" {
+  description = "Who deploys, as IAM members: may read the app keys. `npx serverless deploy` keeps those that were there."
+  type        = list(string)
+  default     = []
 }
 
 variable "keys" {

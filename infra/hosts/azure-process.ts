@@ -20,6 +20,7 @@ import {
   writeLog,
 } from './azure-core.ts';
 import { type AzureRoute, matchRoute, routeOf } from './azure-routes.ts';
+import { runTimer, timerFor } from './azure-timers.ts';
 
 /** The platform ends every HTTP request after 230 s. */
 const RESPONSE_TIMEOUT_MS = 230_000;
@@ -70,9 +71,15 @@ function httpFunctions(prefix: string): HttpFunction[] {
 }
 
 async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const timer = timerFor(registered.functions, incoming.method, incoming.url);
+  if (timer !== undefined) {
+    if (!hasKey(incoming)) return answerOnly(outgoing, 401);
+    void runTimer(model as ProgrammingModel, timer);
+    return answerOnly(outgoing, 202);
+  }
   const found = matchRoute(functions, incoming.method ?? '', incoming.url ?? '/');
-  if (found === undefined) return refuse(outgoing, 404);
-  if (found.authLevel !== 'anonymous' && !hasKey(incoming)) return refuse(outgoing, 401);
+  if (found === undefined) return answerOnly(outgoing, 404);
+  if (found.authLevel !== 'anonymous' && !hasKey(incoming)) return answerOnly(outgoing, 401);
   try {
     await invoke(found, incoming, outgoing);
   } catch (error) {
@@ -84,11 +91,12 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
       `${found.metadata.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
     if (outgoing.headersSent) outgoing.destroy();
-    else refuse(outgoing, 500);
+    else answerOnly(outgoing, 500);
   }
 }
 
-function refuse(outgoing: ServerResponse, status: number): void {
+/** An answer of the host's own, without a body. */
+function answerOnly(outgoing: ServerResponse, status: number): void {
   outgoing.writeHead(status, { 'Content-Length': 0 }).end();
 }
 

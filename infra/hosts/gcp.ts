@@ -7,7 +7,7 @@ export interface GcpHostOptions {
   /** A package, unpacked. */
   readonly bundleDir: string;
   /** The function to serve: one a process, as on the platform. */
-  readonly target: 'records' | 'compare';
+  readonly target: 'records' | 'compare' | 'vacuum';
   readonly env: HostEnv;
   /** Default: a free one. */
   readonly port?: number;

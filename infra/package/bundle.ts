@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { lockFileOf } from './lock-file.ts';
 
 export const CLOUDS = ['gcp', 'azure'] as const;
 export type Cloud = (typeof CLOUDS)[number];
@@ -30,6 +31,7 @@ export interface Bundle {
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MAIN = 'lib/main.js';
+const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
@@ -74,7 +76,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   assertOwnSdkOnly(metafile, `${cloud} ${source.name}`, foreign);
   const files = new Map<string, Uint8Array>([
     [MAIN, outputFiles.find(({ path: file }) => file.endsWith('.js'))!.contents],
-    ['package.json', json(await packageJsonOf(cloud, source))],
+    ...(await packageFilesOf(cloud, source)),
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
@@ -110,21 +112,31 @@ function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): vo
     throw new Error(`the bundle for ${name} holds the other cloud's SDK: ${found[0]} and ${found.length - 1} more`);
 }
 
-async function packageJsonOf(cloud: Cloud, { name }: FunctionSource): Promise<object> {
+async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[string, Uint8Array][]> {
   const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
-  if (cloud === 'azure') return common;
-  // Google's build installs the functions-framework: the version that the function was tested under, not the newest.
+  if (cloud === 'azure') return [['package.json', json(common)]];
+  // Google's build installs the functions-framework, and all that it needs, in the versions that the function was tested under.
   const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
-  const framework = '@google-cloud/functions-framework';
-  return { ...common, dependencies: { [framework]: devDependencies[framework] } };
+  const dependencies = { [FRAMEWORK]: devDependencies[FRAMEWORK]! };
+  return [
+    ['package.json', json({ ...common, dependencies })],
+    ['package-lock.json', json(await lockFileOf(ROOT, { name: common.name, dependencies }))],
+  ];
 }
 
 /** Without the empty prefix every route would lie under /api. */
 function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
   const functionTimeout = new Date(timeoutSeconds * 1_000).toISOString().slice(11, 19);
-  return { version: '2.0', functionTimeout, extensions: { http: { routePrefix: '' } } };
+  // Under load the host would send a part only: alerts and percentiles would be of samples, and a line of the log might be missing.
+  const samplingSettings = { isEnabled: true, excludedTypes: 'Request;Trace;Exception' };
+  return {
+    version: '2.0',
+    functionTimeout,
+    extensions: { http: { routePrefix: '' } },
+    logging: { applicationInsights: { samplingSettings } },
+  };
 }
 
 /** Files that bundled code opens as it runs, by their path in the bundle. */

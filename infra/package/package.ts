@@ -27,6 +27,7 @@ export interface UnpackedFunction extends PackagedFunction {
 export const FUNCTIONS: readonly FunctionSource[] = [
   { name: 'records', handler: 'functions/{cloud}/records.ts', timeoutSeconds: 60 },
   { name: 'compare', handler: 'functions/{cloud}/compare.ts', timeoutSeconds: 230 },
+  { name: 'vacuum', handler: 'functions/{cloud}/vacuum.ts', timeoutSeconds: 1_800 },
 ];
 
 /** A larger package would start slowly; the bound also notices a dependency that slips into a bundle. */

@@ -10,9 +10,10 @@ import { deploy } from './commands/deploy.ts';
 import { info } from './commands/info.ts';
 import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
 import { changeKeys } from './commands/keys.ts';
-import { remove } from './commands/remove.ts';
-import { askWith, type Context } from './context/context.ts';
-import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA } from './context/schema.ts';
+import { remove, type RemoveOptions } from './commands/remove.ts';
+import { askWith, CLOCK, type Context } from './context/context.ts';
+import { checkHandlers } from './context/handlers.ts';
+import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
 import {
   DeployError,
   type FunctionSettings,
@@ -20,6 +21,7 @@ import {
   type Settings,
   settingsOf,
 } from './context/settings.ts';
+import { unknownParamText, withMeaning } from './context/spelling.ts';
 import { run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import type { Patience } from './stack/patience.ts';
@@ -34,7 +36,10 @@ interface Serverless {
     readonly package: { readonly path?: string };
   };
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
+  /** serverless.yml, resolved. */
+  readonly configurationInput: { readonly params?: Readonly<Record<string, object>> };
   readonly configSchemaHandler: {
+    handleErrorMessages(messages: readonly string[]): void;
     defineProvider(name: string, schema: object): void;
     defineFunctionEvent(provider: string, name: string, schema: object): void;
   };
@@ -50,6 +55,8 @@ interface Options {
   readonly add?: boolean;
   readonly retire?: boolean;
   readonly full?: boolean;
+  /** `--param name=value`, each. */
+  readonly param?: readonly string[];
   /** Seconds, as text. */
   readonly wait?: string | null;
 }
@@ -60,7 +67,14 @@ const WAIT = { usage: 'Seconds that new functions have to begin to answer; 600',
 
 export default class StowagePlugin {
   readonly commands = {
-    deploy: { options: { plan: flag('Shows what would change, and touches nothing'), wait: WAIT } },
+    deploy: {
+      options: {
+        plan: flag('Shows what would change, and touches nothing'),
+        'delete-data': flag('Gives the data up, where a changed setting asks for it; it cannot be undone'),
+        yes: flag('Agrees beforehand that functions are taken away'),
+        wait: WAIT,
+      },
+    },
     remove: {
       options: {
         'delete-data': flag('Deletes the data too; it cannot be undone'),
@@ -75,7 +89,12 @@ export default class StowagePlugin {
     keys: {
       usage: 'Shows how many app keys are valid, or changes them',
       lifecycleEvents: ['keys'],
-      options: { add: flag('Adds a new key to each role'), retire: flag('Takes the older keys away'), wait: WAIT },
+      options: {
+        add: flag('Adds a new key to each role'),
+        retire: flag('Takes the older keys away'),
+        yes: flag('Agrees beforehand that functions are taken away'),
+        wait: WAIT,
+      },
     },
   };
 
@@ -89,29 +108,51 @@ export default class StowagePlugin {
     serverless.setProvider(PROVIDER, this);
     serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
+    serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'schedule', SCHEDULE_EVENT_SCHEMA);
+    this.#explainErrors();
+    this.#checkParams();
     this.hooks = {
       // Set early: the framework would otherwise make a zip of the whole folder.
       'before:package:createDeploymentArtifacts': () => this.#package(),
       'deploy:deploy': () =>
-        this.#with((context) => deploy(context, { isPlanOnly: options.plan === true, ...this.#patience() })),
+        this.#with((context) =>
+          deploy(context, { isPlanOnly: options.plan === true, ...this.#consent(), ...this.#patience() }),
+        ),
       'info:info': () => this.#with(info),
       'invoke:invoke': () => this.#with((context) => invoke(context, this.#invocation())),
       'invoke:local:invoke': () => this.#with((context) => invokeLocal(context, this.#invocation())),
-      'remove:remove': () =>
+      'remove:remove': () => this.#with((context) => remove(context, this.#consent())),
+      'keys:keys': () =>
         this.#with((context) =>
-          remove(context, { isDataDeleted: options['delete-data'] === true, isConfirmed: options.yes === true }),
+          changeKeys(context, { step: this.#step(), isConfirmed: options.yes === true, ...this.#patience() }),
         ),
-      'keys:keys': () => this.#with((context) => changeKeys(context, { step: this.#step(), ...this.#patience() })),
       'compare:compare': () => this.#with((context) => this.#compare(context)),
     };
   }
 
+  /** The framework says what is wrong where; what was meant is added. */
+  #explainErrors(): void {
+    const handler = this.#serverless.configSchemaHandler;
+    const show = handler.handleErrorMessages.bind(handler);
+    handler.handleErrorMessages = (messages) => show(messages.map(withMeaning));
+  }
+
+  /** The framework takes every --param. */
+  #checkParams(): void {
+    const { params = {} } = this.#serverless.configurationInput;
+    const message = unknownParamText(this.#options.param ?? [], params);
+    if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
+  }
+
   async #package(): Promise<void> {
     await this.#with(async ({ settings, log }) => {
-      const packaged = await packageFunctions(settings.outDir, settings.functions, settings.clouds);
+      checkHandlers(settings);
+      // All that are declared, also one that is not deployed for lack of a schedule.
+      const declared = Object.entries(this.#serverless.service.functions);
+      const sources = declared.map(([name, one]) => ({ ...one, name }));
+      const packaged = await packageFunctions(settings.outDir, sources, settings.clouds);
       log(sizesText(packaged));
-      for (const [name, one] of Object.entries(this.#serverless.service.functions))
-        one.package = { artifact: artifactOf(packaged, name) };
+      for (const [name, one] of declared) one.package = { artifact: artifactOf(packaged, name) };
     });
   }
 
@@ -136,6 +177,10 @@ export default class StowagePlugin {
     return this.#options as unknown as InvokeOptions;
   }
 
+  #consent(): RemoveOptions {
+    return { isDataDeleted: this.#options['delete-data'] === true, isConfirmed: this.#options.yes === true };
+  }
+
   #patience(): Patience {
     const { wait } = this.#options;
     if (wait === undefined || wait === null) return {};
@@ -152,7 +197,7 @@ export default class StowagePlugin {
   /** Runs a command. An error that the user can mend is shown without a stack trace. */
   async #with(command: (context: Context) => Promise<void>): Promise<void> {
     try {
-      await command({ settings: this.#settings(), run, log: (line) => console.log(line) });
+      await command({ settings: this.#settings(), run, clock: CLOCK, log: (line) => console.log(line) });
     } catch (error) {
       if (!(error instanceof DeployError || error instanceof EndpointError)) throw error;
       throw new this.#serverless.classes.Error(error.message, 'STOWAGE_DEPLOY');

@@ -54,10 +54,17 @@ resource "azurerm_key_vault" "keys" {
   rbac_authorization_enabled = false
 }
 
+locals {
+  deployers = toset(length(var.deployers) > 0 ? var.deployers : [data.azurerm_client_config.deployer.object_id])
+}
+
+# Of each deployer: Terraform reads and writes the keys with the right of whoever applies.
 resource "azurerm_key_vault_access_policy" "deployer" {
+  for_each = local.deployers
+
   key_vault_id       = azurerm_key_vault.keys.id
   tenant_id          = data.azurerm_client_config.deployer.tenant_id
-  object_id          = data.azurerm_client_config.deployer.object_id
+  object_id          = each.value
   secret_permissions = ["Get", "Set", "Delete", "Purge", "Recover"]
 }
 
@@ -113,10 +120,18 @@ resource "azurerm_function_app_flex_consumption" "this" {
   tags                = var.tags
 
   runtime_name           = "node"
-  runtime_version        = "22"
+  runtime_version        = "24"
   instance_memory_in_mb  = each.value.memory_mb
   http_concurrency       = each.value.concurrency
   maximum_instance_count = each.value.instances_max
+
+  dynamic "always_ready" {
+    for_each = each.value.instances_min > 0 ? [each.value.instances_min] : []
+    content {
+      name           = "http"
+      instance_count = always_ready.value
+    }
+  }
 
   storage_container_type      = "blobContainer"
   storage_container_endpoint  = "${azurerm_storage_account.host.primary_blob_endpoint}${azurerm_storage_container.package[each.key].name}"
@@ -139,8 +154,10 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
   app_settings = merge(
     {
-      # By identity. Without it the provider writes a connection string that has no key, and the host does not start.
+      # By identity: both belong together. The provider adds a connection string without a key, which has to go before the host starts: see
+      # the output `upload`.
       AzureWebJobsStorage__accountName = azurerm_storage_account.host.name
+      AzureWebJobsStorage__credential  = "managedidentity"
       # The connection string is only an address then: what is sent needs the identity's role.
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING = "Authorization=AAD"
 
@@ -149,7 +166,9 @@ resource "azurerm_function_app_flex_consumption" "this" {
       STOWAGE_TIMEOUT_MS      = tostring(var.timeout_ms)
     },
     # Named versions, not the latest: a new key is a changed setting, and restarts the app.
-    { for role, secret in azurerm_key_vault_secret.keys : "STOWAGE_${upper(role)}_KEYS" => "@Microsoft.KeyVault(SecretUri=${secret.id})" },
+    { for role, secret in azurerm_key_vault_secret.keys : "STOWAGE_${upper(role)}_KEYS" => "@Microsoft.KeyVault(SecretUri=${secret.id})" if each.value.schedule == "" },
+    # A timer counts seconds too.
+    each.value.schedule == "" ? {} : { STOWAGE_SCHEDULE = "0 ${each.value.schedule}" },
   )
 
   depends_on = [azurerm_key_vault_secret.keys]
@@ -157,11 +176,12 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
 # --- identity ---------------------------------------------------------------------------------------------------------------------
 
-# The tables of the data account, and nothing more of it.
+# The tables of the data account, which its group holds alone. Not in the account's own scope: the lock would keep the assignment too, and
+# with it every removal of the functions.
 resource "azurerm_role_assignment" "store" {
   for_each = azurerm_function_app_flex_consumption.this
 
-  scope                = var.data_account
+  scope                = var.data_group
   role_definition_name = "Storage Table Data Contributor"
   principal_id         = each.value.identity[0].principal_id
   principal_type       = "ServicePrincipal"

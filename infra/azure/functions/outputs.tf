@@ -2,7 +2,8 @@ output "functions" {
   value = {
     for name, app in azurerm_function_app_flex_consumption.this : name => {
       app = app.name
-      url = "https://${app.default_hostname}"
+      # Nobody but the platform's timer calls a scheduled one.
+      url = var.functions[name].schedule == "" ? "https://${app.default_hostname}" : null
     }
   }
 }
@@ -11,10 +12,18 @@ output "resource_group" {
   value = azurerm_resource_group.functions.name
 }
 
+output "deployers" {
+  value = sort(local.deployers)
+}
+
 output "upload" {
   value = {
     for name, app in azurerm_function_app_flex_consumption.this : name =>
-    "az functionapp deployment source config-zip --resource-group ${app.resource_group_name} --name ${app.name} --src ${var.functions[name].package}"
+    join(" && ", [
+      "az functionapp config appsettings delete --resource-group ${app.resource_group_name} --name ${app.name} --setting-names AzureWebJobsStorage DEPLOYMENT_STORAGE_CONNECTION_STRING --output none",
+      "az rest --method post --url '${app.id}/config/configreferences/appsettings/refresh?api-version=2022-03-01'",
+      "az functionapp deployment source config-zip --resource-group ${app.resource_group_name} --name ${app.name} --src ${var.functions[name].package}",
+    ])
   }
 }
 

@@ -16,7 +16,7 @@ variable "region" {
   type = string
 }
 
-variable "data_account" {
+variable "data_group" {
   type = string
 }
 
@@ -33,13 +33,19 @@ variable "functions" {
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = number
     instances_max   = number
     memory_mb       = number
+    schedule        = string
   }))
 }
 
 variable "timeout_ms" {
   type = number
+}
+
+variable "deployers" {
+  type = list(string)
 }
 
 variable "keys" {
@@ -57,5 +63,5 @@ variable "alerts" {
 }
 
 variable "budget" {
-  type = object({ email = string, amount = number, since = string })
+  type = object({ email = string, amount = number })
 }

@@ -4,6 +4,12 @@ data "google_project" "this" {
   project_id = var.project
 }
 
+locals {
+  # Cloud Scheduler calls these, and callers the others.
+  scheduled = { for name, function in var.functions : name => function if function.schedule != "" }
+  called    = { for name, function in var.functions : name => function if function.schedule == "" }
+}
+
 # --- code -------------------------------------------------------------------------------------------------------------------------
 
 resource "google_storage_bucket" "code" {
@@ -15,6 +21,10 @@ resource "google_storage_bucket" "code" {
   public_access_prevention    = "enforced"
   # Holds packages only, and each can be made again.
   force_destroy = true
+  # Gone when it is said to be gone: by default objects would be kept, and billed, for a week more.
+  soft_delete_policy {
+    retention_duration_seconds = 0
+  }
 
   lifecycle_rule {
     condition {
@@ -64,12 +74,26 @@ resource "google_service_account" "build" {
   display_name = "Builds the functions of ${var.name}"
 }
 
-resource "google_project_iam_member" "build" {
-  for_each = toset(["roles/logging.logWriter", "roles/storage.objectViewer"])
-
+resource "google_project_iam_member" "build_logs" {
   project = var.project
-  role    = each.value
+  role    = "roles/logging.logWriter"
   member  = google_service_account.build.member
+}
+
+# The packages, and the bucket into which the service copies them before it builds: it makes that one itself, at a project's first function
+# in the region, so no role can be given on it beforehand.
+resource "google_project_iam_member" "build_sources" {
+  project = var.project
+  role    = "roles/storage.objectViewer"
+  member  = google_service_account.build.member
+
+  condition {
+    title = "${var.name} sources only"
+    expression = join(" || ", [for bucket in [
+      google_storage_bucket.code.name,
+      "gcf-v2-sources-${data.google_project.this.number}-${var.region}",
+    ] : "resource.name == \"projects/_/buckets/${bucket}\" || resource.name.startsWith(\"projects/_/buckets/${bucket}/\")"])
+  }
 }
 
 resource "google_artifact_registry_repository_iam_member" "build" {
@@ -138,6 +162,17 @@ resource "google_secret_manager_secret_iam_member" "run" {
   member    = google_service_account.run.member
 }
 
+# A deployment reads the keys that callers have, and tries the functions out with them.
+resource "google_secret_manager_secret_iam_member" "deployer" {
+  for_each = {
+    for pair in setproduct(keys(google_secret_manager_secret.keys), var.deployers) : "${pair[0]} ${pair[1]}" => { role = pair[0], member = pair[1] }
+  }
+
+  secret_id = google_secret_manager_secret.keys[each.value.role].id
+  role      = "roles/secretmanager.secretAccessor"
+  member    = each.value.member
+}
+
 # --- functions --------------------------------------------------------------------------------------------------------------------
 
 resource "google_cloudfunctions2_function" "this" {
@@ -167,22 +202,25 @@ resource "google_cloudfunctions2_function" "this" {
     available_cpu                    = "1"
     timeout_seconds                  = each.value.timeout_seconds
     max_instance_request_concurrency = each.value.concurrency
-    min_instance_count               = 0
+    min_instance_count               = each.value.instances_min
     max_instance_count               = each.value.instances_max
     ingress_settings                 = "ALLOW_ALL"
     all_traffic_on_latest_revision   = true
 
-    environment_variables = {
-      GOOGLE_CLOUD_PROJECT = var.project
-      STOWAGE_DATABASE_ID  = var.database
-      STOWAGE_NAMESPACE    = var.namespace
-      STOWAGE_TIMEOUT_MS   = var.timeout_ms
-      LOG_EXECUTION_ID     = "true"
-    }
+    environment_variables = merge(
+      {
+        GOOGLE_CLOUD_PROJECT = var.project
+        STOWAGE_DATABASE_ID  = var.database
+        STOWAGE_NAMESPACE    = var.namespace
+        STOWAGE_TIMEOUT_MS   = var.timeout_ms
+        LOG_EXECUTION_ID     = "true"
+      },
+      each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = one(google_service_account.scheduler[*].email) },
+    )
 
     # Named versions, not the latest: a new key is a new revision, and rolls out like one.
     dynamic "secret_environment_variables" {
-      for_each = google_secret_manager_secret_version.keys
+      for_each = { for role, version in google_secret_manager_secret_version.keys : role => version if each.value.schedule == "" }
       content {
         key        = "STOWAGE_${upper(secret_environment_variables.key)}_KEYS"
         project_id = data.google_project.this.number
@@ -194,7 +232,8 @@ resource "google_cloudfunctions2_function" "this" {
 
   depends_on = [
     google_artifact_registry_repository_iam_member.build,
-    google_project_iam_member.build,
+    google_project_iam_member.build_logs,
+    google_project_iam_member.build_sources,
     google_project_iam_member.store,
     google_secret_manager_secret_iam_member.run,
   ]
@@ -203,11 +242,53 @@ resource "google_cloudfunctions2_function" "this" {
 # The functions' gate is Cloud Run's: these members and nobody else.
 resource "google_cloud_run_service_iam_member" "invoker" {
   for_each = {
-    for pair in setproduct(keys(var.functions), var.invokers) : "${pair[0]} ${pair[1]}" => { function = pair[0], member = pair[1] }
+    for pair in setproduct(keys(local.called), var.invokers) : "${pair[0]} ${pair[1]}" => { function = pair[0], member = pair[1] }
   }
 
   location = var.region
   service  = google_cloudfunctions2_function.this[each.value.function].name
   role     = "roles/run.invoker"
   member   = each.value.member
+}
+
+# --- schedule ---------------------------------------------------------------------------------------------------------------------
+
+resource "google_service_account" "scheduler" {
+  count = length(local.scheduled) == 0 ? 0 : 1
+
+  account_id   = "${var.name}-cron"
+  display_name = "Calls the scheduled functions of ${var.name}"
+}
+
+# The scheduler alone: what it calls asks for no app key, as it could only keep one where anybody who may read a job could see it.
+resource "google_cloud_run_service_iam_member" "scheduler" {
+  for_each = local.scheduled
+
+  location = var.region
+  service  = google_cloudfunctions2_function.this[each.key].name
+  role     = "roles/run.invoker"
+  member   = one(google_service_account.scheduler[*].member)
+}
+
+resource "google_cloud_scheduler_job" "this" {
+  for_each = local.scheduled
+
+  name      = "${var.name}-${each.key}"
+  region    = var.region
+  schedule  = each.value.schedule
+  time_zone = "Etc/UTC"
+  # As long as the function may take; half an hour is the most.
+  attempt_deadline = "${each.value.timeout_seconds}s"
+
+  http_target {
+    http_method = "POST"
+    uri         = "${google_cloudfunctions2_function.this[each.key].service_config[0].uri}/v1/${each.key}"
+
+    oidc_token {
+      service_account_email = one(google_service_account.scheduler[*].email)
+      audience              = google_cloudfunctions2_function.this[each.key].service_config[0].uri
+    }
+  }
+
+  depends_on = [google_cloud_run_service_iam_member.scheduler]
 }

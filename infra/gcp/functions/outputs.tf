@@ -1,7 +1,7 @@
 output "functions" {
   value = {
-    for name, function in google_cloudfunctions2_function.this : name => {
-      url      = function.service_config[0].uri
+    for name in keys(local.called) : name => {
+      url      = google_cloudfunctions2_function.this[name].service_config[0].uri
       revision = google_storage_bucket_object.package[name].name
     }
   }

@@ -29,13 +29,19 @@ variable "functions" {
     package         = string
     timeout_seconds = number
     concurrency     = number
+    instances_min   = number
     instances_max   = number
     memory_mb       = number
+    schedule        = string
   }))
 }
 
 variable "timeout_ms" {
   type = number
+}
+
+variable "deployers" {
+  type = list(string)
 }
 
 variable "invokers" {

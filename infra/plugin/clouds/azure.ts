@@ -3,19 +3,50 @@ import path from 'node:path';
 import { z } from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
+import { settleApps } from './apps.ts';
+import { conversionText } from './replication.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 const OUTPUTS = z.object({
-  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string() })),
+  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string().nullable() })),
   resource_group: z.string(),
   keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
 });
+
+/** What the subscription has to be registered for: as in infra/azure/variables.tf. */
+export const RESOURCE_PROVIDERS = [
+  'Microsoft.AlertsManagement',
+  'Microsoft.App',
+  'Microsoft.Authorization',
+  'Microsoft.Consumption',
+  'Microsoft.Insights',
+  'Microsoft.KeyVault',
+  'Microsoft.OperationalInsights',
+  'Microsoft.Storage',
+  'Microsoft.Web',
+] as const;
 
 /** The platform answers an upload only when it has installed the package. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
 export const azure: CloudSide = {
   cloud: 'azure',
+
+  holdings: {
+    data: ['azurerm_storage_account.data', 'azurerm_resource_group.data'],
+    functionType: 'azurerm_function_app_flex_consumption',
+    settings: {
+      name: 'service (or provider.azure.subscription)',
+      location: 'provider.azure.region',
+      account_replication_type: 'provider.azure.replication',
+    },
+    advice: (loss, { place }) => {
+      const change = loss.reasons.find(({ attribute }) => attribute === 'account_replication_type');
+      return change === undefined
+        ? 'An account stays where it was made. Deploy another stage there, and copy the records.'
+        : conversionText(loss, change.before, change.after, place);
+    },
+  },
 
   async check(run, settings, missing) {
     if ((await firstOnPath('az')) === undefined) {
@@ -45,19 +76,22 @@ export const azure: CloudSide = {
       );
       return { place: settings.azure.subscription, who: '' };
     }
-    await checkSubscription(run, subscription, settings, missing);
-    return { place: subscription, who: who ?? '' };
+    const principal = await checkSubscription(run, subscription, settings, missing);
+    return { place: subscription, who: who ?? '', ...(principal === undefined ? {} : { principal }) };
   },
 
-  variables(settings, { place }) {
+  variables(settings, { place }, deployers) {
     const { table, replication } = settings.azure;
     const { budget } = settings;
     return {
       ...commonVariables('azure', settings, (name) => packageOf(settings, name)),
       subscription_id: place,
+      // The provider would register them for a plan, too.
+      resource_providers: [],
       table,
       replication,
-      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount, since: budget.since },
+      deployers,
+      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount },
     };
   },
 
@@ -67,12 +101,28 @@ export const azure: CloudSide = {
     const each = Object.entries(functions);
     return {
       cloud: 'azure',
-      urls: Object.fromEntries(each.map(([name, { url }]) => [name, url])),
+      // What runs on a schedule has an app, and no address.
+      urls: Object.fromEntries(each.flatMap(([name, { url }]) => (url === null ? [] : [[name, url]]))),
       apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
       subscription: place,
       resourceGroup,
       ...keys,
     };
+  },
+
+  isPassing: (said) => /ScopeLocked|PrincipalNotFound/.test(said),
+
+  async settle(run, endpoint) {
+    if (endpoint.cloud === 'azure') await settleApps(run, endpoint);
+  },
+
+  async unprotect(run, resources) {
+    for (const { type, values } of resources) {
+      if (type !== 'azurerm_management_lock') continue;
+      const { code, stderr } = await run('az', ['lock', 'delete', '--ids', String(values['id'])]);
+      // Gone already, if a removal was interrupted here.
+      if (code !== 0 && !/NotFound/.test(stderr)) throw new DeployError(`the lock stays: ${lastLines(stderr)}`);
+    }
   },
 
   async upload(run, endpoint, settings) {
@@ -87,15 +137,16 @@ export const azure: CloudSide = {
   },
 };
 
+/** Gives the object id of whoever is logged in. */
 async function checkSubscription(
   run: Run,
   id: string,
   { azure: { region } }: Settings,
   missing: Missing[],
-): Promise<void> {
+): Promise<string | undefined> {
   const place = ['--subscription', id];
-  const [token, regions] = await Promise.all([
-    asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'expiresOn', '--output', 'tsv']),
+  const [token, regions, registered] = await Promise.all([
+    asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'accessToken', '--output', 'tsv']),
     asked(run, 'az', [
       'functionapp',
       'list-flexconsumption-locations',
@@ -105,10 +156,24 @@ async function checkSubscription(
       '--output',
       'tsv',
     ]),
+    asked(run, 'az', [
+      'provider',
+      'list',
+      ...place,
+      '--query',
+      "[?registrationState=='Registered'].namespace",
+      '--output',
+      'tsv',
+    ]),
   ]);
   if (token === undefined) {
     missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
-    return;
+    return undefined;
+  }
+  const present = new Set((registered ?? '').split(/\s+/));
+  for (const namespace of RESOURCE_PROVIDERS.filter((one) => !present.has(one))) {
+    const mend = ['az', 'provider', 'register', '--namespace', namespace, '--wait', ...place] as const;
+    missing.push({ what: `the resource provider ${namespace}`, fix: mend.join(' '), mend, isForApply: true });
   }
   const names = (regions ?? '').split('\n').map((name) => name.trim().toLowerCase().replaceAll(' ', ''));
   if (regions !== undefined && !names.includes(region)) {
@@ -116,6 +181,17 @@ async function checkSubscription(
       what: `Flex Consumption in ${region}`,
       fix: `--param azureRegion=REGION with one of ${names.filter((name) => name !== '').join(', ')}`,
     });
+  }
+  return objectIdIn(token);
+}
+
+/** The claim by which Azure's own roles and policies know the caller; people, and principals that may not read the directory, have it too. */
+function objectIdIn(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { oid?: unknown };
+    return typeof claims.oid === 'string' ? claims.oid : undefined;
+  } catch {
+    return undefined;
   }
 }
 

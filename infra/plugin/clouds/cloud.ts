@@ -1,7 +1,7 @@
 // The interface of a cloud to the commands. gcp.ts and azure.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
-import type { Settings } from '../context/settings.ts';
+import { scheduleOf, type Settings } from '../context/settings.ts';
 import type { Run } from '../context/tools.ts';
 
 /** The account that deploys, found out before anything is changed. */
@@ -10,6 +10,8 @@ export interface Account {
   readonly place: string;
   /** For people. */
   readonly who: string;
+  /** As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not known. */
+  readonly principal?: string;
 }
 
 /** Something that is missing, and the command that mends it. */
@@ -18,16 +20,62 @@ export interface Missing {
   readonly fix: string;
   /** The fix as a command that is free and deletes nothing, so that a deployment may run it by itself. */
   readonly mend?: readonly [tool: string, ...args: string[]];
+  /** A plan does without it: it is mended right before the apply. Default: it is missing for the plan too. */
+  readonly isForApply?: boolean;
+}
+
+/** Something that a plan deletes or replaces. */
+export interface Loss {
+  /** In Terraform, such as `google_firestore_database.store`. */
+  readonly address: string;
+  readonly type: string;
+  /** Made again, empty. */
+  readonly isReplaced: boolean;
+  /** What it is now. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Why it is replaced: attributes that cannot change in place. */
+  readonly reasons: readonly Reason[];
+}
+
+export interface Reason {
+  readonly attribute: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A resource in Terraform's state. */
+export interface StateResource {
+  readonly type: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What of a cloud's resources holds the records, and what serves. */
+export interface Holdings {
+  /** Addresses of what is gone with the records in it. */
+  readonly data: readonly string[];
+  /** The type of the resources that answer callers. */
+  readonly functionType: string;
+  /** The setting in serverless.yml behind an attribute that cannot change in place. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** How to get what the changed setting asks for and keep the data. */
+  advice(loss: Loss, account: Account): string;
 }
 
 export interface CloudSide {
   readonly cloud: Cloud;
+  readonly holdings: Holdings;
   /** Checks everything at once, and pushes all that is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
-  variables(settings: Settings, account: Account): Record<string, unknown>;
+  variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
   /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
+  /** Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are not known everywhere at once. */
+  isPassing(said: string): boolean;
+  /** Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError while it is not right yet. */
+  settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
+  /** Lifts the protection of the data, so that it can be destroyed. */
+  unprotect(run: Run, resources: readonly StateResource[]): Promise<void>;
   /** Uploads the packages, where Terraform does not. */
   upload(run: Run, endpoint: CloudEndpoint, settings: Settings): Promise<void>;
 }
@@ -51,8 +99,10 @@ export function commonVariables(
           package: packageOf(one.name),
           timeout_seconds: one.timeoutSeconds,
           concurrency: one.concurrency,
+          instances_min: one.instancesMin[cloud],
           instances_max: one.instancesMax[cloud],
           memory_mb: one.memoryMb,
+          schedule: scheduleOf(one) ?? '',
         },
       ]),
     ),

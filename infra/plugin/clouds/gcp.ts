@@ -1,7 +1,7 @@
 // Google Cloud: gcloud finds the values for Terraform's variables; Terraform uploads the code.
 import path from 'node:path';
 import { z } from 'zod';
-import { firstOnPath, type Run } from '../context/tools.ts';
+import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
 /** Terraform enables the others through these two. */
@@ -14,6 +14,19 @@ const OUTPUTS = z.object({
 
 export const gcp: CloudSide = {
   cloud: 'gcp',
+
+  holdings: {
+    data: ['google_firestore_database.store'],
+    functionType: 'google_cloudfunctions2_function',
+    settings: {
+      name: 'service',
+      location_id: 'provider.gcp.databaseLocation (or provider.gcp.region, while that is empty)',
+      location: 'provider.gcp.region',
+      project: 'provider.gcp.project',
+    },
+    advice: () =>
+      'A database stays where it was made. Deploy another stage there and copy the records, or keep the database in its place with provider.gcp.databaseLocation.',
+  },
 
   async check(run, settings, missing) {
     if ((await firstOnPath('gcloud')) === undefined) {
@@ -33,22 +46,33 @@ export const gcp: CloudSide = {
       const what = who === undefined ? 'a login at Google Cloud' : 'credentials for Terraform at Google Cloud';
       missing.push({ what, fix: 'gcloud auth login --update-adc' });
     }
+    // Functions are called with ID tokens, which only accounts have.
+    if (who?.startsWith('principal:') === true) {
+      missing.push({
+        what: `a service account to act as: ${who} has no ID tokens`,
+        fix: 'let the login impersonate one; infra/gcp/ci makes it, with the roles that a deployment needs',
+      });
+    }
     if (project === undefined) {
       missing.push({ what: 'the Google Cloud project to use', fix: 'gcloud config set project PROJECT_ID' });
     }
     if (who !== undefined && project !== undefined) await checkProject(run, project, missing);
-    return { place: project ?? '', who: who ?? '' };
+    return { place: project ?? '', who: who ?? '', ...(who === undefined ? {} : { principal: memberOf(who) }) };
   },
 
-  variables(settings, { place, who }) {
-    const { databaseLocation, namespace, invokers } = settings.gcp;
+  variables(settings, { place }, deployers) {
+    const { databaseLocation, pointInTimeRecovery, backupDays, processorsMax, namespace, invokers } = settings.gcp;
     const { budget } = settings;
     return {
       ...commonVariables('gcp', settings, (name) => path.join(settings.outDir, `gcp-${name}.zip`)),
       project: place,
       database_location: databaseLocation,
+      point_in_time_recovery: pointInTimeRecovery,
+      backup_days: backupDays,
+      processors_max: processorsMax,
       namespace,
-      invokers: [...new Set(invokers.map((invoker) => (invoker === 'deployer' ? memberOf(who) : invoker)))],
+      deployers,
+      invokers: [...new Set(invokers.flatMap((invoker) => (invoker === 'deployer' ? deployers : [invoker])))],
       budget: budget === undefined ? null : { billing_account: budget.billingAccount, amount: budget.amount },
     };
   },
@@ -58,6 +82,30 @@ export const gcp: CloudSide = {
     const { functions, keys } = OUTPUTS.parse(outputs);
     const urls = Object.fromEntries(Object.entries(functions).map(([name, { url }]) => [name, url]));
     return { cloud: 'gcp', urls, project: place, keys };
+  },
+
+  // Roles take minutes to reach the build; accounts and APIs that are new take some to be known. The provider's own example waits for a minute
+  // before it builds.
+  isPassing: (said) =>
+    /missing permission on the build service account|build failed|permission.{0,20}denied|does not have \S+ access|service account .* does not exist|SERVICE_DISABLED|has not been used in project/i.test(
+      said,
+    ),
+
+  settle: async () => {},
+
+  async unprotect(run, resources) {
+    for (const { type, values } of resources) {
+      if (type !== 'google_firestore_database') continue;
+      const place = [`--database=${String(values['name'])}`, `--project=${String(values['project'])}`];
+      await outputOf(run, 'gcloud', [
+        'firestore',
+        'databases',
+        'update',
+        ...place,
+        '--no-delete-protection',
+        '--quiet',
+      ]);
+    }
   },
 
   // Terraform has uploaded the package and made the function's revision.

@@ -1,37 +1,52 @@
-// `serverless deploy`: plan both clouds and show the plans; then apply, upload, try out. Interrupted anywhere, or failed, the same command
-// goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
+// `serverless deploy`: plan both clouds and show the plans; refuse if data would go, ask if functions would; then apply, upload, try out.
+// Interrupted anywhere, or failed, the same command goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/settings.ts';
+import { bringUp } from '../stack/bring-up.ts';
 import { keysToKeep, newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
-import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
+import { deleteAll } from '../stack/take-down.ts';
 import type { Planned } from '../stack/terraform.ts';
+import { confirm, dataLosses, functionsText, refuseDataLoss } from './agree.ts';
 import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions extends Patience {
   /** Stop after showing the plans. */
   readonly isPlanOnly: boolean;
+  /** Give up the data, where a changed setting asks for another place of it. Default: such a plan is refused. */
+  readonly isDataDeleted?: boolean;
+  /** Does not ask before functions are taken away. */
+  readonly isConfirmed?: boolean;
+}
+
+interface StackPlan {
+  readonly stack: Stack;
+  readonly planned: Planned;
 }
 
 /** Throws a DeployError that says which clouds are done and which are not. */
 export async function deploy(context: Context, options: DeployOptions): Promise<void> {
   const { settings, log } = context;
   const stacks = await openStacks(context, { isMending: !options.isPlanOnly });
-  const planned: { readonly stack: Stack; readonly plan: Planned }[] = [];
-  for (const stack of stacks) planned.push({ stack, plan: await planOf(stack, context, options) });
+  const plans: StackPlan[] = [];
+  for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context, options) });
+  if (options.isDataDeleted !== true) for (const { stack, planned } of plans) refuseDataLoss(stack, planned);
   if (options.isPlanOnly) {
+    for (const { fix } of stacks.flatMap(({ unready }) => unready)) log(`Before it is applied: ${fix}`);
     log('This is the plan; nothing was touched.');
     return;
   }
+  await agree(context, plans, options);
   const endpoints: CloudEndpoint[] = [];
-  for (const { stack, plan } of planned) {
+  for (const plan of plans) {
     try {
-      endpoints.push(await bringUp(stack, plan, context, options));
+      endpoints.push(await deployOne(plan, context, options));
     } catch (error) {
-      throw new DeployError(`${messageOf(error)}\n${progressText(stacks, endpoints)}`, { cause: error });
+      throw new DeployError(`${messageOf(error)}\n${progressText(settings, stacks, endpoints)}`, { cause: error });
     }
   }
   const file = await writeEndpoints(settings, endpoints);
@@ -40,33 +55,70 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
 }
 
 async function planOf(stack: Stack, context: Context, { isPlanOnly }: DeployOptions): Promise<Planned> {
-  const { side, account, terraform } = stack;
+  const { side, terraform } = stack;
   context.log(`\n${side.cloud}: plan`);
-  const { endpoint, keysVersion } = await presentOf(stack);
-  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion };
+  const present = await presentOf(stack);
+  const variables = variablesOf(stack, context.settings, present);
+  warnUnnamed(stack, context);
   // A plan alone needs no access to the secrets, which it does not show.
-  const keys = isPlanOnly ? newKeys() : await keysToKeep(context, endpoint);
+  const keys = isPlanOnly ? newKeys() : await keysToKeep(context, present.endpoint);
   return await terraform.plan(variables, keys);
 }
 
-async function bringUp(stack: Stack, plan: Planned, context: Context, options: Patience): Promise<CloudEndpoint> {
-  const { side, terraform } = stack;
+/** A list of deployers without whoever deploys may be right: a group in it may hold them. */
+function warnUnnamed({ side: { cloud }, account: { who, principal } }: Stack, { settings, log }: Context): void {
+  const named = settings[cloud].deployers;
+  if (named.length === 0 || principal === undefined || named.includes(principal)) return;
+  log(
+    `${cloud}: ${who} (${principal}) is not in provider.${cloud}.deployers: unless a group there holds you, your requests are refused`,
+  );
+}
+
+/** Asks, if functions or data would be taken away. */
+async function agree(
+  context: Context,
+  plans: readonly StackPlan[],
+  { isConfirmed = false }: DeployOptions,
+): Promise<void> {
+  const functions = plans.map(({ stack, planned }) => functionsText(stack, planned)).filter((text) => text !== '');
+  const emptied = plans.filter(({ stack, planned }) => dataLosses(stack, planned).length > 0);
+  if (functions.length > 0)
+    context.log(`This takes functions away; callers are refused until they are back:\n${functions.join('\n')}`);
+  for (const { stack } of emptied) context.log(`This DELETES THE DATA on ${stack.side.cloud}. It cannot be undone.`);
+  if (functions.length + emptied.length > 0) await confirm(context, isConfirmed);
+}
+
+async function deployOne(
+  { stack, planned }: StackPlan,
+  context: Context,
+  options: DeployOptions,
+): Promise<CloudEndpoint> {
+  const { side } = stack;
+  const replan = async (): Promise<Planned> => {
+    const again = await planOf(stack, context, options);
+    refuseDataLoss(stack, again);
+    return again;
+  };
+  let plan = planned;
+  if (dataLosses(stack, planned).length > 0) {
+    context.log(`\n${side.cloud}: delete`);
+    await deleteAll(context, stack);
+    plan = await replan();
+  }
   context.log(`\n${side.cloud}: apply`);
-  await terraform.apply(plan);
-  const { endpoint } = await presentOf(stack);
-  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  const endpoint = await bringUp(context, stack, { ...options, planned: plan, replan });
   const upload = (): Promise<void> => side.upload(context.run, endpoint, context.settings);
   await patiently(context, `${side.cloud}: the upload failed`, upload, options);
   await smoke(context, endpoint, options);
   return endpoint;
 }
 
-function progressText(stacks: readonly Stack[], done: readonly CloudEndpoint[]): string {
+function progressText({ stage }: Settings, stacks: readonly Stack[], done: readonly CloudEndpoint[]): string {
   const at = done.length;
   const list = stacks.map(
     ({ side }, index) => `${side.cloud}: ${index < at ? 'deployed' : index === at ? 'begun' : 'not begun'}`,
   );
-  return `${list.join('; ')}. The same command goes on from here.`;
+  return `${list.join('; ')}. Once that is mended, the same command goes on from here:\n  npx serverless deploy --stage ${stage}`;
 }
 
 function messageOf(error: unknown): string {

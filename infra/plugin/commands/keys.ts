@@ -5,24 +5,29 @@ import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
+import { bringUp } from '../stack/bring-up.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import type { Patience } from '../stack/patience.ts';
-import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { openStacks, type Present, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
+import type { Planned } from '../stack/terraform.ts';
+import { confirm, functionsText, refuseDataLoss } from './agree.ts';
 import { smoke } from './smoke.ts';
 
 export interface KeysOptions extends Patience {
   readonly step: 'show' | 'add' | 'retire';
+  /** Does not ask before functions are taken away. */
+  readonly isConfirmed?: boolean;
 }
 
 interface Keyed {
   readonly stack: Stack;
   readonly endpoint: CloudEndpoint;
-  readonly keysVersion: number;
+  readonly state: Present;
   readonly present: PresentKeys;
 }
 
 /** Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud already. */
-export async function changeKeys(context: Context, { step, ...patience }: KeysOptions): Promise<void> {
+export async function changeKeys(context: Context, { step, ...options }: KeysOptions): Promise<void> {
   const all: Keyed[] = [];
   for (const stack of await openStacks(context)) all.push(await keyed(stack, context));
   if (step === 'show') return;
@@ -30,7 +35,7 @@ export async function changeKeys(context: Context, { step, ...patience }: KeysOp
   if (all.every(isDone)) throw new DeployError(DONE[step]);
   const endpoints: CloudEndpoint[] = [];
   for (const one of all)
-    endpoints.push(isDone(one) ? one.endpoint : await replace(one, context, next(one.present, step), patience));
+    endpoints.push(isDone(one) ? one.endpoint : await replace(one, context, next(one.present, step), options));
   await writeEndpoints(context.settings, endpoints);
 }
 
@@ -43,11 +48,12 @@ const DONE = {
 
 async function keyed(stack: Stack, context: Context): Promise<Keyed> {
   const { cloud } = stack.side;
-  const { endpoint, keysVersion } = await presentOf(stack);
+  const state = await presentOf(stack);
+  const { endpoint } = state;
   if (endpoint === undefined) throw new DeployError(`${cloud}: no functions are deployed`);
   const present = await presentKeys(context, endpoint);
   context.log(`${cloud}: ${ROLES.map((role) => `${role} ${present[role].length}`).join(', ')} valid`);
-  return { stack, endpoint, keysVersion, present };
+  return { stack, endpoint, state, present };
 }
 
 function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
@@ -61,16 +67,26 @@ function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
 }
 
 async function replace(
-  { stack, keysVersion }: Keyed,
+  { stack, state }: Keyed,
   context: Context,
   keys: AppKeys,
-  patience: Patience,
+  { isConfirmed = false, ...patience }: Omit<KeysOptions, 'step'>,
 ): Promise<CloudEndpoint> {
-  const { side, account, terraform } = stack;
-  const variables = { ...side.variables(context.settings, account), keys_version: keysVersion + 1 };
-  await terraform.apply(await terraform.plan(variables, keys));
-  const { endpoint } = await presentOf(stack);
-  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  const { terraform } = stack;
+  const variables = variablesOf(stack, context.settings, { ...state, keysVersion: state.keysVersion + 1 });
+  // A plan for new keys applies whatever else has changed in serverless.yml.
+  const replan = async (): Promise<Planned> => {
+    const again = await terraform.plan(variables, keys);
+    refuseDataLoss(stack, again);
+    return again;
+  };
+  const planned = await replan();
+  const functions = functionsText(stack, planned);
+  if (functions !== '') {
+    context.log(`This takes functions away; callers are refused until they are back:\n${functions}`);
+    await confirm(context, isConfirmed);
+  }
+  const endpoint = await bringUp(context, stack, { ...patience, planned, replan });
   await smoke(context, endpoint, patience);
   return endpoint;
 }

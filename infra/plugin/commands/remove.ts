@@ -1,11 +1,11 @@
 // `serverless remove`: takes down what serves, and keeps the data, in the cloud and in Terraform's state, so that a deployment finds it
 // again. Only --delete-data deletes it, after lifting its protection.
-import { createInterface } from 'node:readline/promises';
 import type { Context } from '../context/context.ts';
-import { DeployError } from '../context/settings.ts';
 import { newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
+import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
+import { deleteAll } from '../stack/take-down.ts';
+import { confirm, refuseDataLoss } from './agree.ts';
 
 export interface RemoveOptions {
   readonly isDataDeleted: boolean;
@@ -23,9 +23,9 @@ export async function remove(context: Context, options: RemoveOptions): Promise<
       ? `This takes down ${name} on ${settings.clouds.join(' and ')}, and DELETES ITS DATA. It cannot be undone.`
       : `This takes down the functions of ${name} on ${settings.clouds.join(' and ')}. The data is kept.`,
   );
-  if (!options.isConfirmed) await confirm(name);
+  await confirm(context, options.isConfirmed);
   for (const stack of stacks) {
-    await takeDown(stack, context, options);
+    await (options.isDataDeleted ? deleteAll(context, stack) : takeDown(stack, context));
     log(
       `${stack.side.cloud}: ${options.isDataDeleted ? 'everything is gone' : 'the functions are gone, the data is there'}`,
     );
@@ -33,27 +33,11 @@ export async function remove(context: Context, options: RemoveOptions): Promise<
   await writeEndpoints(settings, []);
 }
 
-async function takeDown(stack: Stack, { settings }: Context, { isDataDeleted }: RemoveOptions): Promise<void> {
-  const { side, account, terraform } = stack;
-  const variables = {
-    ...side.variables(settings, account),
-    keys_version: (await presentOf(stack)).keysVersion,
-    data_only: true,
-    allow_data_deletion: isDataDeleted,
-  };
-  const keys = newKeys();
-  await terraform.apply(await terraform.plan(variables, keys));
-  // Two steps: the cloud deletes the data only after its protection was lifted there.
-  if (isDataDeleted) await terraform.destroy(variables, keys);
-}
-
-async function confirm(name: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new DeployError('nobody is there to ask: --yes agrees beforehand');
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const answer = await terminal.question(`Type ${name} to agree: `);
-    if (answer.trim() !== name) throw new DeployError('nothing was touched');
-  } finally {
-    terminal.close();
-  }
+/** Takes the functions down, and leaves the data where it is. */
+async function takeDown(stack: Stack, { settings }: Context): Promise<void> {
+  const variables = { ...variablesOf(stack, settings, await presentOf(stack)), data_only: true };
+  const planned = await stack.terraform.plan(variables, newKeys());
+  // A plan without functions applies whatever else has changed in serverless.yml.
+  refuseDataLoss(stack, planned);
+  await stack.terraform.apply(planned);
 }

@@ -1,12 +1,24 @@
-// The context of every command of the plugin: the settings, the machine's tools, and the log.
+// The context of every command of the plugin: the settings, the machine's tools, the clock, and the log.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskTool } from '../../cli/endpoints.ts';
 import type { Settings } from './settings.ts';
 import { outputOf, type Run } from './tools.ts';
+
+/** The time, and waiting. */
+export interface Clock {
+  /** From any beginning; never goes back. */
+  nowMs(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+/** This machine's. */
+export const CLOCK: Clock = { nowMs: () => performance.now(), sleep };
 
 /** Passed to every command. */
 export interface Context {
   readonly settings: Settings;
   readonly run: Run;
+  readonly clock: Clock;
   /** For people. */
   readonly log: (line: string) => void;
 }

@@ -20,16 +20,36 @@ const AZURE_REGIONS = words(`
   uksouth ukwest westcentralus westeurope westindia westus westus2 westus3
 `);
 
-const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$` };
+const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$`, description: 'an e-mail address' };
 const CLOUDS = { enum: ['gcp', 'azure'] };
 /** Checked here because the clouds would report it much later. */
 const INSTANCES = { type: 'integer', minimum: 1, maximum: 1_000 };
+const INSTANCES_MIN = { type: 'integer', minimum: 0, maximum: 100 };
+
+const MEMBER = {
+  type: 'string',
+  pattern: String.raw`^(user|group|serviceAccount):[^@*\s]+@[^@*\s]+$`,
+  description: 'user:, group: or serviceAccount: and an address',
+};
 
 const gcp = object({
-  project: { type: 'string', pattern: '^([a-z][a-z0-9-]{4,28}[a-z0-9])?$' },
+  project: {
+    type: 'string',
+    pattern: '^([a-z][a-z0-9-]{4,28}[a-z0-9])?$',
+    description: 'the id of a project: 6 to 30 lower-case letters, digits and hyphens; or empty',
+  },
   region: { enum: GCP_REGIONS },
   databaseLocation: { enum: ['', 'nam5', 'nam7', 'eur3', ...GCP_REGIONS] },
-  namespace: { type: 'string', pattern: String.raw`^[0-9A-Za-z._-]{0,100}$` },
+  pointInTimeRecovery: { type: 'boolean' },
+  // 14 weeks are the most that Firestore takes.
+  backupDays: { type: 'integer', minimum: 0, maximum: 98 },
+  processorsMax: { type: 'integer', minimum: 1 },
+  namespace: {
+    type: 'string',
+    pattern: String.raw`^[0-9A-Za-z._-]{0,100}$`,
+    description: 'at most 100 letters, digits, dots, hyphens and underscores',
+  },
+  deployers: { type: 'array', items: MEMBER },
   invokers: {
     type: 'array',
     items: { type: 'string', pattern: String.raw`^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$` },
@@ -37,18 +57,43 @@ const gcp = object({
 });
 
 const azure = object({
-  subscription: { type: 'string', pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$' },
+  subscription: {
+    type: 'string',
+    pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$',
+    description: 'the id of a subscription, in lower case; or empty',
+  },
   region: { enum: AZURE_REGIONS },
-  table: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9]{2,62}$' },
+  table: {
+    type: 'string',
+    pattern: '^[A-Za-z][A-Za-z0-9]{2,62}$',
+    description: '3 to 63 letters and digits, the first a letter',
+  },
   replication: { enum: ['LRS', 'ZRS', 'GRS', 'GZRS'] },
+  deployers: {
+    type: 'array',
+    items: {
+      type: 'string',
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'an object id, in lower case',
+    },
+  },
 });
 
 export const PROVIDER_SCHEMA = {
   provider: {
     properties: {
       // Names of both clouds are made of it, and the shortest of them allows 10 characters.
-      stage: { type: 'string', pattern: '^[a-z][a-z0-9]{0,9}$' },
+      stage: {
+        type: 'string',
+        pattern: '^[a-z][a-z0-9]{0,9}$',
+        description: '1 to 10 lower-case letters and digits, the first a letter',
+      },
       cloud: { enum: ['gcp', 'azure', 'both'] },
+      state: {
+        type: 'string',
+        pattern: '^(local|gs://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]|azure://[a-z0-9]{3,24}/[a-z0-9-]{3,63})$',
+        description: 'local, gs://BUCKET or azure://ACCOUNT/CONTAINER',
+      },
       gcp,
       azure,
       store: object({ timeoutMs: { type: 'integer', minimum: 1, maximum: 60_000 } }),
@@ -60,27 +105,43 @@ export const PROVIDER_SCHEMA = {
       }),
       budget: object({
         amount: { type: 'integer', minimum: 1 },
-        billingAccount: { type: 'string', pattern: '^[0-9A-F]{6}(-[0-9A-F]{6}){2}$' },
+        billingAccount: {
+          type: 'string',
+          pattern: '^[0-9A-F]{6}(-[0-9A-F]{6}){2}$',
+          description: 'the id of a billing account, like 000000-000000-000000',
+        },
         email: EMAIL,
-        since: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-01$` },
       }),
     },
-    required: ['stage', 'cloud', 'gcp', 'azure', 'store', 'peers'],
+    required: ['stage', 'cloud', 'state', 'gcp', 'azure', 'store', 'peers'],
   },
   function: {
     properties: {
-      handler: { type: 'string', pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$` },
-      timeoutSeconds: { type: 'integer', minimum: 1, maximum: 230 },
+      handler: {
+        type: 'string',
+        pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$`,
+        description: 'the path of a .ts file, with {cloud} for gcp and azure',
+      },
+      // What callers reach has 230 s at most on Azure, which Terraform's own check says; what runs on a schedule has more.
+      timeoutSeconds: { type: 'integer', minimum: 1, maximum: 1_800 },
       memoryMb: { enum: [512, 2_048, 4_096] },
       concurrency: INSTANCES,
+      instancesMin: object({ gcp: INSTANCES_MIN, azure: INSTANCES_MIN }),
       instancesMax: object({ gcp: INSTANCES, azure: INSTANCES }),
     },
-    required: ['handler', 'timeoutSeconds', 'memoryMb', 'concurrency', 'instancesMax'],
+    required: ['handler', 'timeoutSeconds', 'memoryMb', 'concurrency', 'instancesMin', 'instancesMax'],
   },
 } as const;
 
 /** Where a function is called; for readers, as each function has an address of its own. */
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
+
+/** When a function runs by itself: five fields of cron, which both clouds read alike as long as nothing but numbers stands in them. */
+export const SCHEDULE_EVENT_SCHEMA = {
+  type: 'string',
+  pattern: String.raw`^([\d*,/-]+( [\d*,/-]+){4})?$`,
+  description: 'five fields of cron, of numbers, such as 0 4 * * 0; or empty',
+} as const;
 
 function object(properties: Readonly<Record<string, object>>): object {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };

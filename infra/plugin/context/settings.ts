@@ -7,20 +7,33 @@ export interface FunctionSettings {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly concurrency: number;
+  readonly instancesMin: Readonly<Record<Cloud, number>>;
   readonly instancesMax: Readonly<Record<Cloud, number>>;
+  readonly events: readonly FunctionEvent[];
 }
+
+/** What a function is called by: a path, or, unless it is empty, a schedule. */
+export type FunctionEvent = { readonly http: string } | { readonly schedule: string };
 
 /** `provider` in serverless.yml; infra/plugin/context/schema.ts has checked it. */
 export interface ProviderSettings {
   readonly stage: string;
   readonly cloud: Cloud | 'both';
+  /** `local`, `gs://BUCKET` or `azure://ACCOUNT/CONTAINER`. */
+  readonly state: string;
   readonly gcp: {
     /** Empty: the one that gcloud is set to. */
     readonly project: string;
     readonly region: string;
     readonly databaseLocation: string;
+    readonly pointInTimeRecovery: boolean;
+    /** 0: no backups. */
+    readonly backupDays: number;
+    readonly processorsMax: number;
     readonly namespace: string;
     readonly invokers: readonly string[];
+    /** IAM members. Empty: whoever has deployed the stage so far, and whoever does. */
+    readonly deployers: readonly string[];
   };
   readonly azure: {
     /** Empty: the one that az is set to. */
@@ -28,6 +41,8 @@ export interface ProviderSettings {
     readonly region: string;
     readonly table: string;
     readonly replication: string;
+    /** Object ids. Empty: whoever has deployed the stage so far, and whoever does. */
+    readonly deployers: readonly string[];
   };
   readonly store: { readonly timeoutMs: number };
   readonly peers: readonly Cloud[];
@@ -36,7 +51,6 @@ export interface ProviderSettings {
     readonly amount: number;
     readonly billingAccount: string;
     readonly email: string;
-    readonly since: string;
   };
 }
 
@@ -44,6 +58,7 @@ export interface Settings extends ProviderSettings {
   readonly service: string;
   /** The clouds that the command works on. */
   readonly clouds: readonly Cloud[];
+  /** Those that are deployed: without one whose schedule is empty. */
   readonly functions: readonly FunctionSettings[];
   /** Where packages, plans and endpoints are. */
   readonly outDir: string;
@@ -69,8 +84,16 @@ export function settingsOf(
     service,
     outDir,
     clouds: CLOUDS.filter((cloud) => provider.cloud === 'both' || provider.cloud === cloud),
-    functions: Object.entries(functions).map(([name, settings]) => ({ ...settings, name })),
+    functions: Object.entries(functions)
+      .map(([name, settings]) => ({ ...settings, name }))
+      .filter((one) => scheduleOf(one) !== ''),
   };
+}
+
+/** Five fields of cron in UTC; empty if it has an event with none; undefined for a function that callers call. */
+export function scheduleOf({ events }: Pick<FunctionSettings, 'events'>): string | undefined {
+  for (const event of events) if ('schedule' in event) return event.schedule;
+  return undefined;
 }
 
 /** An error that the user can mend; the message says how. */

@@ -8,27 +8,36 @@ export interface Patience {
   readonly patienceMs?: number;
 }
 
+export interface Retries extends Patience {
+  /** Between two attempts. Default 10 seconds. */
+  readonly pauseMs?: number;
+  /** Whether an error may be gone some time later; others are thrown as they are. Default: all are. */
+  readonly isPassing?: (error: unknown) => boolean;
+}
+
 /** Roles on Azure take up to ten minutes, mostly one or two. */
 const PATIENCE_MS = 10 * 60_000;
 const PAUSE_MS = 10_000;
 
 /** Retries until `attempt` succeeds. When the time is up, throws a DeployError with `failed` and the last error. */
 export async function patiently<Result>(
-  { log }: Context,
+  { log, clock }: Context,
   failed: string,
   attempt: () => Promise<Result>,
-  { patienceMs = PATIENCE_MS }: Patience = {},
+  { patienceMs = PATIENCE_MS, pauseMs = PAUSE_MS, isPassing = () => true }: Retries = {},
 ): Promise<Result> {
-  const deadlineMs = performance.now() + patienceMs;
+  const deadlineMs = clock.nowMs() + patienceMs;
   for (let round = 1; ; round++) {
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof Interrupted) throw error;
+      if (error instanceof Interrupted || !isPassing(error)) throw error;
       const message = error instanceof Error ? error.message : String(error);
-      if (performance.now() + PAUSE_MS > deadlineMs) throw new DeployError(`${failed}: ${message}`, { cause: error });
-      if (round === 1) log(`not there yet (${message}); trying for up to ${patienceMs / 60_000} minutes`);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (clock.nowMs() + pauseMs > deadlineMs) throw new DeployError(`${failed}: ${message}`, { cause: error });
+      // What to do about it follows in further lines, and is not to be done yet.
+      if (round === 1)
+        log(`not there yet (${message.split('\n')[0]!}); trying again for up to ${patienceMs / 60_000} minutes`);
+      await clock.sleep(pauseMs);
     }
   }
 }

@@ -3,17 +3,20 @@ import type { Cloud } from '../../package/bundle.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
-import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
+import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
 
 export interface Ready {
   /** `terraform` or `tofu`. */
   readonly terraform: string;
   readonly accounts: Readonly<Partial<Record<Cloud, Account>>>;
+  /** What is to be mended before an apply. */
+  readonly unready: Readonly<Partial<Record<Cloud, readonly Missing[]>>>;
 }
 
 /** Write-only attributes and ephemeral variables; tofu has them since the same number. */
 const TERRAFORM_LEAST = [1, 11] as const;
-const MEND_TIMEOUT_MS = 5 * 60_000;
+/** Azure registers a resource provider in some minutes. */
+const MEND_TIMEOUT_MS = 10 * 60_000;
 
 /** Throws a DeployError that lists all that is missing, and that it does not mend itself. */
 export async function prerequisites(
@@ -28,17 +31,27 @@ export async function prerequisites(
     checkTerraform(run, ofTerraform),
     ...sides.map(async (side, at) => [side.cloud, await side.check(run, settings, ofSides[at]!)] as const),
   ]);
-  const missing = [...ofTerraform, ...ofSides.flat()];
+  const missing = [...ofTerraform, ...ofSides.flat()].filter(({ isForApply }) => isForApply !== true);
   if (missing.some(({ mend }) => !isMending || mend === undefined)) {
     const list = missing.map(({ what, fix }) => `  - ${what}\n      ${fix}`).join('\n');
     throw new DeployError(`Nothing was touched. This is missing:\n${list}`);
   }
-  for (const { fix, mend } of missing) {
+  await mendAll({ run, log }, missing);
+  const unready = sides.map(({ cloud }, at) => [cloud, ofSides[at]!.filter(({ isForApply }) => isForApply === true)]);
+  return { terraform, accounts: Object.fromEntries(accounts), unready: Object.fromEntries(unready) };
+}
+
+/** Runs the fixes, one after the other. Throws a DeployError with the command, for somebody who may give it. */
+export async function mendAll({ run, log }: Pick<Context, 'run' | 'log'>, missing: readonly Missing[]): Promise<void> {
+  for (const { what, fix, mend } of missing) {
     log(fix);
     const [tool, ...args] = mend!;
-    await outputOf(run, tool, args, { timeoutMs: MEND_TIMEOUT_MS });
+    const { code, stdout, stderr } = await run(tool, args, { timeoutMs: MEND_TIMEOUT_MS });
+    if (code === 0) continue;
+    throw new DeployError(
+      `${what}: missing, and your login could not mend it: ${lastLines(stderr || stdout)}\nSomebody who may has to give this command once, then yours goes on:\n  ${fix}`,
+    );
   }
-  return { terraform, accounts: Object.fromEntries(accounts) };
 }
 
 async function checkTerraform(run: Run, missing: Missing[]): Promise<string> {

@@ -1,9 +1,11 @@
 // One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command begins by opening the stacks it is for.
+import { z } from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
-import type { Account, CloudSide } from '../clouds/cloud.ts';
+import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import { gcp } from '../clouds/gcp.ts';
 import type { Context } from '../context/context.ts';
+import type { Settings } from '../context/settings.ts';
 import { prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';
 
@@ -11,6 +13,8 @@ export interface Stack {
   readonly side: CloudSide;
   readonly account: Account;
   readonly terraform: Terraform;
+  /** What an apply needs and a plan does not; its fixes are commands. */
+  readonly unready: readonly Missing[];
 }
 
 const SIDES = { gcp, azure } as const;
@@ -24,12 +28,17 @@ export interface OpenOptions {
 export async function openStacks(context: Context, { isMending = false }: OpenOptions = {}): Promise<Stack[]> {
   const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
-  const { terraform, accounts } = await prerequisites(context, sides, isMending);
+  const { terraform, accounts, unready } = await prerequisites(context, sides, isMending);
   const stacks: Stack[] = [];
   for (const side of sides) {
     const account = accounts[side.cloud]!;
     log(`${side.cloud}: ${settings.service}-${settings.stage} in ${account.place}, as ${account.who}`);
-    const stack = { side, account, terraform: new Terraform(run, terraform, side.cloud, settings) };
+    const stack = {
+      side,
+      account,
+      terraform: new Terraform(run, terraform, side.cloud, settings),
+      unready: unready[side.cloud] ?? [],
+    };
     await stack.terraform.open();
     stacks.push(stack);
   }
@@ -42,10 +51,29 @@ export interface Present {
   readonly endpoint: CloudEndpoint | undefined;
   /** 1 before the first deployment. */
   readonly keysVersion: number;
+  /** Who has deployed so far. */
+  readonly deployers: readonly string[];
 }
 
 export async function presentOf({ side, account, terraform }: Stack): Promise<Present> {
   const outputs = await terraform.outputs();
   const version = outputs['keys_version'];
-  return { endpoint: side.endpoint(outputs, account), keysVersion: typeof version === 'number' ? version : 1 };
+  const deployers = z.array(z.string()).catch([]).parse(outputs['deployers']);
+  return {
+    endpoint: side.endpoint(outputs, account),
+    keysVersion: typeof version === 'number' ? version : 1,
+    deployers,
+  };
+}
+
+/** Terraform's variables for the stage as it is to be. */
+export function variablesOf({ side, account }: Stack, settings: Settings, present: Present): Record<string, unknown> {
+  const deployers = deployersOf(settings[side.cloud].deployers, present.deployers, account.principal);
+  return { ...side.variables(settings, account, deployers), keys_version: present.keysVersion };
+}
+
+/** Those who are named, and nobody else; or, while nobody is, those who have deployed and whoever does. */
+function deployersOf(named: readonly string[], present: readonly string[], own: string | undefined): readonly string[] {
+  if (named.length > 0) return named;
+  return [...new Set(own === undefined ? present : [...present, own])].sort();
 }

@@ -1,16 +1,47 @@
 // One cloud's infra folder under Terraform: the stage is a workspace, the settings are a file of variables, the app keys are in the
 // environment of plan and apply and nowhere else.
+import { z } from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Cloud, ROOT } from '../../package/bundle.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { type Ended, lastLines, type Run } from '../context/tools.ts';
+import type { Loss, StateResource } from '../clouds/cloud.ts';
+import { hintFor } from '../clouds/hints.ts';
 import type { AppKeys } from './app-keys.ts';
+import { stateAdvice, writeBackend } from './backend.ts';
+import { lossesOf } from './losses.ts';
+import { quotaAdvice } from './quotas.ts';
 
 export interface Planned {
   readonly planFile: string;
   readonly keys: AppKeys;
+  /** What applying it takes away. */
+  readonly losses: readonly Loss[];
 }
+
+/** Terraform, or a provider, refused. */
+export class TerraformError extends DeployError {
+  /** What it said, at its end. */
+  readonly said: string;
+
+  constructor(message: string, said: string) {
+    super(message);
+    this.said = said;
+  }
+}
+
+/** A module of the state; only what is read of it. */
+interface Module {
+  readonly resources?: StateResource[] | undefined;
+  readonly child_modules?: Module[] | undefined;
+}
+
+const MODULE: z.ZodType<Module> = z.object({
+  resources: z.array(z.object({ type: z.string(), values: z.record(z.string(), z.unknown()) })).optional(),
+  child_modules: z.array(z.lazy(() => MODULE)).optional(),
+});
+const STATE = z.object({ values: z.object({ root_module: MODULE }).optional() });
 
 /** Far above the minutes that a database or a first function takes to create. */
 const APPLY_TIMEOUT_MS = 60 * 60_000;
@@ -20,18 +51,21 @@ export class Terraform {
   readonly #tool: string;
   readonly #cloud: Cloud;
   readonly #stage: string;
+  readonly #settings: Settings;
   readonly #outDir: string;
 
-  constructor(run: Run, tool: string, cloud: Cloud, { stage, outDir }: Settings) {
+  constructor(run: Run, tool: string, cloud: Cloud, settings: Settings) {
     this.#run = run;
     this.#tool = tool;
     this.#cloud = cloud;
-    this.#stage = stage;
-    this.#outDir = outDir;
+    this.#settings = settings;
+    this.#stage = settings.stage;
+    this.#outDir = settings.outDir;
   }
 
-  /** Downloads the providers, and selects the stage's workspace. */
+  /** Downloads the providers, and selects the stage's workspace where the settings say that the state lies. */
   async open(): Promise<void> {
+    await writeBackend(this.#dir, this.#cloud, this.#settings);
     await this.#do(['init', '-input=false', '-no-color']);
     await this.#do(['workspace', 'select', '-or-create=true', this.#stage]);
   }
@@ -43,13 +77,21 @@ export class Terraform {
     return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
   }
 
-  /** Plans, and shows the plan. */
+  /** Every resource in the state. */
+  async resources(): Promise<StateResource[]> {
+    const { stdout } = await this.#do(['show', '-json', '-no-color']);
+    const { values } = STATE.parse(JSON.parse(stdout));
+    return values === undefined ? [] : resourcesIn(values.root_module);
+  }
+
+  /** Plans, shows the plan, and reads what it takes away. */
   async plan(variables: object, keys: AppKeys): Promise<Planned> {
     const planFile = path.join(this.#outDir, `${this.#cloud}-${this.#stage}.plan`);
     const varFile = await this.#varFile(variables);
     const args = ['plan', '-input=false', '-no-color', `-var-file=${varFile}`, `-out=${planFile}`];
     await this.#do(args, { keys, isShown: true });
-    return { planFile, keys };
+    const { stdout } = await this.#do(['show', '-json', '-no-color', planFile]);
+    return { planFile, keys, losses: lossesOf(stdout) };
   }
 
   /** Applies the plan. */
@@ -76,16 +118,30 @@ export class Terraform {
     { keys, isShown = false }: { readonly keys?: AppKeys; readonly isShown?: boolean } = {},
   ): Promise<Ended> {
     const env = { TF_IN_AUTOMATION: '1', ...(keys === undefined ? {} : { TF_VAR_keys: JSON.stringify(keys) }) };
-    const dir = path.join(ROOT, 'infra', this.#cloud);
-    const ended = await this.#run(this.#tool, [`-chdir=${dir}`, ...args], {
+    const ended = await this.#run(this.#tool, [`-chdir=${this.#dir}`, ...args], {
       env,
       isShown,
       timeoutMs: APPLY_TIMEOUT_MS,
     });
     if (ended.code !== 0) {
-      const said = isShown ? 'see above' : lastLines(ended.stderr || ended.stdout);
-      throw new DeployError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${said}`);
+      const said = ended.stderr || ended.stdout;
+      const seen = isShown ? 'see above' : lastLines(said);
+      const next =
+        stateAdvice(said, this.#tool, this.#dir) ??
+        quotaAdvice(this.#cloud, said) ??
+        hintFor(this.#cloud, said) ??
+        (isShown ? 'Mend it, then give the same command: it goes on from there.' : '');
+      const hint = next === '' ? '' : `\n${next}`;
+      throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}${hint}`, said);
     }
     return ended;
   }
+
+  get #dir(): string {
+    return path.join(ROOT, 'infra', this.#cloud);
+  }
+}
+
+function resourcesIn({ resources = [], child_modules: children = [] }: Module): StateResource[] {
+  return [...resources, ...children.flatMap(resourcesIn)];
 }

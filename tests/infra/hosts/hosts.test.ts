@@ -12,6 +12,7 @@ import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
 import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
 import { describeRecords } from '../../functions/suite/index.ts';
+import { tokenOf } from '../../functions/vacuum/token.ts';
 
 const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-packages-'));
 const packages = await packageAndUnpack(outDir);
@@ -25,6 +26,8 @@ const azureEnv = {
 const azure = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env: azureEnv });
 const azureCompare = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'compare'), env: azureEnv });
 
+const azureVacuum = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'vacuum'), env: azureEnv });
+
 const firestore = inject('firestoreEndpoint');
 const gcpEnv = {
   ...KEYS_ENV,
@@ -32,15 +35,20 @@ const gcpEnv = {
   STOWAGE_NAMESPACE: 'hosts',
   DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
 };
-const startGcp = (target: 'records' | 'compare', env: Record<string, string> = gcpEnv): Promise<FunctionHost> =>
-  startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
+const startGcp = (
+  target: 'records' | 'compare' | 'vacuum',
+  env: Record<string, string> = gcpEnv,
+): Promise<FunctionHost> => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
 const gcp = await startGcp('records');
 const gcpCompare = await startGcp('compare');
+const SCHEDULER = 'stowage-dev-cron@stowage-test.iam.gserviceaccount.com';
+const gcpVacuum = await startGcp('vacuum', { ...gcpEnv, STOWAGE_SCHEDULER: SCHEDULER });
 const onGoogles = { ...gcpEnv, DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') };
 const gcpOnGoogles = firestore === '' ? gcp : await startGcp('records', onGoogles);
 
 afterAll(async () => {
-  await Promise.all([gcp.close(), gcpCompare.close(), gcpOnGoogles.close(), azure.close(), azureCompare.close()]);
+  const hosts = [gcp, gcpCompare, gcpVacuum, gcpOnGoogles, azure, azureCompare, azureVacuum];
+  await Promise.all(hosts.map((host) => host.close()));
   await azurite.close();
   await rm(outDir, { recursive: true });
 });
@@ -171,6 +179,33 @@ describe('the azure host', () => {
       });
     }
     expect((await sendTo(azure, { 'x-functions-key': 'wrong' })('/v1/tables')).status).toBe(401);
+  });
+});
+
+describe('vacuum', () => {
+  test('on Google runs for the scheduler and for admins', async () => {
+    const { send, as, admin } = clientOf('vacuum', sendTo(gcpVacuum), KEYS);
+    await onGcp.freshTable();
+    await expectProblem(await send('/v1/vacuum', { method: 'POST' }), 401, 'unauthenticated');
+    const scheduler = as(tokenOf({ email: SCHEDULER }));
+    for (const by of [scheduler, admin]) {
+      const response = await by('/v1/vacuum', { method: 'POST' });
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ tables: expect.any(Number), failed: [] });
+    }
+    expect(gcpVacuum.output()).toMatch(/"severity":"INFO","message":"vacuum: [1-9]\d* tables/);
+  });
+
+  test('on Azure runs by its timer, and takes no request but the one that the platform’s key allows', async () => {
+    await onAzure.freshTable();
+    const run = '/admin/functions/vacuum';
+    expect((await sendTo(azureVacuum)(run, { method: 'POST' })).status).toBe(401);
+    const gate = { 'x-functions-key': azureVacuum.hostKey };
+    expect((await sendTo(azureVacuum, gate)('/v1/vacuum', { method: 'POST' })).status).toBe(404);
+    expect(azureVacuum.output()).not.toContain('vacuum: ');
+    expect((await sendTo(azureVacuum, gate)(run, { method: 'POST' })).status).toBe(202);
+    await expect.poll(() => azureVacuum.output(), { timeout: 20_000 }).toMatch(/"message":"vacuum: [1-9]\d* tables/);
+    expect((await sendTo(azureVacuum)('/v1/health')).status).toBe(200);
   });
 });
 

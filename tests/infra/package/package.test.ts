@@ -1,9 +1,12 @@
 // What goes into a package, and what must not.
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ROOT } from '../../../infra/package/bundle.ts';
 import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../../infra/package/package.ts';
 
 const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-package-test-'));
@@ -12,9 +15,15 @@ const packages = await packageAndUnpack(outDir);
 
 describe('a package', () => {
   test.each([
-    ['gcp', 'records', ['lib/main.js', 'package.json']],
-    ['gcp', 'compare', ['compare/page.html', 'lib/main.js', 'package.json', 'protos/app_engine_key.proto']],
+    ['gcp', 'records', ['lib/main.js', 'package-lock.json', 'package.json']],
+    ['gcp', 'vacuum', ['lib/main.js', 'package-lock.json', 'package.json']],
+    [
+      'gcp',
+      'compare',
+      ['compare/page.html', 'lib/main.js', 'package-lock.json', 'package.json', 'protos/app_engine_key.proto'],
+    ],
     ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
+    ['azure', 'vacuum', ['host.json', 'lib/main.js', 'package.json']],
     ['azure', 'compare', ['compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
   ] as const)('for %s of %s is complete by itself', async (cloud, name, files) => {
     const dir = folderOf(packages, cloud, name);
@@ -25,7 +34,7 @@ describe('a package', () => {
     expect(found.sort()).toEqual(files);
   });
 
-  test.each(['records', 'compare'])(
+  test.each(['records', 'compare', 'vacuum'])(
     'of %s holds its own cloud’s client, and not a word of the other’s',
     async (name) => {
       const [gcp, azure] = await Promise.all(
@@ -45,6 +54,37 @@ describe('a package', () => {
       expect(await readFile(path.join(folderOf(packages, cloud, 'records'), 'lib/main.js'), 'utf8')).not.toContain(
         'v1/compare/cells',
       );
+  });
+
+  test('for Google locks every dependency that the platform installs, in the version that is installed here', async () => {
+    const dir = folderOf(packages, 'gcp', 'records');
+    const lock = JSON.parse(await readFile(path.join(dir, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { version?: string; integrity?: string; dev?: boolean }>;
+    };
+    const { '': own, ...installed } = lock.packages;
+    expect(own).toMatchObject({ dependencies: { '@google-cloud/functions-framework': expect.stringMatching(/^\d/) } });
+    expect(Object.keys(installed).length).toBeGreaterThan(50);
+    for (const [place, { version, integrity, dev }] of Object.entries(installed)) {
+      const { version: here } = JSON.parse(await readFile(path.join(ROOT, place, 'package.json'), 'utf8')) as {
+        version: string;
+      };
+      expect({ place, version, dev }).toEqual({ place, version: here, dev: undefined });
+      expect(integrity).toMatch(/^sha512-/);
+    }
+  });
+
+  test('for Google is one that npm ci takes', async () => {
+    const dir = folderOf(packages, 'gcp', 'records');
+    const args = ['ci', '--dry-run', '--offline', '--omit=dev', '--ignore-scripts'];
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: dir, timeout: 60_000 });
+    expect(stdout).toMatch(/added \d+ packages/);
+  });
+
+  test('for Azure tells every request, and samples none away', async () => {
+    const host = JSON.parse(await readFile(path.join(folderOf(packages, 'azure', 'records'), 'host.json'), 'utf8')) as {
+      logging: { applicationInsights: { samplingSettings: { excludedTypes: string } } };
+    };
+    expect(host.logging.applicationInsights.samplingSettings.excludedTypes.split(';')).toContain('Request');
   });
 
   test('has the same bytes whenever and wherever it is made', async () => {

@@ -65,20 +65,18 @@ describe('once deployed', () => {
   test('remove keeps the data, and a deployment finds it again', async () => {
     await remove(machine.contextOf(), { isDataDeleted: false, isConfirmed: true });
     expect(verbsOf(await machine.tools.calls())).not.toContain('gcp destroy');
-    expect(await machine.variablesOf('gcp')).toMatchObject({ data_only: true, allow_data_deletion: false });
+    expect(await machine.variablesOf('gcp')).toMatchObject({ data_only: true });
     await info(machine.contextOf());
     expect(machine.said.join('\n')).toContain('gcp: no functions are deployed');
     await deploy(machine.contextOf(), NOW);
     expect(await machine.variablesOf('gcp')).not.toHaveProperty('data_only');
   });
 
-  test('remove lifts the protection of data before it destroys it', async () => {
+  test('remove --delete-data destroys on both clouds, without an apply before', async () => {
     await remove(machine.contextOf(), { isDataDeleted: true, isConfirmed: true });
     expect(machine.said.join('\n')).toContain('DELETES ITS DATA');
     expect(verbsOf(await machine.tools.calls()).filter((verb) => /apply|destroy/.test(verb))).toEqual([
-      'gcp apply',
       'gcp destroy',
-      'azure apply',
       'azure destroy',
     ]);
     expect(await machine.variablesOf('azure')).toMatchObject({ data_only: true, allow_data_deletion: true });

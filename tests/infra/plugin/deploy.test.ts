@@ -26,8 +26,10 @@ describe('deploy', () => {
       'azure workspace',
       'gcp output',
       'gcp plan',
+      'gcp show',
       'azure output',
       'azure plan',
+      'azure show',
       'gcp apply',
       'gcp output',
       'azure apply',
@@ -78,7 +80,10 @@ describe('deploy', () => {
       service: 'stowage',
       stage: 'dev',
       project: 'other-project',
-      region: 'us-central1',
+      region: 'us-east4',
+      point_in_time_recovery: false,
+      backup_days: 0,
+      processors_max: 20,
       invokers: ['user:somebody@example.com', 'group:all@example.com'],
       keys_version: 1,
       alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 },
@@ -182,7 +187,7 @@ describe('deploy', () => {
   test('after a failed apply says how far it came, and the same command goes on', async () => {
     await machine.tools.answer({ to: 'terraform azure apply', code: 1, stderr: 'Error: quota exceeded' });
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(
-      'gcp: deployed; azure: begun. The same command goes on from here.',
+      'gcp: deployed; azure: begun. Once that is mended, the same command goes on from here:\n  npx serverless deploy --stage dev',
     );
     await machine.tools.calls();
     await machine.tools.answer();

@@ -55,15 +55,24 @@ describe('serverless', () => {
   });
 
   test('names the path of everything that is wrong, before any tool is called', { timeout: SLOW_MS }, async () => {
-    const wrong = ['cloud=aws', 'gcpRegion=mars-north1', 'azureRegion=moon', 'gcpInstancesMax=many'];
+    const wrong = [
+      'cloud=aws',
+      'gcpRegion=mars-north1',
+      'azureRegion=moon',
+      'gcpInstancesMax=many',
+      'state=here',
+      'vacuum=often',
+    ];
     const { code, output } = await serverless('deploy', '--stage', 'a-b', ...wrong.flatMap((one) => ['--param', one]));
     expect(code).toBe(1);
     for (const where of [
       'provider.stage',
       'provider.cloud',
+      'provider.state',
       'provider.gcp.region',
       'provider.azure.region',
       'functions.records.instancesMax.gcp',
+      'functions.vacuum.events.0.schedule',
     ])
       expect(output).toContain(`at '${where}'`);
     expect(await tools.calls()).toEqual([]);
@@ -72,8 +81,27 @@ describe('serverless', () => {
   test.each<readonly [string, (yml: string) => string, readonly string[]]>([
     [
       'unknown keys',
-      (yml) => yml.replace('peers:', 'friends: []\n  peers:').replace('memoryMb: 2048', 'memory: 2048'),
-      ["unrecognized property 'friends'", "unrecognized property 'memory'", "required property 'memoryMb'"],
+      (yml) =>
+        yml
+          .replace('peers:', 'friends: []\n  alert: {}\n  budgett: {}\n  peers:')
+          .replace('memoryMb: 2048', 'memory: 2048'),
+      [
+        "unrecognized property 'friends'; there are stage, cloud,",
+        "unrecognized property 'alert'; did you mean alerts?",
+        "unrecognized property 'budgett'; did you mean budget?",
+        "unrecognized property 'memory'; did you mean memoryMb?",
+        "required property 'memoryMb'",
+      ],
+    ],
+    [
+      'a size that no platform has',
+      (yml) => yml.replace('memoryMb: 2048', 'memoryMb: 1024'),
+      ["at 'functions.records.memoryMb': must be equal to one of the allowed values [512, 2048, 4096]"],
+    ],
+    [
+      'a handler without its file',
+      (yml) => yml.replace('/records.ts', '/recordz.ts'),
+      ['functions.records.handler: there is no file functions/gcp/recordz.ts\n'],
     ],
     [
       'wrong types',
@@ -87,15 +115,24 @@ describe('serverless', () => {
     const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
     expect(code).toBe(1);
     for (const part of parts) expect(output).toContain(part);
+    expect(output).not.toMatch(/^ +at .*:\d+:\d+/m);
+    expect(await tools.calls()).toEqual([]);
+  });
+
+  test('refuses a parameter that nobody reads', { timeout: SLOW_MS }, async () => {
+    const { code, output } = await serverless('deploy', '--param', 'clod=gcp');
+    expect(code).toBe(1);
+    expect(output).toContain('--param clod=gcp: there is no such parameter; did you mean cloud?');
     expect(await tools.calls()).toEqual([]);
   });
 
   test('package makes a zip of each function, and shows their sizes', { timeout: SLOW_MS }, async () => {
     const { code, output } = await serverless('package', '--package', 'elsewhere');
     expect(code === 0 ? '' : output).toBe('');
-    expect(output.match(/^(gcp|azure) +(records|compare) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(4);
+    expect(output.match(/^(gcp|azure) +(records|compare|vacuum) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(6);
     const zips = (await readdir(path.join(project.dir, 'elsewhere'))).filter((name) => name.endsWith('.zip'));
-    expect(zips).toEqual(['azure-compare.zip', 'azure-records.zip', 'gcp-compare.zip', 'gcp-records.zip']);
+    const names = ['compare', 'records', 'vacuum'];
+    expect(zips).toEqual(['azure', 'gcp'].flatMap((cloud) => names.map((name) => `${cloud}-${name}.zip`)));
     expect(await tools.calls()).toEqual([]);
   });
 

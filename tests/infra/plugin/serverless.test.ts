@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../infra/package/package.ts';
-import type { FunctionSettings } from '../../../infra/plugin/context/settings.ts';
+import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
+import { type FunctionSettings, scheduleOf } from '../../../infra/plugin/context/settings.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -25,21 +26,42 @@ async function print(...args: string[]): Promise<Printed> {
 
 const [dev, prod] = await Promise.all([print(), print('--stage', 'prod')]);
 
-test('shows the two functions of both clouds, with their own limits', () => {
+test('shows the functions of both clouds, with their own limits', () => {
   expect(dev.provider).toMatchObject({
     name: 'stowage',
     stage: 'dev',
-    gcp: { region: 'us-central1' },
+    state: 'local',
+    gcp: { region: 'us-east4', pointInTimeRecovery: false, backupDays: 0 },
     azure: { region: 'eastus' },
   });
   expect(dev.functions).toMatchObject({
-    records: { timeoutSeconds: 60, concurrency: 32, instancesMax: { gcp: 4, azure: 40 } },
+    records: {
+      timeoutSeconds: 60,
+      concurrency: 32,
+      instancesMin: { gcp: 0, azure: 0 },
+      instancesMax: { gcp: 4, azure: 40 },
+    },
     compare: { timeoutSeconds: 230, concurrency: 1, instancesMax: { gcp: 1, azure: 40 } },
+    vacuum: { timeoutSeconds: 1_800, concurrency: 1, events: [{ schedule: '' }] },
   });
 });
 
 test('takes a stage’s own parameters', () => {
-  expect(prod.functions).toMatchObject({ records: { instancesMax: { gcp: 50 } } });
+  expect(prod.functions).toMatchObject({ records: { instancesMax: { gcp: 12 } } });
+  expect(prod.provider).toMatchObject({ gcp: { pointInTimeRecovery: true, backupDays: 14 } });
+});
+
+test('asks for no more processors than a new project has, on both stages together', () => {
+  const asked = [dev, prod].flatMap(({ functions }) => Object.values(functions).map((one) => one.instancesMax.gcp));
+  expect(asked.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(20);
+});
+
+test('takes a schedule for the vacuum, a warm instance and a shared state as parameters', async () => {
+  const params = ['vacuum=0 4 * * 0', 'instancesMin=1', 'state=gs://some-bucket'];
+  const { provider, functions } = await print(...params.flatMap((one) => ['--param', one]));
+  expect(provider).toMatchObject({ state: 'gs://some-bucket' });
+  expect(scheduleOf(functions['vacuum']!)).toBe('0 4 * * 0');
+  expect(functions['records']).toMatchObject({ instancesMin: { gcp: 1, azure: 1 } });
 });
 
 test('packages the same functions as this machine’s hosts run', () => {
@@ -53,8 +75,15 @@ test('packages the same functions as this machine’s hosts run', () => {
 
 test.each(['gcp', 'azure'] as const)('declares the limits that infra/%s has by itself', async (cloud) => {
   const text = await readFile(path.join(ROOT, 'infra', cloud, 'variables.tf'), 'utf8');
-  for (const [name, { timeoutSeconds, concurrency, instancesMax, memoryMb }] of Object.entries(dev.functions)) {
+  const called = Object.entries(dev.functions).filter(([, one]) => scheduleOf(one) === undefined);
+  for (const [name, { timeoutSeconds, concurrency, instancesMax, memoryMb }] of called) {
     const limits = `timeout_seconds = ${timeoutSeconds}, concurrency = ${concurrency}, instances_max = ${instancesMax[cloud]}, memory_mb = ${memoryMb}`;
     expect(text).toContain(`${name} = { package = "../../.serverless/${cloud}-${name}.zip", ${limits} }`);
   }
+});
+
+test('registers a subscription for what infra/azure registers it for by itself', async () => {
+  const text = await readFile(path.join(ROOT, 'infra/azure/variables.tf'), 'utf8');
+  const [, list] = /variable "resource_providers" [^]*?default = \[([^]*?)\]/.exec(text)!;
+  expect(list!.match(/Microsoft\.\w+/g)).toEqual(RESOURCE_PROVIDERS);
 });

@@ -1,85 +1,81 @@
-// Makes google.json and azurerm.json: what the providers' schemas say about the resource types that infra/ uses. The source is the
-// metadata of the providers' bindings, two large packages, which are needed here only:
-//   npm install --prefix DIR --ignore-scripts --legacy-peer-deps @cdktf/provider-google@16.12.0 @cdktf/provider-azurerm@14.23.0
-//   node tests/infra/plugin/schemas/extract.ts DIR
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Makes google.json and azurerm.json: what the providers' schemas say about the resource types that infra/ uses. Needs Terraform, and the
+// providers themselves, from a registry or a mirror:
+//   node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR]
+//   npx prettier --ignore-path /dev/null --write tests/infra/plugin/schemas
+// Terraform's protocol does not carry what a change replaces, defaults and ranges: those were read from the schemas in the providers' own
+// code, and stand as JSON in TRAITS_DIR/<provider>.json, by resource type and path of the attribute. Without the folder they are left out.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AttributeType, Block, ProviderSchema } from './schema.ts';
+import type { AttributeType, Block, ProviderSchema, Traits, Use } from './schema.ts';
 
-interface Property {
-  readonly name: string;
+/** As `terraform providers schema -json` prints them. */
+interface PrintedBlock {
+  readonly attributes?: Readonly<Record<string, PrintedAttribute>>;
+  readonly block_types?: Readonly<Record<string, PrintedNested>>;
+}
+
+interface PrintedAttribute {
+  readonly type?: unknown;
+  readonly required?: boolean;
   readonly optional?: boolean;
-  readonly type: BindingType;
-  readonly docs?: { readonly summary?: string; readonly remarks?: string };
+  readonly deprecated?: boolean;
 }
 
-interface BindingType {
-  readonly primitive?: string;
-  readonly fqn?: string;
-  readonly collection?: { readonly kind: 'array' | 'map'; readonly elementtype: BindingType };
-  readonly union?: { readonly types: readonly BindingType[] };
+interface PrintedNested {
+  readonly block: PrintedBlock;
+  readonly min_items?: number;
+  readonly max_items?: number;
 }
 
-type Types = Readonly<Record<string, { readonly properties?: readonly Property[] }>>;
+interface Printed {
+  readonly provider: { readonly block: PrintedBlock };
+  readonly resource_schemas: Readonly<Record<string, { readonly block: PrintedBlock }>>;
+  readonly data_source_schemas: Readonly<Record<string, { readonly block: PrintedBlock }>>;
+}
+
+/** By path from the resource, with points. */
+type TraitsByPath = Readonly<Record<string, Traits>>;
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const INFRA = fileURLToPath(new URL('../../../../infra', import.meta.url));
 const PROVIDERS = { google: 'gcp', azurerm: 'azure' } as const;
+const OUTPUT_BYTES_MAX = 2 ** 28;
 
-/** Attributes of every binding that no provider has. */
-const OF_BINDINGS = new Set([
-  'tfResourceType',
-  'fqn',
-  'internalValue',
-  'complexObjectIndex',
-  'complexObjectIsFromSet',
-  'connection',
-  'count',
-  'dependsOn',
-  'forEach',
-  'lifecycle',
-  'provider',
-  'provisioners',
-  'timeouts',
-  'cdktfStack',
-  'node',
-  'friendlyUniqueId',
-  'constructNodeMetadata',
-  'rawOverrides',
-  'terraformGeneratorMetadata',
-  'terraformMetaArguments',
-  'terraformResourceType',
-  'creationStack',
-]);
-
-/** The types that a folder's files name, with their attributes and blocks. */
-function extract(provider: string, packageDir: string, folder: string): ProviderSchema {
-  const { types } = JSON.parse(readFileSync(path.join(packageDir, '.jsii'), 'utf8')) as { types: Types };
-  const { cdktf } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as Versioned;
-  const prefix = `@cdktf/provider-${provider}`;
-  const title = pascal(provider);
-  const of = (kind: 'resource' | 'data'): Record<string, Block> =>
-    Object.fromEntries(
-      namedIn(folder, kind, provider).map((type) => {
-        const name = kind === 'data' ? `Data${pascal(type)}` : pascal(type.slice(provider.length + 1));
-        const base = `${prefix}.${name[0]!.toLowerCase()}${name.slice(1)}.${name}`;
-        // A name that would otherwise be taken twice ends in an A.
-        const own = `${base}Config` in types ? base : `${base}A`;
-        return [type, blockOf(types, `${own}Config`, own)];
-      }),
-    );
-  return {
-    provider,
-    version: cdktf.provider.version,
-    configuration: blockOf(types, `${prefix}.provider.${title}ProviderConfig`, undefined),
-    resources: of('resource'),
-    data: of('data'),
-  };
+function extract(provider: keyof typeof PROVIDERS, traits: Readonly<Record<string, TraitsByPath>>): ProviderSchema {
+  const base = mkdtempSync(path.join(tmpdir(), 'stowage-extract-'));
+  try {
+    const folder = path.join(base, PROVIDERS[provider]);
+    cpSync(path.join(INFRA, PROVIDERS[provider]), folder, { recursive: true });
+    terraform(folder, 'init', '-backend=false', '-input=false');
+    const { provider_selections: selected } = JSON.parse(terraform(folder, 'version', '-json')) as {
+      provider_selections: Record<string, string>;
+    };
+    const [source, version] = Object.entries(selected).find(([name]) => name.endsWith(`/${provider}`))!;
+    const { provider_schemas: schemas } = JSON.parse(terraform(folder, 'providers', 'schema', '-json')) as {
+      provider_schemas: Record<string, Printed>;
+    };
+    const printed = schemas[source]!;
+    const of = (kind: 'resource' | 'data', all: Printed['resource_schemas']): Record<string, Block> =>
+      Object.fromEntries(
+        namedIn(folder, kind, provider).map((type) => [type, blockOf(all[type]!.block, traits[type] ?? {})]),
+      );
+    return {
+      provider,
+      version,
+      configuration: blockOf(printed.provider.block, {}),
+      resources: of('resource', printed.resource_schemas),
+      data: of('data', printed.data_source_schemas),
+    };
+  } finally {
+    rmSync(base, { recursive: true });
+  }
 }
 
-interface Versioned {
-  readonly cdktf: { readonly provider: { readonly version: string } };
+function terraform(folder: string, ...args: string[]): string {
+  return execFileSync('terraform', [`-chdir=${folder}`, ...args], { encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX });
 }
 
 function namedIn(folder: string, kind: string, provider: string): string[] {
@@ -91,63 +87,46 @@ function namedIn(folder: string, kind: string, provider: string): string[] {
   return [...new Set([...found].map((match) => match[1]!))].sort();
 }
 
-/** `settable` lists what a configuration may say; `whole`, if there is one, what the provider fills in as well. */
-function blockOf(types: Types, settable: string, whole: string | undefined): Block {
-  const attributes: Record<string, Block['attributes'][string]> = {};
-  const blocks: Record<string, Block['blocks'][string]> = {};
-  const given = types[settable]?.properties ?? [];
-  if (types[settable] === undefined) throw new Error(`the bindings do not know ${settable}`);
-  for (const property of given.filter(({ name }) => !OF_BINDINGS.has(name))) {
-    const name = nameOf(property);
-    const use = property.optional === true ? 'optional' : 'required';
-    const nested = structOf(property.type);
-    if (nested === undefined) attributes[name] = [typeOf(property.type), use];
-    else blocks[name] = { many: nested.many, use, ...blockOf(types, nested.fqn, `${nested.fqn}OutputReference`) };
-  }
-  const known = new Set(given.map(({ name }) => name));
-  for (const { name, type } of types[whole ?? '']?.properties ?? []) {
-    if (OF_BINDINGS.has(name) || name.endsWith('Input') || known.has(name)) continue;
-    if (type.fqn === undefined || type.fqn.startsWith('cdktf.')) attributes[snake(name)] = [typeOf(type), 'computed'];
-  }
-  return { attributes, blocks };
+function blockOf({ attributes = {}, block_types: nested = {} }: PrintedBlock, traits: TraitsByPath, at = ''): Block {
+  return {
+    attributes: Object.fromEntries(
+      Object.entries(attributes).map(([name, attribute]) => {
+        const known: Traits = { ...(attribute.deprecated === true ? { deprecated: 'yes' } : {}), ...traits[at + name] };
+        const bare = [typeOf(attribute.type), useOf(attribute)] as const;
+        return [name, Object.keys(known).length === 0 ? bare : [...bare, known]];
+      }),
+    ),
+    blocks: Object.fromEntries(
+      Object.entries(nested)
+        .filter(([name]) => name !== 'timeouts')
+        .map(([name, { block, min_items: least = 0, max_items: most = 0 }]) => [
+          name,
+          {
+            many: most !== 1,
+            use: least > 0 ? 'required' : 'optional',
+            ...(traits[at + name]?.forceNew === true ? { forceNew: true } : {}),
+            ...blockOf(block, traits, `${at}${name}.`),
+          },
+        ]),
+    ),
+  };
 }
 
-/** The struct behind a nested block; undefined for a plain attribute. */
-function structOf(type: BindingType): { readonly fqn: string; readonly many: boolean } | undefined {
-  if (type.union !== undefined) return type.union.types.map(structOf).find((one) => one !== undefined);
-  if (type.collection?.kind === 'array') {
-    const element = structOf(type.collection.elementtype);
-    return element === undefined ? undefined : { ...element, many: true };
-  }
-  return type.fqn === undefined || type.fqn.startsWith('cdktf.') ? undefined : { fqn: type.fqn, many: false };
+function useOf({ required, optional }: PrintedAttribute): Use {
+  return required === true ? 'required' : optional === true ? 'optional' : 'computed';
 }
 
-function typeOf(type: BindingType): AttributeType {
-  if (type.union !== undefined) return typeOf(type.union.types.find(({ fqn }) => fqn === undefined)!);
-  if (type.collection !== undefined) {
-    const element = typeOf(type.collection.elementtype) as 'string' | 'number' | 'bool';
-    return [type.collection.kind === 'array' ? 'list' : 'map', element];
-  }
-  if (type.fqn !== undefined)
-    return type.fqn.includes('Map') ? ['map', 'string'] : type.fqn.includes('List') ? ['list', 'string'] : 'bool';
-  return type.primitive === 'boolean' ? 'bool' : (type.primitive as 'string' | 'number');
+/** Sets are lists here, and what is made of objects a list of strings: no configuration says it. */
+function typeOf(type: unknown): AttributeType {
+  if (type === 'number' || type === 'bool') return type;
+  if (!Array.isArray(type)) return 'string';
+  const [kind, element] = type as [string, unknown];
+  return [kind === 'map' ? 'map' : 'list', element === 'number' || element === 'bool' ? element : 'string'];
 }
 
-/** The provider's own name stands in the link to its documentation. */
-function nameOf({ name, docs }: Property): string {
-  return /#(\w+) /.exec(`${docs?.summary ?? ''} ${docs?.remarks ?? ''}`)?.[1] ?? snake(name);
-}
-
-function snake(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function pascal(name: string): string {
-  return name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-for (const [provider, folder] of Object.entries(PROVIDERS)) {
-  const packageDir = path.join(process.argv[2] ?? '', 'node_modules', '@cdktf', `provider-${provider}`);
-  const schema = extract(provider, packageDir, path.join(INFRA, folder));
+for (const provider of Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[]) {
+  const [dir] = process.argv.slice(2);
+  const traits = dir === undefined ? '{}' : readFileSync(path.join(dir, `${provider}.json`), 'utf8');
+  const schema = extract(provider, JSON.parse(traits) as Record<string, TraitsByPath>);
   writeFileSync(path.join(HERE, `${provider}.json`), `${JSON.stringify(schema)}\n`);
 }

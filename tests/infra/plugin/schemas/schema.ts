@@ -5,8 +5,22 @@ export type AttributeType = 'string' | 'number' | 'bool' | ['list' | 'map', 'str
 /** Whether a configuration must say it, may say it, or only reads it. */
 export type Use = 'required' | 'optional' | 'computed';
 
+/** What Terraform's own schema does not say, and a first deployment finds out. */
+export interface Traits {
+  /** Another value is another resource: the old one is destroyed. */
+  readonly forceNew?: true;
+  /** What it is if nothing is said. */
+  readonly default?: string | number | boolean;
+  /** Why, and what to use instead. */
+  readonly deprecated?: string;
+  /** The least and the most that the provider takes. */
+  readonly range?: readonly [least: number, most: number];
+  /** All that the provider takes. */
+  readonly oneOf?: readonly string[];
+}
+
 export interface Block {
-  readonly attributes: Readonly<Record<string, readonly [AttributeType, Use]>>;
+  readonly attributes: Readonly<Record<string, readonly [AttributeType, Use, Traits?]>>;
   readonly blocks: Readonly<Record<string, NestedBlock>>;
 }
 
@@ -14,6 +28,8 @@ export interface NestedBlock extends Block {
   /** Whether there may be several. */
   readonly many: boolean;
   readonly use: Use;
+  /** Another block, none, or one more is another resource. */
+  readonly forceNew?: true;
 }
 
 export interface ProviderSchema {

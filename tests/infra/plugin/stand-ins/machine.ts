@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { Context } from '../../../../infra/plugin/context/context.ts';
+import { CLOCK, type Context } from '../../../../infra/plugin/context/context.ts';
 import { DeployError, type ProviderSettings, settingsOf } from '../../../../infra/plugin/context/settings.ts';
 import { run } from '../../../../infra/plugin/context/tools.ts';
 import { type Deployed, startDeployed } from './deployed.ts';
@@ -38,6 +38,7 @@ export async function startMachine(): Promise<Machine> {
     contextOf: (provider = {}) => ({
       settings: settingsOf('stowage', { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir),
       run,
+      clock: CLOCK,
       log: (line) => void said.push(line),
     }),
     variablesOf: async (cloud) =>

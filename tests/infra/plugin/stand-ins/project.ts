@@ -35,7 +35,7 @@ export interface Project {
 
 export async function copyProject(): Promise<Project> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-project-'));
-  for (const name of ['functions', 'infra', 'shared', 'serverless.yml', 'package.json'])
+  for (const name of ['functions', 'infra', 'shared', 'serverless.yml', 'package.json', 'package-lock.json'])
     await cp(path.join(ROOT, name), path.join(dir, name), { recursive: true });
   await symlink(path.join(ROOT, 'node_modules'), path.join(dir, 'node_modules'));
   return {

@@ -1,17 +1,35 @@
 // Settings as serverless.yml has them by default, for commands that run without the framework.
 import type { ProviderSettings } from '../../../../infra/plugin/context/settings.ts';
 
-const LIMITS = { timeoutSeconds: 60, memoryMb: 2_048, concurrency: 32, instancesMax: { gcp: 4, azure: 40 } };
+const LIMITS = {
+  timeoutSeconds: 60,
+  memoryMb: 2_048,
+  concurrency: 32,
+  instancesMax: { gcp: 4, azure: 40 },
+  instancesMin: { gcp: 0, azure: 0 },
+};
 export const FUNCTION_SETTINGS = {
-  records: { handler: 'functions/{cloud}/records.ts', ...LIMITS },
-  compare: { handler: 'functions/{cloud}/compare.ts', ...LIMITS },
+  records: { handler: 'functions/{cloud}/records.ts', ...LIMITS, events: [{ http: '/v1/tables' }] },
+  compare: { handler: 'functions/{cloud}/compare.ts', ...LIMITS, events: [{ http: '/v1/compare' }] },
+  vacuum: { handler: 'functions/{cloud}/vacuum.ts', ...LIMITS, events: [{ schedule: '' }] },
 };
 
 export const PROVIDER_SETTINGS: ProviderSettings = {
   stage: 'dev',
   cloud: 'both',
-  gcp: { project: '', region: 'us-central1', databaseLocation: '', namespace: '', invokers: ['deployer'] },
-  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS' },
+  state: 'local',
+  gcp: {
+    project: '',
+    region: 'us-east4',
+    databaseLocation: '',
+    pointInTimeRecovery: false,
+    backupDays: 0,
+    processorsMax: 20,
+    namespace: '',
+    deployers: [],
+    invokers: ['deployer'],
+  },
+  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', deployers: [] },
   store: { timeoutMs: 25_000 },
   peers: ['gcp', 'azure'],
 };

@@ -1,6 +1,6 @@
 // A provider for the real Terraform that knows one cloud's schemas and no cloud: Terraform checks configurations against it, plans, applies
-// into its state and destroys, and nothing exists. It speaks Terraform's own protocol over a socket (TF_REATTACH_PROVIDERS).
-// What only a cloud knows (addresses, ids) is made up at apply.
+// into its state and destroys, and nothing exists, unless a test gives it a cloud that keeps what is applied. It speaks Terraform's own
+// protocol over a socket (TF_REATTACH_PROVIDERS). What only a cloud knows (addresses, ids) is made up at apply.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,8 +16,14 @@ import { loadSync } from '@grpc/proto-loader';
 import { addExtension, Packr } from 'msgpackr';
 import type { AttributeType, Block, ProviderSchema } from '../schemas/schema.ts';
 
-type Value = string | number | boolean | null | undefined | Value[] | { [name: string]: Value };
-type Values = { [name: string]: Value };
+export type Value = string | number | boolean | null | undefined | Value[] | { [name: string]: Value };
+export type Values = { [name: string]: Value };
+
+/** An attribute that is text; empty if it is not. */
+export function textOf(values: Readonly<Values>, name: string): string {
+  const value = values[name];
+  return typeof value === 'string' ? value : '';
+}
 
 /** What one apply did. */
 export interface Applied {
@@ -41,6 +47,30 @@ export interface StandInProvider {
 /** Gives what the cloud would answer for a computed attribute; undefined: anything will do. */
 export type Computed = (type: string, attribute: string, values: Readonly<Values>) => Value;
 
+/** A cloud that keeps resources, for tests in which it matters what is there. Its methods throw a Refusal where the real API refuses. */
+export interface Cloud {
+  /** The provider starts, for a plan as for an apply. */
+  configure(config: Readonly<Values>): void;
+  /** Attributes whose change makes another resource. */
+  replacedBy(type: string, before: Readonly<Values>, after: Readonly<Values>): readonly string[];
+  /** Creates (`before` is null) or updates. `config` has the write-only attributes too. */
+  put(type: string, before: Readonly<Values> | null, after: Readonly<Values>, config: Readonly<Values>): void;
+  remove(type: string, values: Readonly<Values>): void;
+  /** What is there now; null if it is gone. */
+  read(type: string, values: Readonly<Values>): Values | null;
+}
+
+/** An API's refusal. */
+export class Refusal extends Error {
+  /** The resource is there all the same, in a state of failure. */
+  readonly isMade: boolean;
+
+  constructor(message: string, { isMade = false } = {}) {
+    super(message);
+    this.isMade = isMade;
+  }
+}
+
 const PROTO = fileURLToPath(new URL('tfplugin5.proto', import.meta.url));
 /** Attributes by which the clouds know a thing: another one is another thing. */
 const IDENTIFYING = new Set(['name', 'secret_id', 'account_id', 'bucket']);
@@ -49,7 +79,11 @@ const IDENTIFYING = new Set(['name', 'secret_id', 'account_id', 'bucket']);
 addExtension({ type: 12, unpack: () => undefined });
 const packr = new Packr({ useRecords: false, mapsAsObjects: true });
 
-export async function startStandInProvider(schema: ProviderSchema, computed: Computed): Promise<StandInProvider> {
+export async function startStandInProvider(
+  schema: ProviderSchema,
+  computed: Computed,
+  cloud: Cloud = NO_CLOUD,
+): Promise<StandInProvider> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-tf-'));
   const socket = path.join(folder, 'provider.sock');
   const applied: Applied[] = [];
@@ -58,7 +92,7 @@ export async function startStandInProvider(schema: ProviderSchema, computed: Com
   const definition = loadSync(PROTO, { keepCase: true, longs: Number });
   server.addService(
     definition['tfplugin5.Provider'] as ServiceDefinition,
-    answering(handlersOf(schema, computed, applied, failing)),
+    answering(handlersOf({ schema, computed, cloud, applied, failing })),
   );
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) =>
@@ -100,7 +134,25 @@ interface Request {
 
 type Handlers = Record<string, (request: Request) => object>;
 
-function handlersOf(schema: ProviderSchema, computed: Computed, applied: Applied[], failing: Set<string>): Handlers {
+interface Provider {
+  readonly schema: ProviderSchema;
+  readonly computed: Computed;
+  readonly cloud: Cloud;
+  readonly applied: Applied[];
+  readonly failing: Set<string>;
+}
+
+/** Takes everything and keeps nothing. */
+const NO_CLOUD: Cloud = {
+  configure: () => {},
+  replacedBy: (_, before, after) =>
+    Object.keys(after).filter((name) => IDENTIFYING.has(name) && after[name] !== before[name]),
+  put: () => {},
+  remove: () => {},
+  read: (_, values) => values,
+};
+
+function handlersOf({ schema, computed, cloud, applied, failing }: Provider): Handlers {
   const blockOf = (type: string): Block => schema.resources[type]!;
   return {
     GetSchema: () => ({
@@ -111,12 +163,16 @@ function handlersOf(schema: ProviderSchema, computed: Computed, applied: Applied
     PrepareProviderConfig: ({ config }) => ({ prepared_config: config }),
     ValidateResourceTypeConfig: () => ({}),
     ValidateDataSourceConfig: () => ({}),
-    Configure: () => ({}),
+    Configure: ({ config }) => {
+      cloud.configure(decode(config)!);
+      return {};
+    },
     Stop: () => ({}),
     UpgradeResourceState: ({ raw_state: state }) => ({
       upgraded_state: encode(JSON.parse(state.json.toString()) as Value),
     }),
-    ReadResource: ({ current_state: state }) => ({ new_state: state }),
+    ReadResource: ({ type_name: type, current_state: state }) =>
+      unlessRefused(state, () => ({ new_state: encode(cloud.read(type, decode(state)!)) })),
     ReadDataSource: ({ type_name: type, config }) => ({
       state: encode(
         settled(type, schema.data[type]!, unknownWhereComputed(schema.data[type]!, decode(config)!), computed),
@@ -126,9 +182,7 @@ function handlersOf(schema: ProviderSchema, computed: Computed, applied: Applied
       const before = decode(prior);
       const after = decode(proposed);
       if (after === null) return { planned_state: proposed };
-      const replaced = Object.keys(after).filter(
-        (name) => before !== null && IDENTIFYING.has(name) && after[name] !== before[name],
-      );
+      const replaced = before === null ? [] : cloud.replacedBy(type, before, after);
       return {
         planned_state: encode(before === null ? unknownWhereComputed(blockOf(type), after) : withoutWriteOnly(after)),
         requires_replace: replaced.map((name) => ({ steps: [{ attribute_name: name }] })),
@@ -137,19 +191,39 @@ function handlersOf(schema: ProviderSchema, computed: Computed, applied: Applied
     ApplyResourceChange({ type_name: type, prior_state: prior, planned_state: planned, config }) {
       const before = decode(prior);
       const after = decode(planned);
-      if (after === null) {
-        applied.push({ type, action: 'delete', values: before!, config: {} });
-        return { new_state: planned };
-      }
+      if (after === null)
+        return unlessRefused(prior, () => {
+          cloud.remove(type, before!);
+          applied.push({ type, action: 'delete', values: before!, config: {} });
+          return { new_state: planned };
+        });
       if (failing.delete(type)) {
         const refusal = { severity: 'ERROR', summary: `the stand-in refuses ${type}`, detail: 'as it was told to' };
         return { new_state: prior, diagnostics: [refusal] };
       }
       const values = settled(type, blockOf(type), after, computed);
-      applied.push({ type, action: before === null ? 'create' : 'update', values, config: decode(config)! });
-      return { new_state: encode(values) };
+      return unlessRefused(
+        prior,
+        () => {
+          cloud.put(type, before, values, decode(config)!);
+          applied.push({ type, action: before === null ? 'create' : 'update', values, config: decode(config)! });
+          return { new_state: encode(values) };
+        },
+        encode(values),
+      );
     },
   };
+}
+
+/** A refusal becomes a diagnostic, and what was there stays; or what was made, if it was. */
+function unlessRefused(prior: Dynamic, act: () => object, made: Dynamic = prior): object {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const diagnostics = [{ severity: 'ERROR', summary: error.message, detail: '' }];
+    return { new_state: error.isMade ? made : prior, diagnostics };
+  }
 }
 
 function answering(

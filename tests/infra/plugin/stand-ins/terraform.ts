@@ -7,7 +7,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ProviderSchema } from '../schemas/schema.ts';
-import { type Computed, type StandInProvider, startStandInProvider } from './terraform-provider.ts';
+import {
+  type Cloud as KeepingCloud,
+  type Computed,
+  type StandInProvider,
+  startStandInProvider,
+} from './terraform-provider.ts';
 
 export const INFRA = fileURLToPath(new URL('../../../../infra/', import.meta.url));
 
@@ -41,16 +46,17 @@ export async function schemaOf(cloud: Cloud): Promise<ProviderSchema> {
   return JSON.parse(await readFile(file, 'utf8')) as ProviderSchema;
 }
 
-/** `variables` become TF_VAR_ variables; initialises the folder. */
+/** `variables` become TF_VAR_ variables; initialises the folder. What is applied goes to `keeping`, if a test has a cloud that keeps it. */
 export async function openSandbox(
   cloud: Cloud,
   variables: Readonly<Record<string, unknown>>,
   computed: Computed = () => undefined,
+  keeping?: KeepingCloud,
 ): Promise<Sandbox> {
   const base = await mkdtemp(path.join(tmpdir(), `stowage-${cloud}-`));
   const dir = path.join(base, 'infra', cloud);
   await cp(path.join(INFRA, cloud), dir, { recursive: true, filter: isSource });
-  const provider = await startStandInProvider(await schemaOf(cloud), computed);
+  const provider = await startStandInProvider(await schemaOf(cloud), computed, keeping);
   const given = Object.entries(variables).map(([name, value]) => [
     `TF_VAR_${name}`,
     typeof value === 'string' ? value : JSON.stringify(value),

@@ -3,6 +3,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure.ts';
 
 export interface Answer {
   /** How the call begins, such as `gcloud auth list` or `terraform gcp apply`. */
@@ -50,10 +51,18 @@ const IN_ORDER: readonly Answer[] = [
   { to: 'az account show', stdout: `${SUBSCRIPTION}\tsomebody@example.com` },
   { to: 'az account list', stdout: SUBSCRIPTION },
   { to: 'az account get-access-token', stdout: '2026-11-21 13:00:00' },
+  { to: 'az provider list', stdout: RESOURCE_PROVIDERS.join('\n') },
   { to: 'az functionapp list-flexconsumption-locations', stdout: 'eastus\nWest Europe' },
+  { to: 'az functionapp config appsettings list', stdout: '' },
+  { to: 'az rest --method get', stdout: JSON.stringify({ value: ['read', 'write', 'admin'].map(resolved) }) },
   { to: 'az functionapp keys list', stdout: 'an-azure-function-key' },
   { to: 'az keyvault secret show', stdout: 'azure-app-key-000000' },
 ];
+
+/** A reference to a secret that the app has got. */
+function resolved(role: string): object {
+  return { name: `STOWAGE_${role}`, properties: { status: 'Resolved', secretName: `keys-${role}-1` } };
+}
 
 /** `outDir` is where the plugin writes Terraform's variables. */
 export async function makeTools(outputs: Outputs, outDir: string): Promise<Tools> {
@@ -120,6 +129,7 @@ cd ${quoted(dir)}
 case "$call" in
   *' plan '*) echo "Plan for $cloud: 21 to add" ;;
   *' apply '*) cp ${quoted(outDir)}/$cloud-*.tfvars.json "applied-$cloud" ;;
+  *' show '*) echo '{}' ;;
   *' output '*)
     if [ ! -e "applied-$cloud" ]; then echo '{}'; exit 0; fi
     version=$(sed -n 's/.*"keys_version": \\([0-9]*\\).*/\\1/p' "applied-$cloud")

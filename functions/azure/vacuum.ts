@@ -1,0 +1,28 @@
+// The function app `vacuum` on Azure, registered with @azure/functions (v4): the platform's timer runs it, and nothing else but the health is
+// open to callers. The schedule is an app setting.
+import { app as host, type InvocationContext } from '@azure/functions';
+import { createApp } from '../http/app.ts';
+import { logToStdout } from '../http/log.ts';
+import { VACUUM_DEADLINES } from '../instance/config.ts';
+import { runLine, vacuumAll } from '../vacuum/run.ts';
+import { handlerOf, METHODS } from './http.ts';
+import { config, open } from './instance.ts';
+
+const { timeoutMs } = VACUUM_DEADLINES;
+
+host.setup({ enableHttpStream: true });
+host.timer('vacuum', { schedule: '%STOWAGE_SCHEDULE%', handler: async (_timer, context) => run(context) });
+host.http('health', {
+  methods: METHODS,
+  authLevel: 'anonymous',
+  route: 'v1/health',
+  handler: handlerOf(createApp([], { ...config, ...VACUUM_DEADLINES, log: logToStdout })),
+});
+
+/** Throws if a table failed: the platform then counts the invocation as failed. */
+async function run(context: InvocationContext): Promise<void> {
+  const { store } = await open();
+  const done = await vacuumAll(store, { timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
+  if (done.failed.length > 0) throw new Error(runLine(done));
+  context.log(runLine(done));
+}

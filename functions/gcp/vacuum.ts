@@ -1,0 +1,28 @@
+// The function `vacuum` on Google Cloud: a plain function exported by name, like `records`. Cloud Scheduler calls it.
+import { z } from 'zod';
+import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
+import { once } from '../instance/lifetime.ts';
+import { createVacuumApp } from '../vacuum/app.ts';
+import { frameworkFunction } from './functions-framework.ts';
+import { config, log, open } from './instance.ts';
+import { isFromAccount } from './scheduler.ts';
+
+/** The account of Cloud Scheduler's jobs; without one only an admin's key opens. */
+const { STOWAGE_SCHEDULER: account } = parsedEnvironment(
+  z.object({ STOWAGE_SCHEDULER: z.string().optional() }),
+  process.env,
+);
+
+/** All tables, once. */
+export const vacuum = frameworkFunction(
+  once(async () =>
+    createVacuumApp({
+      ...config,
+      ...VACUUM_DEADLINES,
+      log,
+      print: (line) => void process.stdout.write(`${line}\n`),
+      store: async () => (await open()).store,
+      isScheduler: (request) => account !== undefined && isFromAccount(request, account),
+    }),
+  ),
+);

@@ -1,0 +1,140 @@
+# What the workflows of a GitHub repository need to deploy to an Azure subscription without a password: an identity that trusts GitHub's tokens, and
+# an account for Terraform's state, should it not lie on Google Cloud. An owner of the subscription applies it once, by hand; the outputs say
+# what goes into the repository's variables.
+#
+#   terraform -chdir=infra/azure/ci init
+#   terraform -chdir=infra/azure/ci apply -var subscription_id=ID -var repository=OWNER/NAME
+
+terraform {
+  required_version = ">= 1.11"
+
+  required_providers {
+    azurerm = {
+      source  = "hashicorp/azurerm"
+      version = "~> 4.78"
+    }
+  }
+}
+
+provider "azurerm" {
+  subscription_id     = var.subscription_id
+  storage_use_azuread = true
+
+  resource_provider_registrations = "none"
+  resource_providers_to_register  = ["Microsoft.Authorization", "Microsoft.ManagedIdentity", "Microsoft.Storage"]
+
+  features {
+    storage {
+      data_plane_available = false
+    }
+  }
+}
+
+locals {
+  tags = { service = var.service, stage = "ci" }
+  # Names of storage accounts are the whole world's.
+  suffix = substr(sha256("${var.subscription_id}/${var.service}-ci"), 0, 8)
+  # What the deployment itself gives away, and all that its identity may give to anybody: the numbers are the same in every directory
+  # (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles).
+  granted = join(", ", [
+    "3913510d-42f4-4e42-8a64-420c390055eb", # Monitoring Metrics Publisher
+    "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", # Storage Blob Data Owner
+    "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3", # Storage Table Data Contributor
+  ])
+}
+
+resource "azurerm_resource_group" "ci" {
+  name     = "${var.service}-ci"
+  location = var.region
+  tags     = local.tags
+}
+
+# --- who is trusted ---------------------------------------------------------------------------------------------------------------
+
+resource "azurerm_user_assigned_identity" "deployer" {
+  name                = "${var.service}-ci"
+  resource_group_name = azurerm_resource_group.ci.name
+  location            = azurerm_resource_group.ci.location
+  tags                = local.tags
+}
+
+# Only jobs of these environments, which GitHub can be told to guard.
+resource "azurerm_federated_identity_credential" "github" {
+  for_each = toset(var.environments)
+
+  name                      = "github-${each.value}"
+  user_assigned_identity_id = azurerm_user_assigned_identity.deployer.id
+  issuer                    = "https://token.actions.githubusercontent.com"
+  subject                   = "repo:${var.repository}:environment:${each.value}"
+  audience                  = ["api://AzureADTokenExchange"]
+}
+
+# --- what it may do ---------------------------------------------------------------------------------------------------------------
+
+resource "azurerm_role_assignment" "contributor" {
+  scope                = "/subscriptions/${var.subscription_id}"
+  role_definition_name = "Contributor"
+  principal_id         = azurerm_user_assigned_identity.deployer.principal_id
+  principal_type       = "ServicePrincipal"
+}
+
+# It may lock the data, and give roles, but these three only: otherwise it could make itself the owner.
+resource "azurerm_role_assignment" "granting" {
+  scope                = "/subscriptions/${var.subscription_id}"
+  role_definition_name = "User Access Administrator"
+  principal_id         = azurerm_user_assigned_identity.deployer.principal_id
+  principal_type       = "ServicePrincipal"
+
+  condition_version = "2.0"
+  condition = join(" AND ", [for action, attribute in { write = "@Request", delete = "@Resource" } :
+    "((!(ActionMatches{'Microsoft.Authorization/roleAssignments/${action}'})) OR (${attribute}[Microsoft.Authorization/roleAssignments:RoleDefinitionId] ForAnyOfAnyValues:GuidEquals {${local.granted}}))"
+  ])
+}
+
+# --- state ------------------------------------------------------------------------------------------------------------------------
+
+resource "azurerm_storage_account" "state" {
+  # At most 24 characters.
+  name                = "${substr(replace(var.service, "-", ""), 0, 11)}state${local.suffix}"
+  resource_group_name = azurerm_resource_group.ci.name
+  location            = azurerm_resource_group.ci.location
+  tags                = local.tags
+
+  account_kind             = "StorageV2"
+  account_tier             = "Standard"
+  account_replication_type = "LRS"
+
+  https_traffic_only_enabled       = true
+  min_tls_version                  = "TLS1_2"
+  allow_nested_items_to_be_public  = false
+  shared_access_key_enabled        = false
+  default_to_oauth_authentication  = true
+  cross_tenant_replication_enabled = false
+
+  # A state that was overwritten can be brought back.
+  blob_properties {
+    versioning_enabled = true
+    delete_retention_policy {
+      days = 30
+    }
+  }
+
+  # Without its state, Terraform would take what is deployed for nothing of its own.
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "azurerm_storage_container" "state" {
+  name                  = "state"
+  storage_account_id    = azurerm_storage_account.state.id
+  container_access_type = "private"
+}
+
+resource "azurerm_role_assignment" "state" {
+  for_each = merge({ deployer = azurerm_user_assigned_identity.deployer.principal_id }, var.people)
+
+  scope                = azurerm_storage_account.state.id
+  role_definition_name = "Storage Blob Data Contributor"
+  principal_id         = each.value
+}

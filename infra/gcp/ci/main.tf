@@ -1,0 +1,149 @@
+# What the workflows of a GitHub repository need to deploy to a Google Cloud project without a key: a pool that trusts GitHub's tokens, an account
+# to impersonate, and a bucket for Terraform's state. An owner of the project applies it once, by hand; the outputs say what goes into the
+# repository's variables.
+#
+#   terraform -chdir=infra/gcp/ci init
+#   terraform -chdir=infra/gcp/ci apply -var project=PROJECT_ID -var repository_id="$(gh api repos/OWNER/NAME --jq .id)"
+
+terraform {
+  required_version = ">= 1.11"
+
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = ">= 6.50, < 8"
+    }
+  }
+}
+
+provider "google" {
+  project = var.project
+}
+
+locals {
+  # What the deployment itself gives away, and all that its account may give to anybody.
+  granted = ["roles/datastore.user", "roles/logging.logWriter", "roles/storage.objectViewer"]
+}
+
+resource "google_project_service" "needed" {
+  for_each = toset([
+    "cloudresourcemanager.googleapis.com",
+    "iam.googleapis.com",
+    "iamcredentials.googleapis.com",
+    "serviceusage.googleapis.com",
+    "storage.googleapis.com",
+    "sts.googleapis.com",
+  ])
+
+  service            = each.value
+  disable_on_destroy = false
+}
+
+# --- who is trusted ---------------------------------------------------------------------------------------------------------------
+
+resource "google_iam_workload_identity_pool" "ci" {
+  workload_identity_pool_id = "${var.service}-ci"
+  display_name              = "Workflows of ${var.service}"
+
+  depends_on = [google_project_service.needed]
+}
+
+resource "google_iam_workload_identity_pool_provider" "github" {
+  workload_identity_pool_id          = google_iam_workload_identity_pool.ci.workload_identity_pool_id
+  workload_identity_pool_provider_id = "github"
+
+  attribute_mapping = {
+    "google.subject"          = "assertion.sub"
+    "attribute.repository_id" = "assertion.repository_id"
+  }
+  # By number: a name can be given up, and taken by somebody else. Only jobs of these environments, which GitHub can be told to guard.
+  attribute_condition = "assertion.repository_id == '${var.repository_id}' && assertion.environment in ${jsonencode(var.environments)}"
+
+  oidc {
+    issuer_uri = "https://token.actions.githubusercontent.com"
+  }
+}
+
+resource "google_service_account" "deployer" {
+  account_id   = "${var.service}-ci"
+  display_name = "Deploys ${var.service} from its workflows"
+
+  depends_on = [google_project_service.needed]
+}
+
+resource "google_service_account_iam_member" "workflows" {
+  service_account_id = google_service_account.deployer.name
+  role               = "roles/iam.workloadIdentityUser"
+  member             = "principalSet://iam.googleapis.com/${google_iam_workload_identity_pool.ci.name}/attribute.repository_id/${var.repository_id}"
+}
+
+# A federated login has no ID token of its own, and the functions' gate wants one: the account makes it for itself.
+resource "google_service_account_iam_member" "own_tokens" {
+  service_account_id = google_service_account.deployer.name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = google_service_account.deployer.member
+}
+
+# --- what it may do ---------------------------------------------------------------------------------------------------------------
+
+resource "google_project_iam_member" "deployer" {
+  for_each = toset([
+    "roles/artifactregistry.admin",
+    "roles/cloudfunctions.admin",
+    "roles/cloudscheduler.admin",
+    "roles/datastore.owner",
+    "roles/iam.serviceAccountAdmin",
+    "roles/iam.serviceAccountUser",
+    "roles/monitoring.editor",
+    "roles/run.admin",
+    "roles/secretmanager.admin",
+    "roles/serviceusage.serviceUsageAdmin",
+    "roles/storage.admin",
+  ])
+
+  project = var.project
+  role    = each.value
+  member  = google_service_account.deployer.member
+}
+
+# It may give roles on the project, but these three only: otherwise it could make itself its owner.
+resource "google_project_iam_member" "granting" {
+  project = var.project
+  role    = "roles/resourcemanager.projectIamAdmin"
+  member  = google_service_account.deployer.member
+
+  condition {
+    title      = "${var.service} roles only"
+    expression = "api.getAttribute('iam.googleapis.com/modifiedGrantsByRole', []).hasOnly(${jsonencode(local.granted)})"
+  }
+}
+
+# --- state ------------------------------------------------------------------------------------------------------------------------
+
+resource "google_storage_bucket" "state" {
+  name     = "${var.project}-${var.service}-state"
+  location = var.state_location
+
+  uniform_bucket_level_access = true
+  public_access_prevention    = "enforced"
+
+  # A state that was overwritten can be brought back.
+  versioning {
+    enabled = true
+  }
+  lifecycle_rule {
+    condition {
+      num_newer_versions = 30
+    }
+    action {
+      type = "Delete"
+    }
+  }
+
+  # Without its state, Terraform would take what is deployed for nothing of its own.
+  lifecycle {
+    prevent_destroy = true
+  }
+
+  depends_on = [google_project_service.needed]
+}

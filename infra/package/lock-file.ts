@@ -1,0 +1,61 @@
+// The lock file of a package that the platform installs: the part of this project's own that one dependency needs. Its entries stay where they
+// are in the tree, so that every package finds the version that it was tested with.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** An entry of package-lock.json, version 3 (https://docs.npmjs.com/cli/configuring-npm/package-lock-json). */
+interface LockEntry {
+  readonly version?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
+type Entries = Record<string, LockEntry>;
+
+/** How the entry stood in this project's tree, which says nothing about the package's own. */
+const OF_THIS_TREE = ['dev', 'devOptional', 'peer'];
+
+/** A package.json's own part of its lock file. */
+export interface LockedPackage {
+  readonly name: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** The lock file for `locked`, whose dependencies have to stand in `root`'s. Throws, with its name, if one does not. */
+export async function lockFileOf(root: string, locked: LockedPackage): Promise<object> {
+  const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Entries;
+  };
+  const found: Entries = {};
+  const waiting = Object.keys(locked.dependencies).map((name) => placeOf(packages, '', name));
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    if (found[place] !== undefined) continue;
+    const entry = packages[place]!;
+    found[place] = Object.fromEntries(Object.entries(entry).filter(([member]) => !OF_THIS_TREE.includes(member)));
+    const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = entry;
+    for (const name of Object.keys(dependencies)) waiting.push(placeOf(packages, place, name));
+    // What may be missing is taken where it is there.
+    for (const name of Object.keys({ ...optionalDependencies, ...peerDependencies })) {
+      const optional = nearest(packages, place, name);
+      if (optional !== undefined) waiting.push(optional);
+    }
+  }
+  const sorted = Object.fromEntries(Object.entries(found).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { name: locked.name, lockfileVersion: 3, requires: true, packages: { '': locked, ...sorted } };
+}
+
+function placeOf(packages: Entries, from: string, name: string): string {
+  const place = nearest(packages, from, name);
+  if (place === undefined) throw new Error(`package-lock.json knows no ${name} for ${from}: run npm install`);
+  return place;
+}
+
+/** Where Node would find `name` from the package at `from`: in its own node_modules, or in those above it. */
+function nearest(packages: Entries, from: string, name: string): string | undefined {
+  const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
+  if (packages[place] !== undefined) return place;
+  if (from === '') return undefined;
+  return nearest(packages, from.slice(0, Math.max(from.lastIndexOf('/node_modules/'), 0)), name);
+}

@@ -1,0 +1,81 @@
+// What has to be put right in Azure's function apps after every apply.
+//
+// Settings: the provider sends AzureWebJobsStorage with an empty key, and DEPLOYMENT_STORAGE_CONNECTION_STRING from the first update on, also to
+// apps that reach their storage by identity. The host prefers them to the identity, and does not start. The provider does not read them
+// back, so that the next plan is the same without them (https://github.com/hashicorp/terraform-provider-azurerm/issues/29693).
+//
+// References: an app asks its key vault when it is created, and its right to is younger than itself. The platform keeps the refusal for up to a
+// day, or until it is told to ask again (https://learn.microsoft.com/azure/app-service/app-service-key-vault-references).
+import { z } from 'zod';
+import type { CloudEndpoint } from '../../cli/endpoints.ts';
+import { DeployError } from '../context/settings.ts';
+import { outputOf, type Run } from '../context/tools.ts';
+
+type AzureEndpoint = Extract<CloudEndpoint, { cloud: 'azure' }>;
+
+/** Settings of the provider's own that stand in the identity's way. */
+const STRAY_SETTINGS = ['AzureWebJobsStorage', 'DEPLOYMENT_STORAGE_CONNECTION_STRING'] as const;
+
+/** The first version that has references in a list of their own. */
+const API_VERSION = '2022-03-01';
+
+const REFERENCES = z.object({
+  value: z.array(
+    z.object({
+      name: z.string(),
+      properties: z.object({
+        status: z.string().optional(),
+        secretName: z.string().optional(),
+        vaultName: z.string().optional(),
+        details: z.string().optional(),
+      }),
+    }),
+  ),
+});
+
+/** Throws a DeployError that names a secret which an app does not get. */
+export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<void> {
+  for (const [name, app] of Object.entries(endpoint.apps)) {
+    await deleteStraySettings(run, endpoint, app);
+    // What nobody calls has no app keys.
+    if (!(name in endpoint.urls)) continue;
+    if ((await unresolved(run, endpoint, app)).length === 0) continue;
+    await rest(run, 'post', `${referencesOf(endpoint, app)}/refresh`);
+    const [left] = await unresolved(run, endpoint, app);
+    if (left !== undefined) throw new DeployError(`${app} does not get the secret ${left}`);
+  }
+}
+
+async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {
+  const settings = ['functionapp', 'config', 'appsettings'];
+  const place = ['--subscription', endpoint.subscription, '--resource-group', endpoint.resourceGroup, '--name', app];
+  // Only names come out: a setting's value may be a secret.
+  const query = `[?${STRAY_SETTINGS.map((name) => `name=='${name}'`).join(' || ')}].name`;
+  const present = await outputOf(run, 'az', [...settings, 'list', ...place, '--query', query, '--output', 'tsv']);
+  const names = present.split(/\s+/).filter((name) => name !== '');
+  if (names.length === 0) return;
+  await outputOf(run, 'az', [...settings, 'delete', ...place, '--setting-names', ...names, '--output', 'none']);
+}
+
+/** The secrets of the app keys that the app has not got, each with the reason. */
+async function unresolved(run: Run, endpoint: AzureEndpoint, app: string): Promise<string[]> {
+  const { value } = REFERENCES.parse(JSON.parse(await rest(run, 'get', referencesOf(endpoint, app))));
+  return Object.values(endpoint.secrets).flatMap((secret) => {
+    const found = value.find(({ properties }) => properties.secretName === secret);
+    if (found?.properties.status === 'Resolved') return [];
+    const { status = 'no status', details = '' } = found?.properties ?? {};
+    return [
+      `${secret} of the key vault ${endpoint.vault}: ${found === undefined ? 'no reference' : status} ${details}`.trim(),
+    ];
+  });
+}
+
+function referencesOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string {
+  const group = `/subscriptions/${subscription}/resourceGroups/${resourceGroup}`;
+  return `${group}/providers/Microsoft.Web/sites/${app}/config/configreferences/appsettings`;
+}
+
+/** An address that begins with a slash is one of the resource manager of az's own cloud. */
+async function rest(run: Run, method: 'get' | 'post', address: string): Promise<string> {
+  return await outputOf(run, 'az', ['rest', '--method', method, '--url', `${address}?api-version=${API_VERSION}`]);
+}

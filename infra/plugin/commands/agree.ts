@@ -1,0 +1,59 @@
+// What is asked before anything is taken away. Data is only deleted by its own option; functions go after a yes.
+import { createInterface } from 'node:readline/promises';
+import type { Loss } from '../clouds/cloud.ts';
+import type { Context } from '../context/context.ts';
+import { DeployError } from '../context/settings.ts';
+import type { Stack } from '../stack/stack.ts';
+import type { Planned } from '../stack/terraform.ts';
+
+/** What a plan of this stack deletes of the data. */
+export function dataLosses({ side: { holdings } }: Stack, { losses }: Planned): Loss[] {
+  return losses.filter(({ address }) => holdings.data.includes(address));
+}
+
+/** Throws a DeployError if the plan would delete data: with the setting that is the reason, and what to do instead. */
+export function refuseDataLoss(stack: Stack, planned: Planned): void {
+  const losses = dataLosses(stack, planned);
+  if (losses.length === 0) return;
+  const { side, account } = stack;
+  const advice = new Set(losses.map((loss) => side.holdings.advice(loss, account)));
+  throw new DeployError(`${side.cloud}: this plan DELETES THE DATA, and is not applied.
+${linesOf(stack, losses)}
+Set it back. ${[...advice].join('\n')}
+To give the data up: npx serverless deploy --delete-data`);
+}
+
+/** The functions that a plan takes away, a line each; empty if it takes none. */
+export function functionsText(stack: Stack, { losses }: Planned): string {
+  return linesOf(
+    stack,
+    losses.filter(({ type }) => type === stack.side.holdings.functionType),
+  );
+}
+
+/** Asks for the name of what is at stake. Throws a DeployError if it is not given, or nobody can be asked. */
+export async function confirm({ settings }: Context, isConfirmed: boolean): Promise<void> {
+  if (isConfirmed) return;
+  const name = `${settings.service}-${settings.stage}`;
+  if (!process.stdin.isTTY)
+    throw new DeployError('Nothing was touched: nobody is there to ask; --yes agrees beforehand');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await terminal.question(`Type ${name} to agree: `);
+    if (answer.trim() !== name) throw new DeployError('nothing was touched');
+  } finally {
+    terminal.close();
+  }
+}
+
+function linesOf({ side: { holdings } }: Stack, losses: readonly Loss[]): string {
+  return losses.map((loss) => `  - ${loss.address} ${reasonsText(loss, holdings.settings)}`).join('\n');
+}
+
+function reasonsText({ isReplaced, reasons }: Loss, settings: Readonly<Record<string, string>>): string {
+  const texts = reasons.map(({ attribute, before, after }) => {
+    const setting = settings[attribute];
+    return `${attribute} ${before} -> ${after}${setting === undefined ? '' : `, from ${setting}`}`;
+  });
+  return `would be ${isReplaced ? 'deleted and made again, empty' : 'deleted'}${texts.length === 0 ? '' : `: ${texts.join('; ')}`}`;
+}

@@ -1,0 +1,65 @@
+// What was meant by a name that is not known: added to the framework's errors about serverless.yml, and to those about --param.
+import { PROVIDER_SCHEMA } from './schema.ts';
+
+/** The part of a JSON schema that is read here. */
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+}
+
+const UNKNOWN = /^at '([^']+)': unrecognized property '([^']+)'$/;
+const NOT_ALLOWED = /^at '([^']+)': must be equal to one of the allowed values$/;
+const NO_MATCH = /^at '([^']+)': must match pattern /;
+
+/** An error of the framework's, with what was meant, what is allowed, or what the form is in words, where it says neither. */
+export function withMeaning(message: string): string {
+  const [, parent, name] = UNKNOWN.exec(message) ?? [];
+  if (parent !== undefined) return `${message}; ${meantText(name!, Object.keys(schemaAt(parent)?.properties ?? {}))}`;
+  const [, at] = NOT_ALLOWED.exec(message) ?? [];
+  if (at !== undefined) return `${message} [${(schemaAt(at)?.enum ?? []).join(', ')}]`;
+  const [, formed] = NO_MATCH.exec(message) ?? [];
+  const description = formed === undefined ? undefined : schemaAt(formed)?.description;
+  return description === undefined ? message : `at '${formed!}': has to be ${description}`;
+}
+
+/** What is wrong with a `name=value` that serverless.yml declares for no stage, so that nobody reads it; undefined if all are declared. */
+export function unknownParamText(
+  given: readonly string[],
+  declared: Readonly<Record<string, object>>,
+): string | undefined {
+  const known = [...new Set(Object.values(declared).flatMap((ofStage) => Object.keys(ofStage)))];
+  const unknown = given.find((param) => !known.includes(param.split('=')[0]!));
+  if (unknown === undefined) return undefined;
+  return `--param ${unknown}: there is no such parameter; ${meantText(unknown.split('=')[0]!, known)}`;
+}
+
+/** `did you mean alerts?`, or all there are, if none is like it. */
+function meantText(name: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((one) => ({ one, distance: distanceOf(name.toLowerCase(), one.toLowerCase()) }))
+    .filter(({ one, distance }) => distance <= Math.max(2, one.length / 3))
+    .sort((one, other) => one.distance - other.distance);
+  return nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest.one}?`;
+}
+
+/** By its path: `provider.gcp.region`, or `functions.NAME.memoryMb`. */
+function schemaAt(path: string): Schema | undefined {
+  const [root, ...rest] = path.split('.');
+  const within = root === 'functions' ? rest.slice(1) : rest;
+  const start: Schema = root === 'functions' ? PROVIDER_SCHEMA.function : PROVIDER_SCHEMA.provider;
+  return within.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], start);
+}
+
+/** How many letters have to be put in, taken out or changed (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [at, letter] of from.split('').entries()) {
+    const next = [at + 1];
+    for (const [column, other] of to.split('').entries())
+      next.push(Math.min(next[column]! + 1, row[column + 1]! + 1, row[column]! + (letter === other ? 0 : 1)));
+    row = next;
+  }
+  return row[to.length]!;
+}

@@ -1,0 +1,46 @@
+// What a plan would take away, and which settings are the reason: read before anything is applied.
+import { z } from 'zod';
+import type { Loss, Reason } from '../clouds/cloud.ts';
+
+const CHANGE = z.object({
+  address: z.string(),
+  type: z.string(),
+  action_reason: z.string().optional(),
+  change: z.object({
+    actions: z.array(z.string()),
+    before: z.record(z.string(), z.unknown()).nullable(),
+    after: z.record(z.string(), z.unknown()).nullable(),
+    replace_paths: z.array(z.array(z.unknown())).optional(),
+  }),
+});
+
+const PLAN = z.object({ resource_changes: z.array(CHANGE).default([]) });
+
+type Change = z.infer<typeof CHANGE>;
+
+/** Every resource that a plan deletes or replaces. `json` is what `terraform show -json` prints of the plan. */
+export function lossesOf(json: string): Loss[] {
+  const { resource_changes: changes } = PLAN.parse(JSON.parse(json));
+  return changes.filter(isTakenAway).map(({ address, type, change }) => ({
+    address,
+    type,
+    isReplaced: change.actions.includes('create'),
+    values: change.before ?? {},
+    reasons: (change.replace_paths ?? []).map((path) => reasonOf(path, change)),
+  }));
+}
+
+/** What failed halfway when it was made serves nobody: it is no loss that it is made anew. */
+function isTakenAway({ change: { actions }, action_reason: reason }: Change): boolean {
+  return actions.includes('delete') && reason !== 'replace_because_tainted';
+}
+
+function reasonOf(path: readonly unknown[], { before, after }: Change['change']): Reason {
+  const attribute = String(path[0]);
+  return { attribute, before: textOf(before?.[attribute]), after: textOf(after?.[attribute]) };
+}
+
+/** Values of blocks are long, and unknown ones are absent. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '..';
+}

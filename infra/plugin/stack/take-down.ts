@@ -1,0 +1,22 @@
+// Deletes everything of a stage in one cloud, data too. The protection of the data is lifted in a step of its own, by the cloud's tool: Terraform would
+// first apply whatever else has changed in the settings, and the clouds refuse to delete while the protection stands.
+import type { Context } from '../context/context.ts';
+import { newKeys } from './app-keys.ts';
+import { patiently } from './patience.ts';
+import type { Stack } from './stack.ts';
+import { TerraformError } from './terraform.ts';
+
+/** A lifted lock stays in force for some minutes. */
+const REPEAT_AFTER_MS = 60_000;
+
+/** Throws a DeployError if something is left. */
+export async function deleteAll(context: Context, { side, account, terraform }: Stack): Promise<void> {
+  // Without the functions nothing has to be packaged.
+  const variables = { ...side.variables(context.settings, account, []), data_only: true, allow_data_deletion: true };
+  await side.unprotect(context.run, await terraform.resources());
+  const destroy = (): Promise<void> => terraform.destroy(variables, newKeys());
+  await patiently(context, `${side.cloud}: something is left`, destroy, {
+    pauseMs: REPEAT_AFTER_MS,
+    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
+  });
+}

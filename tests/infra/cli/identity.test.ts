@@ -1,0 +1,52 @@
+// How gcloud is asked for an ID token, by who is logged in: people, accounts with a key or a machine, and federated logins, which workflows have.
+import { expect, test } from 'vitest';
+import { type CloudEndpoint, headersFor } from '../../../infra/cli/endpoints.ts';
+
+const URL = 'https://records.example.run.app';
+const ACCOUNT = 'ci@some-project.iam.gserviceaccount.com';
+const endpoint: CloudEndpoint = {
+  cloud: 'gcp',
+  urls: { records: URL },
+  project: 'some-project',
+  keys: { read: { secret: 'stowage-dev-keys-read', version: '1' } },
+};
+
+/** gcloud, logged in as `account`; `refused` are the arguments that it does not take. */
+function gcloudOf(account: string, refused?: string): { asked: string[]; gate: Promise<string | undefined> } {
+  const asked: string[] = [];
+  const headers = headersFor(endpoint, 'records', 'read', async (_tool, args) => {
+    const call = args.join(' ');
+    if (call === 'config get-value account') return account;
+    if (call.startsWith('secrets')) return 'an-app-key';
+    asked.push(call);
+    if (refused !== undefined && call.endsWith(refused)) throw new Error('Invalid account type for `--audiences`');
+    return `token ${asked.length}`;
+  });
+  return { asked, gate: headers.then((all) => all['X-Serverless-Authorization']) };
+}
+
+test('people name no audience', async () => {
+  const { asked, gate } = gcloudOf('somebody@example.com');
+  expect(await gate).toBe('Bearer token 1');
+  expect(asked).toEqual(['auth print-identity-token']);
+});
+
+test('a service account names the function as the audience', async () => {
+  const { asked, gate } = gcloudOf(ACCOUNT);
+  expect(await gate).toBe('Bearer token 1');
+  expect(asked).toEqual([`auth print-identity-token --audiences=${URL}`]);
+});
+
+test('a federated login, which has no ID token, has its account make one', async () => {
+  const { asked, gate } = gcloudOf(ACCOUNT, `print-identity-token --audiences=${URL}`);
+  expect(await gate).toBe('Bearer token 2');
+  expect(asked[1]).toBe(
+    `auth print-identity-token --impersonate-service-account=${ACCOUNT} --audiences=${URL} --include-email`,
+  );
+});
+
+test('a federated login without an account is told to impersonate one', async () => {
+  const { asked, gate } = gcloudOf('principal://iam.googleapis.com/projects/1/locations/global/pools/p/subject/s');
+  await expect(gate).rejects.toThrow('impersonate a service account that has roles/run.invoker');
+  expect(asked).toEqual([]);
+});

@@ -1,0 +1,81 @@
+// Where the state lies, and what a refusal means: quotas, and a state that lies elsewhere.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PROVIDER_SCHEMA } from '../../../infra/plugin/context/schema.ts';
+import { backendOf, stateAdvice, writeBackend } from '../../../infra/plugin/stack/backend.ts';
+import { quotaAdvice } from '../../../infra/plugin/stack/quotas.ts';
+import { hasTerraform, run } from './stand-ins/terraform.ts';
+
+const PLACES = ['gs://some-project-stowage-state', 'azure://stowagestate0123/state'] as const;
+
+describe('the state', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), 'stowage-backend-'));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  test.each(['local', ...PLACES])('%s is a place that serverless.yml takes', (state) => {
+    expect(state).toMatch(new RegExp(PROVIDER_SCHEMA.provider.properties.state.pattern));
+  });
+
+  test.each(['s3://bucket', 'gs://', 'gs://Bucket', 'azure://account', 'elsewhere'])('%s is none', (state) => {
+    expect(state).not.toMatch(new RegExp(PROVIDER_SCHEMA.provider.properties.state.pattern));
+  });
+
+  test('of both clouds may lie in one place, and never in one file', () => {
+    expect(backendOf(PLACES[0], 'stowage/gcp')).toEqual({
+      gcs: { bucket: 'some-project-stowage-state', prefix: 'stowage/gcp' },
+    });
+    // By login: the account has no keys.
+    expect(backendOf(PLACES[1], 'stowage/azure')).toEqual({
+      azurerm: {
+        storage_account_name: 'stowagestate0123',
+        container_name: 'state',
+        key: 'stowage/azure.tfstate',
+        use_azuread_auth: true,
+      },
+    });
+  });
+
+  test('is told to Terraform in a file, which goes when the state is local again', async () => {
+    await writeBackend(dir, 'gcp', { state: PLACES[0], service: 'stowage' });
+    expect(JSON.parse(await readFile(path.join(dir, 'backend.tf.json'), 'utf8'))).toEqual({
+      terraform: { backend: { gcs: { bucket: 'some-project-stowage-state', prefix: 'stowage/gcp' } } },
+    });
+    await writeBackend(dir, 'gcp', { state: 'local', service: 'stowage' });
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  test.skipIf(!hasTerraform).each(PLACES)('%s is written as Terraform reads it', async (state) => {
+    await writeBackend(dir, 'azure', { state, service: 'stowage' });
+    const { code, output } = await run('terraform', [`-chdir=${dir}`, 'init', '-backend=false', '-input=false']);
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('successfully initialized') });
+    expect((await run('terraform', [`-chdir=${dir}`, 'validate'])).code).toBe(0);
+  });
+
+  test('in another place than before is never taken for an empty one: the user says what happens to it', () => {
+    const said = 'Error: Backend configuration changed\n... use "terraform init -migrate-state". ...';
+    expect(stateAdvice(said, 'terraform', dir)).toMatch(/init -migrate-state\n[^]*init -reconfigure$/);
+    expect(stateAdvice('Error: no such bucket', 'terraform', dir)).toBeUndefined();
+  });
+});
+
+describe('a quota', () => {
+  test.each([
+    ['gcp', 'Max instances must be set to 20 or fewer in order to set the requested total CPU.', 'processorsMax'],
+    ['gcp', "Quota exceeded for quota metric 'CpuAllocPerProjectRegion'", 'processorsMax'],
+    ['gcp', 'Error 429: Quota exceeded for quota metric ... RATE_LIMIT', 'iam-admin/quotas'],
+    ['azure', 'Operation cannot be completed without additional quota.', 'azureRegion'],
+    ['azure', 'SubscriptionIsOverQuotaForSku', 'instancesMax'],
+  ] as const)('that %s refuses by is named: %s', (cloud, said, part) => {
+    expect(quotaAdvice(cloud, said)).toContain(part);
+  });
+
+  test('is not seen in other refusals', () => {
+    expect(quotaAdvice('gcp', 'Error 403: Permission denied on resource')).toBeUndefined();
+    expect(quotaAdvice('azure', 'ScopeLocked')).toBeUndefined();
+  });
+});

@@ -1,0 +1,21 @@
+// What to do after a refusal of a cloud's: the words are the clouds' own.
+import { expect, test } from 'vitest';
+import { hintFor } from '../../../infra/plugin/clouds/hints.ts';
+
+test.each([
+  ['gcp', 'Error 403: Cloud Run Admin API has not been used in project 1 before or it is disabled.', 'in a minute'],
+  ['gcp', 'Build failed with status: FAILURE', 'gcloud builds log'],
+  ['gcp', 'Error 403: The caller does not have permission, forbidden', 'roles/owner'],
+  ['azure', 'The user does not have secrets get permission on key vault', 'provider.azure.deployers'],
+  ['azure', 'Code="AuthorizationFailed" Message="The client does not have authorization"', 'User Access Administrator'],
+  ['azure', 'unexpected status 409 with error: MissingSubscriptionRegistration', 'az provider register'],
+  ['azure', 'StorageAccountAlreadyTaken: The storage account named x is already taken.', 'another `service:`'],
+  ['azure', 'ScopeLocked: The scope cannot perform delete operation', 'az lock list'],
+  ['azure', 'Error acquiring the state lock', 'force-unlock'],
+] as const)('on %s: %s', (cloud, said, part) => {
+  expect(hintFor(cloud, said)).toContain(part);
+});
+
+test('what is not known gets no advice', () => {
+  expect(hintFor('gcp', 'Error: something else')).toBeUndefined();
+});

@@ -1,0 +1,111 @@
+// A machine to deploy from, to a cloud in memory: the real Terraform with infra/<cloud> in a folder of its own and a provider that works on
+// that cloud, gcloud and az that work on it too, and requests that reach its functions. One cloud at a time.
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { vi } from 'vitest';
+import type { Context } from '../../../../../infra/plugin/context/context.ts';
+import { type ProviderSettings, settingsOf } from '../../../../../infra/plugin/context/settings.ts';
+import type { Ended, Run } from '../../../../../infra/plugin/context/tools.ts';
+import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from '../settings.ts';
+import { type Cloud, openSandbox, type Sandbox, schemaOf } from '../terraform.ts';
+import { Arm } from './arm.ts';
+import { az } from './az.ts';
+import { type TestClock, testClock } from './clock.ts';
+import { gcloud } from './gcloud.ts';
+import { Google } from './google.ts';
+
+export interface CloudMachine {
+  readonly arm: Arm;
+  readonly google: Google;
+  readonly clock: TestClock;
+  readonly sandbox: Sandbox;
+  /** What the user was told. */
+  readonly said: string[];
+  /** Every call of a tool so far, `terraform` without its folder. */
+  readonly calls: string[];
+  /** Fails calls that begin so, with what they print; undefined: none. */
+  fail(begin: string | undefined, said?: string): void;
+  contextOf(provider?: Partial<ProviderSettings>, service?: string): Context;
+  close(): Promise<void>;
+}
+
+/** Takes this process's PATH and its fetch, until it is closed. */
+export async function startCloudMachine(cloud: Cloud): Promise<CloudMachine> {
+  const clock = testClock();
+  const arm = new Arm(await schemaOf('azure'));
+  const google = new Google(await schemaOf('gcp'), clock);
+  const keeping = cloud === 'gcp' ? google : arm;
+  const sandbox = await openSandbox(cloud, {}, keeping.computed, keeping);
+  const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-out-'));
+  const before = process.env['PATH'];
+  process.env['PATH'] = `${await toolsIn(outDir)}${path.delimiter}${before}`;
+  for (const name of ['records', 'compare']) await writeFile(path.join(outDir, `${cloud}-${name}.zip`), name);
+  const said: string[] = [];
+  const calls: string[] = [];
+  let failing: { readonly begin: string; readonly said: string } | undefined;
+  const run: Run = async (tool, args, options = {}) => {
+    const call = [tool, ...args.filter((one) => !one.startsWith('-chdir='))].join(' ');
+    calls.push(call);
+    if (failing !== undefined && call.startsWith(failing.begin)) return { code: 1, stdout: '', stderr: failing.said };
+    if (tool === 'az') return az(arm, args);
+    if (tool === 'gcloud') return gcloud(google, args);
+    return await terraform(sandbox, args, options.env);
+  };
+  vi.stubGlobal('fetch', (url: string, init: RequestInit = {}) => answered(arm, google, url, init));
+  return {
+    arm,
+    google,
+    clock,
+    sandbox,
+    said,
+    calls,
+    fail: (begin, text = '') => void (failing = begin === undefined ? undefined : { begin, said: text }),
+    contextOf: (provider = {}, service = 'stowage') => ({
+      settings: settingsOf(service, { ...PROVIDER_SETTINGS, cloud, ...provider }, FUNCTION_SETTINGS, outDir),
+      run,
+      clock,
+      log: (line) => void said.push(line),
+    }),
+    async close() {
+      process.env['PATH'] = before;
+      vi.unstubAllGlobals();
+      await Promise.all([sandbox.close(), rm(outDir, { recursive: true, force: true })]);
+    },
+  };
+}
+
+/** The plugin looks for the tools before it calls them. */
+async function toolsIn(outDir: string): Promise<string> {
+  const bin = path.join(outDir, 'bin');
+  await mkdir(bin);
+  for (const tool of ['az', 'gcloud']) {
+    await writeFile(path.join(bin, tool), '');
+    await chmod(path.join(bin, tool), 0o755);
+  }
+  return bin;
+}
+
+function terraform({ dir, env }: Sandbox, args: readonly string[], more: object = {}): Promise<Ended> {
+  const moved = args.map((one) => (one.startsWith('-chdir=') ? `-chdir=${dir}` : one));
+  return new Promise((resolve) => {
+    execFile('terraform', moved, { env: { ...env, ...more }, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, stdout, stderr });
+    });
+  });
+}
+
+async function answered(arm: Arm, google: Google, url: string, init: RequestInit): Promise<Response> {
+  const { hostname, pathname } = new URL(url);
+  const asked = {
+    method: init.method ?? 'GET',
+    path: pathname,
+    headers: Object.fromEntries(new Headers(init.headers)),
+    body: typeof init.body === 'string' ? init.body : '',
+  };
+  const { status, body } = hostname.endsWith('.a.run.app')
+    ? google.answer(hostname, asked)
+    : arm.sites.answer(hostname, asked);
+  return await Promise.resolve(new Response(body, { status }));
+}

@@ -1,0 +1,69 @@
+// .ci/providers with a stand-in for Terraform: what is not to be had is said and harms nobody; what is wrong fails.
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('../../.ci/providers', import.meta.url));
+const FOLDERS = ['gcp', 'azure', 'gcp/ci', 'azure/ci'];
+
+let bin: string;
+beforeEach(async () => {
+  bin = await mkdtemp(path.join(tmpdir(), 'stowage-providers-'));
+});
+afterEach(() => rm(bin, { recursive: true }));
+
+/** Runs the script with a `terraform` of these cases, by its subcommand; undefined: with none that works. */
+async function providers(cases: string | undefined): Promise<{ code: number; output: string }> {
+  const version = `*version*) echo 'Terraform v1.12.0'; echo '+ provider a/b v9.9.9' ;;`;
+  await install('terraform', cases === undefined ? '*) exit 127 ;;' : `${version}\n${cases}`);
+  await install('tofu', '*) exit 127 ;;');
+  const env = { PATH: `${bin}:/usr/bin:/bin`, INIT_TIMEOUT_S: '1' };
+  return await promisify(execFile)('bash', [SCRIPT], { env, timeout: 60_000 }).then(
+    ({ stdout }) => ({ code: 0, output: stdout }),
+    ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
+  );
+}
+
+async function install(tool: string, cases: string): Promise<void> {
+  const file = path.join(bin, tool);
+  await writeFile(file, `#!/bin/sh\ncase "$*" in\n${cases}\nesac\n`);
+  await chmod(file, 0o755);
+}
+
+test('without Terraform says so, and is content', async () => {
+  expect(await providers(undefined)).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^SKIPPED: .*not installed\n$/),
+  });
+});
+
+test.each([
+  ['no registry', `*init*) echo 'Error: Failed to query available provider packages'; exit 1 ;;`],
+  ['a registry that does not answer', '*init*) exec sleep 30 ;;'],
+])('with %s says of each folder that it was not checked', async (_name, cases) => {
+  const { code, output } = await providers(cases);
+  expect(code).toBe(0);
+  expect(output.trim().split('\n')).toEqual(
+    FOLDERS.map((folder) => `SKIPPED: infra/${folder} against the real provider, which cannot be had here`),
+  );
+});
+
+test.each([
+  ['cannot be read', `*init*) echo 'Error: Invalid block definition'; exit 1 ;;`, 'Invalid block'],
+  ['is not valid', `*validate*) echo 'Error: Unsupported argument'; exit 1 ;;`, 'Unsupported argument'],
+  ['says what is deprecated', `*validate*) echo 'Warning: Argument is deprecated' ;;`, 'deprecated'],
+])('fails where the configuration %s', async (_name, cases, message) => {
+  const { code, output } = await providers(cases);
+  expect(code).toBe(1);
+  expect(output).toContain(message);
+});
+
+test('names the providers that it checked against', async () => {
+  const { code, output } = await providers('');
+  expect(code).toBe(0);
+  expect(output.match(/^infra\/\S+ is valid under a\/b v9\.9\.9 $/gm)).toHaveLength(FOLDERS.length);
+});
