@@ -35,10 +35,14 @@ export async function runExperiments(
   return results;
 }
 
-/** The first one's share of the time that is left: what an experiment does not need is the others'. */
+/**
+ * What the first one may take of the time that is left: all that the others' budgets do not need; where budgets do not fit, each is cut by the same
+ * factor.
+ */
 function shareMs(experiments: readonly Experiment[], leftMs: number): number {
+  const own = experiments[0]!.budgetMs;
   const sum = experiments.reduce((total, { budgetMs }) => total + budgetMs, 0);
-  return Math.max(0, (leftMs * experiments[0]!.budgetMs) / sum);
+  return Math.max(0, (leftMs * own) / sum, leftMs - (sum - own));
 }
 
 async function runOne(experiment: Experiment, limitMs: number, options: RunnerOptions): Promise<ChapterResult> {

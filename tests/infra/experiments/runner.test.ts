@@ -98,23 +98,26 @@ test('an interruption ends the experiment under way, whose chapter stays, and be
   expect(problemsOf(results[0]!)).toEqual(['ended early: ended by SIGINT']);
 });
 
-test('the time is shared in proportion, and what one experiment leaves is the others’', async () => {
-  const waits = (id: ExperimentId, budgetMs: number) =>
-    experiment(
-      id,
-      ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(chapter(id)))),
-      budgetMs,
-    );
+function waiting(id: ExperimentId, budgetMs: number): Experiment {
+  const run = ({ signal }: ExperimentContext): Promise<Chapter> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(chapter(id))));
+  return experiment(id, run, budgetMs);
+}
+
+test.each([
+  { what: 'what budgets leave goes to the first that needs it', budgets: [50_000, 100_000], took: [300, 100] },
+  { what: 'budgets that do not fit are all cut by the same factor', budgets: [200_000, 600_000], took: [100, 300] },
+])('$what', async ({ budgets: [first = 0, second = 0], took }) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const running = runExperiments(
-    [experiment('a', () => Promise.resolve(chapter('a')), 1_000_000), waits('b', 1), waits('c', 3)],
-    { ...options(), totalMs: 400_000 },
-  );
-  await vi.advanceTimersByTimeAsync(100_000);
-  await vi.advanceTimersByTimeAsync(300_000);
+  const quick = experiment('a', () => Promise.resolve(chapter('a')), 1_000_000);
+  const running = runExperiments([quick, waiting('b', first), waiting('c', second)], {
+    ...options(),
+    totalMs: 400_000,
+  });
+  for (const seconds of took) await vi.advanceTimersByTimeAsync(seconds * 1_000);
   const results = await running;
-  expect(results.map(({ endedBy }) => endedBy)).toEqual([null, 'its 100 s were over', 'its 300 s were over']);
+  expect(results.map(({ endedBy }) => endedBy)).toEqual([null, ...took.map((seconds) => `its ${seconds} s were over`)]);
   expect(results.map(({ chapter: one }) => one?.id)).toEqual(['a', 'b', 'c']);
 });
 
