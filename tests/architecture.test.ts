@@ -26,7 +26,7 @@ const GENERATED = new Set([
  */
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/store': ['contract', 'format', 'container system', 'io', 'engine', 'table admin', 'store.ts', 'index.ts'],
-  'shared/drivers': ['common', 'datastore azure-tables', '*.ts'],
+  'shared/drivers': ['common', 'memory datastore azure-tables', '*.ts'],
   'shared/cost': ['*.ts'],
   'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
@@ -89,7 +89,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   [
     'shared/model/service',
     CONTRACT,
-    'shared/drivers/memory.ts',
+    'shared/drivers/memory',
     'shared/drivers/common',
     'shared/drivers/datastore/mapping.ts',
     'shared/drivers/azure-tables/mapping.ts',
@@ -102,10 +102,10 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'shared/store/format',
     'shared/store/container',
     'shared/store/table/values.ts',
-    'shared/drivers/memory.ts',
+    'shared/drivers/memory',
     'shared/compare/data',
   ],
-  ['shared/model', STORE, 'shared/drivers/memory.ts', 'shared/compare/', 'shared/cost/', 'zod'],
+  ['shared/model', STORE, 'shared/drivers/memory', 'shared/compare/', 'shared/cost/', 'zod'],
   [
     'functions/gcp',
     STORE,

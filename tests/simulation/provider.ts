@@ -1,5 +1,5 @@
 // The provider's content, decoded by the checks' own reading of the format and kept while the bytes stay the same.
-import type { MemoryState, StoredEntity } from '../../shared/drivers/memory.ts';
+import type { MemoryState, StoredEntity } from '../../shared/drivers/memory/effects.ts';
 import xxhash from 'xxhash-wasm';
 import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
 import { entityId, partName } from '../support/ids.ts';

@@ -1,7 +1,8 @@
 // Tables as they stand before a cell begins. The smaller ones are loaded once, by the store itself, and copied for every cell that begins with
 // them: what the memory driver holds is never changed in place, so a copy is a map. The larger ones are made up as they are read.
 import { keyOf } from '../../compare/data/keys.ts';
-import { memoryDriver, type MemoryMapState, type MemoryState, memoryState } from '../../drivers/memory.ts';
+import { memoryDriver } from '../../drivers/memory.ts';
+import { type MemoryMapState, type MemoryState, memoryState } from '../../drivers/memory/effects.ts';
 import { type DriverLimits, openStore, type PutItem } from '../../store/index.ts';
 import { InstanceRuntime } from '../instance/runtime.ts';
 import { MadeUpEntities } from '../tables/entities.ts';

@@ -18,7 +18,7 @@ import { LIMITS as AZURE_LIMITS, PARTITION_COUNT, partitionAt } from '../../driv
 import { checkList, checkReads, checkRemovals, checkWrites } from '../../drivers/common/contract-checks.ts';
 import { fitsAlone, refused, unknown } from '../../drivers/common/outcomes.ts';
 import { LIMITS as DATASTORE_LIMITS } from '../../drivers/datastore/mapping.ts';
-import { type MemoryEffects, memoryEffects, type MemoryState } from '../../drivers/memory.ts';
+import { type MemoryEffects, memoryEffects, type MemoryState } from '../../drivers/memory/effects.ts';
 import { describeOutcomes, describePage, describeRead } from './describe.ts';
 import { type Access, type Describe, type ModelRequest, ServiceFailure } from './request.ts';
 import type { ModelledService } from './service.ts';

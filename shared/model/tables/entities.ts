@@ -1,6 +1,6 @@
 // The entities of a made-up table: those that were written are held, the others are made up when they are looked at. Built with the store's own
 // encoders, so what is made up is what the store would have written.
-import type { MemoryEntities, StoredEntity } from '../../drivers/memory.ts';
+import type { MemoryEntities, StoredEntity } from '../../drivers/memory/effects.ts';
 import { sealPage } from '../../store/container/seal-page.ts';
 import { chunksOf, type EntityId, type EntityVersion, type PartName } from '../../store/contract/driver.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../../store/format/bytes.ts';

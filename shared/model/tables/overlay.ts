@@ -1,5 +1,5 @@
 // Entities over a base that nobody writes: what a cell writes and removes is its own, and what the base made up serves the next cell too.
-import type { MemoryEntities, StoredEntity } from '../../drivers/memory.ts';
+import type { MemoryEntities, StoredEntity } from '../../drivers/memory/effects.ts';
 import type { EntityId } from '../../store/contract/driver.ts';
 
 export class OverlayEntities implements MemoryEntities {

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
-import { memoryDriver, type MemoryMapState, type MemoryState } from '../../../shared/drivers/memory.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { MemoryMapState, MemoryState } from '../../../shared/drivers/memory/effects.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../../store/golden/state.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';

@@ -1,6 +1,7 @@
 // The golden containers, as earlier releases wrote them, in a memory driver's state.
 import { readFileSync } from 'node:fs';
-import { memoryDriver, memoryState, type MemoryMapState } from '../../../shared/drivers/memory.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { type MemoryMapState, memoryState } from '../../../shared/drivers/memory/effects.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
 export async function goldenState(compression: 'none' | 'deflate' | 'zstd'): Promise<MemoryMapState> {

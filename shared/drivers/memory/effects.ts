@@ -1,0 +1,194 @@
+// What a provider in memory holds, and what requests do to it: at once, without checks, faults or time. The memory driver adds those, the model of the
+// clouds its own. Where providers differ it does the weakest thing that any of them does.
+import {
+  chunksOf,
+  type DriverLimits,
+  type Entity,
+  type EntityId,
+  type EntityVersion,
+  type ListCursor,
+  type ListPage,
+  type PartName,
+  type ReadRequest,
+  type Refused,
+  type Removal,
+  type RemoveOutcome,
+  type Unknown,
+  type Write,
+  type WriteOutcome,
+} from '../../store/contract/driver.ts';
+import { refused, unknown } from '../common/outcomes.ts';
+
+/** What the provider holds. Drivers that share one are processes that share a database. */
+export interface MemoryState {
+  readonly entities: MemoryEntities;
+  /** Versions given out so far; none is given twice. */
+  versionCount: number;
+}
+
+/** A Map, or what makes entities up when they are first looked at. */
+export interface MemoryEntities {
+  get(id: EntityId): StoredEntity | undefined;
+  set(id: EntityId, entity: StoredEntity): unknown;
+  delete(id: EntityId): boolean;
+  /** Each id once, in any order. */
+  keys(): Iterable<EntityId>;
+}
+
+/** A state that holds nothing but what was written. */
+export interface MemoryMapState extends MemoryState {
+  readonly entities: Map<EntityId, StoredEntity>;
+}
+
+/** An entity at one version; never changed. */
+export interface StoredEntity {
+  readonly version: EntityVersion;
+  readonly parts: ReadonlyMap<PartName, Uint8Array>;
+  /** The most chunks each part has taken since the last insert or replace. */
+  readonly chunksPeak: ReadonlyMap<PartName, number>;
+}
+
+/** Nothing is in it. */
+export function memoryState(): MemoryMapState {
+  return { entities: new Map(), versionCount: 0 };
+}
+
+/** What requests do to a state. `only`: of several writes or removals those with other indexes have no effect, and all outcomes are `unknown`. */
+export interface MemoryEffects {
+  read(requests: readonly ReadRequest[]): readonly (Entity | undefined)[];
+  /** In order, up to the first that is refused; of several, all are then `unknown`. Keeps the writes' bytes, uncopied. */
+  write(writes: readonly Write[], only?: readonly number[]): readonly WriteOutcome[];
+  /** All of them, or none: if one is refused, each is, for the same reason. Keeps the writes' bytes, uncopied. */
+  writeTogether(writes: readonly Write[]): readonly WriteOutcome[];
+  /** As `write`. */
+  remove(removals: readonly Removal[], only?: readonly number[]): readonly RemoveOutcome[];
+  /** Of the ids that `isListed` holds for; all, without it. */
+  list(page: ListRequest): ListPage;
+}
+
+export interface ListRequest {
+  readonly prefix: string;
+  /** The last id of the page before. */
+  readonly after: string;
+  readonly count: number;
+  readonly isListed?: (id: EntityId) => boolean;
+}
+
+export function memoryEffects(state: MemoryState, limits: DriverLimits): MemoryEffects {
+  return {
+    read: (requests) => requests.map((request) => readOne(state, request)),
+    write: (writes, only) => applyRequest<Write, WriteOutcome>(writes, only, (w) => applyWrite(state, limits, w)),
+    writeTogether: (writes) => applyTogether(state, limits, writes),
+    remove: (removals, only) => applyRequest<Removal, RemoveOutcome>(removals, only, (r) => applyRemoval(state, r)),
+    list: (page) => listPage(state, page),
+  };
+}
+
+/** Puts back what was there if one write is refused. Versions are given out by then; none is given twice. */
+function applyTogether(state: MemoryState, limits: DriverLimits, writes: readonly Write[]): readonly WriteOutcome[] {
+  const before = writes.map(({ id }) => state.entities.get(id));
+  const outcomes: WriteOutcome[] = [];
+  for (const write of writes) {
+    const outcome = applyWrite(state, limits, write);
+    if (isRefused(outcome)) {
+      for (const [at, { id }] of writes.slice(0, outcomes.length).entries()) putBack(state, id, before[at]);
+      return writes.map(() => outcome);
+    }
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+function putBack(state: MemoryState, id: EntityId, entity: StoredEntity | undefined): void {
+  if (entity === undefined) state.entities.delete(id);
+  else state.entities.set(id, entity);
+}
+
+/** Applies a request as the weakest provider does: in order, up to the first bad member, or whatever subset `only` says. */
+function applyRequest<T, O>(
+  members: readonly T[],
+  only: readonly number[] | undefined,
+  apply: (member: T) => O | Refused,
+): readonly (O | Refused | Unknown)[] {
+  if (only !== undefined && members.length > 1) {
+    for (const [index, member] of members.entries()) if (only.includes(index)) apply(member);
+    return members.map(() => unknown('other'));
+  }
+  const outcomes: (O | Refused)[] = [];
+  for (const member of members) {
+    const outcome = apply(member);
+    if (isRefused(outcome) && members.length > 1) return members.map(() => unknown('other'));
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+function applyWrite(state: MemoryState, limits: DriverLimits, write: Write): WriteOutcome {
+  const current = state.entities.get(write.id);
+  const holds = write.kind === 'insert' ? current === undefined : current?.version === write.version;
+  if (!holds) return refused('condition');
+  const base = write.kind === 'patch' ? current : undefined;
+  const parts = new Map(base?.parts);
+  const chunksPeak = new Map(base?.chunksPeak);
+  for (const { name, bytes, chunksBefore } of write.parts) {
+    const peak = chunksPeak.get(name) ?? 0;
+    if (chunksBefore < peak) {
+      throw new TypeError(
+        `chunks would be left behind: id=${write.id} part=${name} chunksBefore=${chunksBefore} chunks=${peak}`,
+      );
+    }
+    chunksPeak.set(name, Math.max(chunksOf(bytes.byteLength, limits), write.kind === 'patch' ? chunksBefore : 0));
+    if (bytes.byteLength === 0) parts.delete(name);
+    else parts.set(name, bytes);
+  }
+  if (!fits(parts, chunksPeak, limits)) return refused('limit');
+  const same = current !== undefined && sameParts(current.parts, parts);
+  const version = same ? current.version : (`v${(state.versionCount += 1)}` as EntityVersion);
+  state.entities.set(write.id, { version, parts, chunksPeak });
+  return { kind: 'written', version };
+}
+
+function applyRemoval(state: MemoryState, removal: Removal): RemoveOutcome {
+  if (state.entities.get(removal.id)?.version !== removal.version) return refused('condition');
+  state.entities.delete(removal.id);
+  return { kind: 'removed' };
+}
+
+function fits(
+  parts: ReadonlyMap<PartName, Uint8Array>,
+  peaks: ReadonlyMap<PartName, number>,
+  limits: DriverLimits,
+): boolean {
+  let bytes = limits.entityOverheadBytes;
+  let chunks = 0;
+  for (const part of parts.values()) bytes += part.byteLength;
+  for (const peak of peaks.values()) chunks += peak;
+  return chunks <= limits.chunksMax && bytes + chunks * limits.chunkOverheadBytes <= limits.entityBytesMax;
+}
+
+function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity | undefined {
+  const stored = state.entities.get(id);
+  if (stored === undefined) return undefined;
+  const chosen = [...stored.parts].filter(([name]) => wanted === 'all' || wanted.includes(name));
+  return { id, version: stored.version, parts: new Map(chosen.map(([name, bytes]) => [name, new Uint8Array(bytes)])) };
+}
+
+/** Pages in id order; the cursor is the last id given, so that insertions and removals elsewhere move nothing. */
+function listPage(state: MemoryState, { prefix, after, count, isListed }: ListRequest): ListPage {
+  const isOfPage = (id: EntityId): boolean => id.startsWith(prefix) && id > after && (isListed?.(id) ?? true);
+  const ids = [...state.entities.keys()].filter(isOfPage).sort();
+  const page = ids.slice(0, count);
+  return { ids: page, cursor: ids.length > count ? (page.at(-1) as string as ListCursor) : undefined };
+}
+
+function sameParts(a: ReadonlyMap<PartName, Uint8Array>, b: ReadonlyMap<PartName, Uint8Array>): boolean {
+  if (a.size !== b.size) return false;
+  return [...a].every(([name, bytes]) => {
+    const other = b.get(name);
+    return other !== undefined && Buffer.compare(bytes, other) === 0;
+  });
+}
+
+function isRefused(outcome: unknown): outcome is Refused {
+  return (outcome as { kind?: string }).kind === 'refused';
+}
