@@ -13,7 +13,7 @@ import { costOf, spentNumbers } from '../../spending.ts';
 import { putAll } from '../../text-table.ts';
 import { textsOf } from '../../texts.ts';
 import { findingsOf } from './findings.ts';
-import { MODELLED_C, NOTES_C } from './modelled.ts';
+import { MODELLED_C, NOTES_C, PROVIDERS } from './modelled.ts';
 
 export interface OptionsC {
   readonly rounds: number;
@@ -28,7 +28,6 @@ const QUESTION = 'Does the size of what is written matter, or the number of enti
 const RECORDS = 10;
 const SIZES = { big: 10_000, small: 1 } as const;
 const { runs: THEN } = PUBLISHED.datastore_size_2009;
-const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentC(options: OptionsC = FULL): Experiment {
   return { id: 'c', title: TITLE, question: QUESTION, budgetMs: 30_000, run: (context) => chapter(context, options) };
@@ -186,7 +185,7 @@ function secondsTable(cells: Cells, where: Where, { rounds, repetitions }: Optio
   const columns = [
     thenColumn(seconds, 'App Engine, 2009'),
     ...nowColumns(seconds, where),
-    ...modelColumns(seconds, MODELLED_C.providers),
+    ...modelColumns(seconds, PROVIDERS),
   ];
   return {
     id: 'seconds',

@@ -9,7 +9,7 @@ import type { Chapter } from '../../results.ts';
 import { alternatingRuns } from '../../rounds.ts';
 import { findingsOf } from './findings.ts';
 import { maximumTable, maximumVariants, requestTable, requestVariants } from './maximum.ts';
-import { MODELLED_E } from './modelled.ts';
+import { MODELLED_E, PROVIDERS } from './modelled.ts';
 import { type Opened, openOperations } from './operations.ts';
 import { priceTable, speedTables, speedVariants, writesTable } from './speed.ts';
 import { type Crowds, throughputTables, throughputVariants } from './throughput.ts';
@@ -34,7 +34,6 @@ const FULL: OptionsE = {
 
 const TITLE = 'Google App Engine: speed of data operations';
 const QUESTION = 'What do single, batched and cached operations take and cost, and how does it scale?';
-const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentE(options: OptionsE = FULL): Experiment {
   return { id: 'e', title: TITLE, question: QUESTION, budgetMs: 170_000, run: (context) => chapter(context, options) };

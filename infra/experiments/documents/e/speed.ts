@@ -3,12 +3,12 @@ import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../../../shared/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../../shared/cost/prices-2026-11.ts';
 import { type Measure, nowColumns, type Plan, rowsOf, thenColumn, type Where } from '../../columns.ts';
-import { modelColumns } from '../../modelled.ts';
+import { MODEL_NOTE, modelColumns } from '../../modelled.ts';
 import { PUBLISHED } from '../../published/published.ts';
 import { type Figure, figureOf, type FigureTable, NOT_PRINTED } from '../../results.ts';
 import type { Cells, Variant } from '../../rounds.ts';
 import { costOf } from '../../spending.ts';
-import { MODELLED_E, NOTES_E } from './modelled.ts';
+import { NOTES_E, PROVIDERS } from './modelled.ts';
 import { cellOf, OPERATIONS, type OperationName, type Opened } from './operations.ts';
 
 const THEN = PUBLISHED.gae_operations_2011;
@@ -85,7 +85,7 @@ export function speedTables(cells: Cells, where: Where, recordCounts: readonly n
   const columns = [
     thenColumn(WALL, WHERE_THEN),
     ...nowColumns(WALL, where),
-    ...modelColumns(WALL, MODELLED_E.providers),
+    ...modelColumns(WALL, PROVIDERS),
     thenColumn(CPU, WHERE_THEN),
     ...nowColumns(CPU, where),
   ];
@@ -104,7 +104,7 @@ export function speedTables(cells: Cells, where: Where, recordCounts: readonly n
       cellsAt(cells, records),
     ),
     charted: records === recordCounts.at(-1) ? [WALL.measure, CPU.measure] : [],
-    ...(records === recordCounts.at(-1) ? { notes: NOTES_E } : {}),
+    notes: records === recordCounts.at(-1) ? NOTES_E : [MODEL_NOTE],
   }));
 }
 
@@ -170,11 +170,7 @@ function scaled(figure: Figure, scale: (run: number) => number): Figure {
 /** Writes a second, beside the database that the document compares with. */
 export function writesTable(cells: Cells, where: Where, records: number): FigureTable {
   const rate: Measure = { suffix: 'rate', measure: 'writes a second', unit: 'writes/s', better: 'higher' };
-  const columns = [
-    thenColumn(rate, WHERE_THEN),
-    ...nowColumns(rate, where),
-    ...modelColumns(rate, MODELLED_E.providers),
-  ];
+  const columns = [thenColumn(rate, WHERE_THEN), ...nowColumns(rate, where), ...modelColumns(rate, PROVIDERS)];
   const rateOf = (figure: Figure): Figure => scaled(figure, (ms) => (records / ms) * 1_000);
   const writes = OPERATIONS.filter((name) => AGAINST[name] === 'write_single');
   const now = [...cellsAt(cells, records)].map(([name, figures]) => {
@@ -198,5 +194,6 @@ export function writesTable(cells: Cells, where: Where, records: number): Figure
     columns,
     rows: rowsOf([...plans, sqlServer], columns, new Map(now)),
     charted: [],
+    notes: [MODEL_NOTE],
   };
 }
