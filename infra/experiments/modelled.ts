@@ -108,7 +108,7 @@ export const MODEL_NOTE =
 /** What whoever reads a column of the model must know; `weighs` says which parameters the figures hang on most. */
 export function modelNotes(weighs: string, empty: string): string[] {
   return [
-    `The columns marked "model" are calculated, not measured: ${RUNS.plain} runs (of this store ${RUNS.store}) in virtual time on a model of today's clouds, every parameter at its middle. It was never compared with a cloud, and most of its parameters are guesses (shared/model/README.md): its ratios tell more than its times. Of the client's processor time this store is charged what was measured (shared/model/data), the SDK alone nothing. ${weighs}`,
+    `The columns marked "model" are calculated, not measured: ${RUNS.plain} runs (of this store ${RUNS.store}) in virtual time on a model of today's clouds, every parameter at its middle. It was never compared with a cloud, and most of its parameters are guesses (shared/model/README.md): its ratios tell more than its times. Of the client's processor time this store is charged what was measured (shared/model/data), the SDK alone nothing. Which parameters weigh most was tried on the SDK's rows, each at the ends of its range, not on this store's. ${weighs}`,
     `Empty in the model's columns: ${empty}`,
   ];
 }
