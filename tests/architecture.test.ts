@@ -42,6 +42,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
     'experiment.ts counted-store.ts text-table.ts texts.ts',
     'rounds.ts backends.ts',
     'columns.ts spending.ts',
+    'modelled.ts modelled-store.ts',
     'documents',
     'report runner.ts',
     'main.ts',

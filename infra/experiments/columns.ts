@@ -52,7 +52,10 @@ export interface Plan extends Omit<Row, 'figures'> {
 export function rowsOf(plans: readonly Plan[], columns: readonly Column[], cells: Cells): Row[] {
   return plans.map(({ printed, lacks, ...row }) => {
     const figures = columns.flatMap(({ id, era }): [string, Figure][] => {
-      if (era === 'now') return [[id, cells.get(row.id)?.[id] ?? { missing: whyNot(id, lacks) }]];
+      const cell = cells.get(row.id)?.[id];
+      // What the model does not play stays empty; the table's notes say why.
+      if (era === 'model') return cell === undefined ? [] : [[id, cell]];
+      if (era === 'now') return [[id, cell ?? { missing: whyNot(id, lacks) }]];
       const figure = printed?.[id.replace('then-', '')];
       return figure === undefined ? [] : [[id, figure]];
     });

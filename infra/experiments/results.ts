@@ -54,6 +54,8 @@ export interface FigureTable {
   readonly rows: readonly Row[];
   /** The measures that get a chart; default all. */
   readonly charted?: readonly string[];
+  /** What stands under the table; whole sentences. */
+  readonly notes?: readonly string[];
 }
 
 /** A table of words, for what is no figure: whether a value comes back the same. */

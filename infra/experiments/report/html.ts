@@ -77,8 +77,10 @@ function chapterHtml({ source, tables, wordTables, cannotShow, findings: found }
 
 function tableHtml(table: ReportTable): string {
   const charts = (table.charted ?? measuresOf(table)).map((measure) => chartOf(table, measure));
+  const notes = (table.notes ?? []).map((note) => `<p class="words note">${escape(note)}</p>`);
   return `<h3>${escape(table.title)}</h3><p class="words">${escape(table.about)}</p>
 ${figuresHtml(table)}
+${notes.join('\n')}
 ${charts.join('\n')}`;
 }
 

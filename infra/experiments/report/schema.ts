@@ -39,6 +39,7 @@ const tableSchema = z.strictObject({
     }),
   ),
   charted: z.array(z.string()).optional(),
+  notes: z.array(z.string()).optional(),
 });
 
 const chapterSchema = z.strictObject({

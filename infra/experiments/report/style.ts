@@ -13,6 +13,7 @@ h4 { font-size: 14px; margin: 16px 0 4px; } .question { font-size: 17px; margin:
 .figures th { white-space: normal; vertical-align: bottom; } .figures td { vertical-align: top; padding: 5px 6px; } .figures td small { font-size: 12px; white-space: normal; } .figures tbody th { color: var(--ink); font-size: 14px; font-weight: 600; vertical-align: top; min-width: 130px; }
 .figures tbody th small { display: block; font-weight: 400; } .figures td b, .figures td small { display: block; } .figures .group { text-align: center; border-left: 1px solid var(--line); } .figures .first { border-left: 1px solid var(--line); }
 .figures .chip { margin-left: 0; } .mark { font-style: italic; } .bad { color: var(--red); } .baseline { font-weight: 400; color: var(--soft); } .words-table { font-size: 12px; } .words-table th, .words-table td { white-space: normal; padding: 4px; overflow-wrap: anywhere; vertical-align: top; } .words-table thead th { font-size: 11px; min-width: 40px; overflow-wrap: normal; } .words-table tbody th { min-width: 100px; color: var(--ink); overflow-wrap: normal; } .changed { color: var(--red); } .same { color: var(--soft); } .on-phone { display: none; }
+.note { font-size: 13px; }
 .model .chip { opacity: .4; outline: 1px dashed var(--ink); }
 @media (max-width: 640px) {
   .figures, .figures tbody { display: block; } .figures thead { display: none; } .figures tr { display: block; padding: 8px 0; border-bottom: 1px solid var(--line); }

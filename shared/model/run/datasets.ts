@@ -103,7 +103,7 @@ async function load({ records, recordBytes, limits, seed }: DatasetOptions): Pro
 let isHashLoaded = false;
 
 /** The store compiles its hash function when it first opens a table: that takes real time, for which no virtual time waits. */
-async function loadHash(): Promise<void> {
+export async function loadHash(): Promise<void> {
   if (isHashLoaded) return;
   const store = openStore({ driver: memoryDriver() });
   await store.table('compiles');

@@ -2,10 +2,12 @@
 import { Backends } from '../../backends.ts';
 import { type Measure, nowColumns, type Plan, rowsOf, SPENT, thenColumn, type Where, whereOf } from '../../columns.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
+import { MODEL_NOTE, modelColumns, modelledCells, withCells } from '../../modelled.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import { type Chapter, type Figure, figureOf, type FigureTable, NO_EFFECT_ON_LOOPBACK } from '../../results.ts';
 import { alternatingRuns, type Cells } from '../../rounds.ts';
 import { findingsOf } from './findings.ts';
+import { MODELLED_B, NOTES_B, PROVIDERS } from './modelled.ts';
 import { azureVariants, datastoreVariants, type Sizes } from './ways.ts';
 
 export interface OptionsB extends Sizes {
@@ -131,8 +133,9 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
       ...azureVariants(backends, options, context.signal),
       ...datastoreVariants(backends, options, context.signal),
     ];
-    const cells = await alternatingRuns(context, options, variants);
-    const where = await whereOf(backends, ['azure-tables', 'datastore']);
+    const modelled = await modelledCells(MODELLED_B, context);
+    const cells = withCells(await alternatingRuns(context, options, variants), modelled);
+    const where = await whereOf(backends, PROVIDERS);
     const [seconds, rates, spent] = [
       secondsTable(cells, where, options),
       ratesTable(cells, where, options),
@@ -161,7 +164,7 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
 function secondsTable(cells: Cells, where: Where, { entities, singles }: Sizes): FigureTable {
   const count = entities.toLocaleString('en-US');
   const seconds: Measure = { suffix: 's', measure: `seconds for ${count} entities`, unit: 's', better: 'lower' };
-  const columns = [thenColumn(seconds, WHERE_THEN), ...nowColumns(seconds, where)];
+  const columns = [thenColumn(seconds, WHERE_THEN), ...nowColumns(seconds, where), ...modelColumns(seconds, PROVIDERS)];
   const fewer: Figure = { missing: `${singles.toLocaleString('en-US')} entities were written: see entities a second` };
   return {
     id: 'seconds',
@@ -174,18 +177,20 @@ function secondsTable(cells: Cells, where: Where, { entities, singles }: Sizes):
         : row,
     ),
     charted: [],
+    notes: [MODEL_NOTE],
   };
 }
 
 function ratesTable(cells: Cells, where: Where, { entities, singles, rounds }: OptionsB): FigureTable {
   const rate: Measure = { suffix: 'rate', measure: 'entities a second', unit: 'entities/s', better: 'higher' };
-  const columns = [thenColumn(rate, WHERE_THEN), ...nowColumns(rate, where)];
+  const columns = [thenColumn(rate, WHERE_THEN), ...nowColumns(rate, where), ...modelColumns(rate, PROVIDERS)];
   return {
     id: 'rates',
     title: 'Entities a second',
     about: `The same runs: ${entities.toLocaleString('en-US')} entities each (single writes: ${singles.toLocaleString('en-US')}), ${rounds} runs after one to warm up, the variants in turn. Where the document prints seconds alone, its rate is calculated from each of its runs.`,
     columns,
     rows: rowsOf(PLANS, columns, cells),
+    notes: NOTES_B,
   };
 }
 

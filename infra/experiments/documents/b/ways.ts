@@ -17,13 +17,13 @@ const SETTINGS_OF_THEN: ConnectionSettings = { connectionsMax: 2, nagle: true, e
 const SETTINGS_CHANGED: ConnectionSettings = { connectionsMax: 48, nagle: false, expectContinue: false };
 
 /** Batches on their way at a time where they are sent in parallel: one for each of the 48 connections. */
-const PARALLEL = 48;
+export const PARALLEL = 48;
 /** The service's limit of a group transaction. */
-const GROUP = 100;
+export const GROUP = 100;
 /** The customary size of a commit on Datastore. */
 const LARGE_GROUP = 500;
 
-const TEXT = 'The quick brown fox jumps over the lazy dog, 49 c';
+export const TEXT = 'The quick brown fox jumps over the lazy dog, 49 c';
 
 /** How much is written, and how. */
 export interface Way {

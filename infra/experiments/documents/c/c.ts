@@ -4,6 +4,7 @@ import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { Backends } from '../../backends.ts';
 import { type Measure, nowColumns, type Plan, rowsOf, SPENT, thenColumn, type Where, whereOf } from '../../columns.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
+import { modelColumns, modelledCells, withCells } from '../../modelled.ts';
 import type { PlainTable, Spent, TextRecord } from '../../plain-sdk/plain-sdk.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import { type Chapter, figureOf, type FigureTable } from '../../results.ts';
@@ -12,6 +13,7 @@ import { costOf, spentNumbers } from '../../spending.ts';
 import { putAll } from '../../text-table.ts';
 import { textsOf } from '../../texts.ts';
 import { findingsOf } from './findings.ts';
+import { MODELLED_C, NOTES_C, PROVIDERS } from './modelled.ts';
 
 export interface OptionsC {
   readonly rounds: number;
@@ -26,7 +28,6 @@ const QUESTION = 'Does the size of what is written matter, or the number of enti
 const RECORDS = 10;
 const SIZES = { big: 10_000, small: 1 } as const;
 const { runs: THEN } = PUBLISHED.datastore_size_2009;
-const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentC(options: OptionsC = FULL): Experiment {
   return { id: 'c', title: TITLE, question: QUESTION, budgetMs: 30_000, run: (context) => chapter(context, options) };
@@ -76,7 +77,8 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
     const variants = PROVIDERS.flatMap((provider) =>
       variantsOf(backends, { provider, options, signal: context.signal }),
     );
-    const cells = await alternatingRuns(context, options, variants);
+    const modelled = await modelledCells(MODELLED_C, context);
+    const cells = withCells(await alternatingRuns(context, options, variants), modelled);
     const where = await whereOf(backends, PROVIDERS);
     const [seconds, spent] = [secondsTable(cells, where, options), spentTable(cells, where)];
     return {
@@ -180,13 +182,18 @@ function variant(
 
 function secondsTable(cells: Cells, where: Where, { rounds, repetitions }: OptionsC): FigureTable {
   const seconds: Measure = { suffix: 's', measure: 'seconds for 10 records', unit: 's', better: 'lower' };
-  const columns = [thenColumn(seconds, 'App Engine, 2009'), ...nowColumns(seconds, where)];
+  const columns = [
+    thenColumn(seconds, 'App Engine, 2009'),
+    ...nowColumns(seconds, where),
+    ...modelColumns(seconds, PROVIDERS),
+  ];
   return {
     id: 'seconds',
     title: 'Seconds for ten records',
     about: `Records of 10,000 characters (big) or of one (small), new keys each. ${rounds} rounds, the variants in turn; a figure of now is the mean of ${repetitions} repetitions a round.`,
     columns,
     rows: rowsOf(PLANS, columns, cells),
+    notes: NOTES_C,
   };
 }
 

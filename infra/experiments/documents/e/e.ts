@@ -3,11 +3,13 @@ import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { Backends } from '../../backends.ts';
 import { whereOf } from '../../columns.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
+import { modelledCells, withCells } from '../../modelled.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import type { Chapter } from '../../results.ts';
 import { alternatingRuns } from '../../rounds.ts';
 import { findingsOf } from './findings.ts';
 import { maximumTable, maximumVariants, requestTable, requestVariants } from './maximum.ts';
+import { MODELLED_E, PROVIDERS } from './modelled.ts';
 import { type Opened, openOperations } from './operations.ts';
 import { priceTable, speedTables, speedVariants, writesTable } from './speed.ts';
 import { type Crowds, throughputTables, throughputVariants } from './throughput.ts';
@@ -32,7 +34,6 @@ const FULL: OptionsE = {
 
 const TITLE = 'Google App Engine: speed of data operations';
 const QUESTION = 'What do single, batched and cached operations take and cost, and how does it scale?';
-const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
 export function experimentE(options: OptionsE = FULL): Experiment {
   return { id: 'e', title: TITLE, question: QUESTION, budgetMs: 170_000, run: (context) => chapter(context, options) };
@@ -49,12 +50,14 @@ async function chapter(context: ExperimentContext, options: OptionsE): Promise<C
   };
   const { rounds, recordCounts, crowds, searches } = options;
   try {
+    const modelled = await modelledCells(MODELLED_E, context);
     context.log('  operations on 1 to 1,000 records');
-    const speeds = await alternatingRuns(
+    const measured = await alternatingRuns(
       context,
       { rounds },
       PROVIDERS.flatMap((provider) => speedVariants(provider, opened(provider), recordCounts)),
     );
+    const speeds = withCells(measured, modelled);
     context.log('  callers at a time');
     const throughputs = await alternatingRuns(
       context,

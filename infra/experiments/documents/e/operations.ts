@@ -21,6 +21,11 @@ export const OPERATIONS = [...OF_THEN, ...OF_STORE] as const;
 export type OperationThen = (typeof OF_THEN)[number];
 export type OperationName = (typeof OPERATIONS)[number];
 
+/** Where the figures of an operation on so many records stand. */
+export function cellOf(name: OperationName, records: number): string {
+  return `${name}-${records}`;
+}
+
 export interface Operation {
   /** Handles so many records, each once as far as there are as many. */
   run(records: number): Promise<void>;

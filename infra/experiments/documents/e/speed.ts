@@ -3,11 +3,13 @@ import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../../../shared/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../../shared/cost/prices-2026-11.ts';
 import { type Measure, nowColumns, type Plan, rowsOf, thenColumn, type Where } from '../../columns.ts';
+import { MODEL_NOTE, modelColumns } from '../../modelled.ts';
 import { PUBLISHED } from '../../published/published.ts';
 import { type Figure, figureOf, type FigureTable, NOT_PRINTED } from '../../results.ts';
 import type { Cells, Variant } from '../../rounds.ts';
 import { costOf } from '../../spending.ts';
-import { OPERATIONS, type OperationName, type Opened } from './operations.ts';
+import { NOTES_E, PROVIDERS } from './modelled.ts';
+import { cellOf, OPERATIONS, type OperationName, type Opened } from './operations.ts';
 
 const THEN = PUBLISHED.gae_operations_2011;
 export const WHERE_THEN = 'App Engine, 2011';
@@ -71,10 +73,6 @@ export function speedVariants(
   );
 }
 
-function cellOf(name: OperationName, records: number): string {
-  return `${name}-${records}`;
-}
-
 /** The cells of one number of records, by operation. */
 function cellsAt(cells: Cells, records: number): Cells {
   return new Map(OPERATIONS.map((name) => [name, cells.get(cellOf(name, records)) ?? {}]));
@@ -84,7 +82,13 @@ const WALL: Measure = { suffix: 'ms', measure: 'wall time', unit: 'ms', better: 
 const CPU: Measure = { suffix: 'cpu', measure: 'processor time', unit: 'ms', better: 'lower' };
 
 export function speedTables(cells: Cells, where: Where, recordCounts: readonly number[]): FigureTable[] {
-  const columns = [WALL, CPU].flatMap((measure) => [thenColumn(measure, WHERE_THEN), ...nowColumns(measure, where)]);
+  const columns = [
+    thenColumn(WALL, WHERE_THEN),
+    ...nowColumns(WALL, where),
+    ...modelColumns(WALL, PROVIDERS),
+    thenColumn(CPU, WHERE_THEN),
+    ...nowColumns(CPU, where),
+  ];
   return recordCounts.map((records) => ({
     id: `speed-${records}`,
     title: records === 1 ? 'One record' : `${records.toLocaleString('en-US')} records`,
@@ -100,6 +104,7 @@ export function speedTables(cells: Cells, where: Where, recordCounts: readonly n
       cellsAt(cells, records),
     ),
     charted: records === recordCounts.at(-1) ? [WALL.measure, CPU.measure] : [],
+    notes: records === recordCounts.at(-1) ? NOTES_E : [MODEL_NOTE],
   }));
 }
 
@@ -165,7 +170,7 @@ function scaled(figure: Figure, scale: (run: number) => number): Figure {
 /** Writes a second, beside the database that the document compares with. */
 export function writesTable(cells: Cells, where: Where, records: number): FigureTable {
   const rate: Measure = { suffix: 'rate', measure: 'writes a second', unit: 'writes/s', better: 'higher' };
-  const columns = [thenColumn(rate, WHERE_THEN), ...nowColumns(rate, where)];
+  const columns = [thenColumn(rate, WHERE_THEN), ...nowColumns(rate, where), ...modelColumns(rate, PROVIDERS)];
   const rateOf = (figure: Figure): Figure => scaled(figure, (ms) => (records / ms) * 1_000);
   const writes = OPERATIONS.filter((name) => AGAINST[name] === 'write_single');
   const now = [...cellsAt(cells, records)].map(([name, figures]) => {
@@ -189,5 +194,6 @@ export function writesTable(cells: Cells, where: Where, records: number): Figure
     columns,
     rows: rowsOf([...plans, sqlServer], columns, new Map(now)),
     charted: [],
+    notes: [MODEL_NOTE],
   };
 }

@@ -1,0 +1,153 @@
+// The columns of the model: figures where the model plays a row, nothing where it does not, the same every time, and marked as a model's.
+import { expect, test } from 'vitest';
+import { experimentB } from '../../../infra/experiments/documents/b/b.ts';
+import { MODELLED_B } from '../../../infra/experiments/documents/b/modelled.ts';
+import { experimentC } from '../../../infra/experiments/documents/c/c.ts';
+import { MODELLED_C } from '../../../infra/experiments/documents/c/modelled.ts';
+import { experimentE } from '../../../infra/experiments/documents/e/e.ts';
+import { MODELLED_E } from '../../../infra/experiments/documents/e/modelled.ts';
+import type { Experiment, ExperimentContext } from '../../../infra/experiments/experiment.ts';
+import { type ModelledDocument, modelledCells } from '../../../infra/experiments/modelled.ts';
+import { experimentsHtml } from '../../../infra/experiments/report/html.ts';
+import { experimentsSchema, reportOf } from '../../../infra/experiments/report/schema.ts';
+import { type Chapter, type FigureTable, ratioOf } from '../../../infra/experiments/results.ts';
+import { structureErrors } from './emulated.ts';
+
+const { signal } = new AbortController();
+const RUNNING = { signal };
+const STORE_B = ['store-single', 'store-baseline', 'store-parallel', 'store-whole'];
+const STORE_C = ['store-big-single', 'store-small-single', 'store-big-batch', 'store-small-batch'];
+const STORE_E = ['put', 'putMany', 'get', 'getMany'];
+const B = experimentB({ entities: 100, singles: 1, rounds: 1 });
+const C = experimentC({ rounds: 1, repetitions: 1 });
+const E = experimentE({
+  rounds: 1,
+  loaded: 1,
+  recordCounts: [1, 10, 100, 1_000],
+  crowds: { callers: [1, 10], windowMs: 1 },
+  searches: 0,
+});
+
+/** No emulator starts, so only then and the model have figures. */
+function chapterOf(experiment: Experiment): Promise<Chapter> {
+  const context: ExperimentContext = {
+    signal,
+    log: () => {},
+    emulator: (provider) => Promise.reject(new Error(`${provider} is not started`)),
+  };
+  return experiment.run(context);
+}
+
+function tableOf({ tables }: Chapter, id: string): FigureTable {
+  return tables.find((table) => table.id === id)!;
+}
+
+/** Ids of the rows that have a figure of the model in this column. */
+function played(table: FigureTable, column: string): string[] {
+  return table.rows.flatMap(({ id, figures }) => (figures[column] === undefined ? [] : [id]));
+}
+
+test('B: singles, serial, parallel and everything on both providers, and no setting of a connection', async () => {
+  const chapter = await chapterOf(B);
+  expect(structureErrors(chapter)).toEqual([]);
+  for (const provider of ['azure-tables', 'datastore']) {
+    const rates = tableOf(chapter, 'rates');
+    expect(played(rates, `model-${provider}-rate`)).toEqual([
+      'single',
+      'baseline',
+      'parallel',
+      'everything',
+      ...STORE_B,
+    ]);
+    expect(ratioOf(rates, 'single', `model-${provider}-rate`)).toBeLessThan(0.1);
+    const seconds = tableOf(chapter, 'seconds');
+    expect(played(seconds, `model-${provider}-s`)).toEqual(['baseline', 'parallel', 'everything', ...STORE_B.slice(1)]);
+    expect(seconds.rows.find(({ id }) => id === 'nagle')!.figures).not.toHaveProperty(`model-${provider}-s`);
+  }
+});
+
+test('C: big and small, in transactions and one by one; a batch of its own on Datastore alone', async () => {
+  const seconds = tableOf(await chapterOf(C), 'seconds');
+  const both = ['big-transaction', 'big-single', 'small-single', 'small-transaction'];
+  expect(played(seconds, 'model-azure-tables-s')).toEqual([...both, ...STORE_C]);
+  expect(played(seconds, 'model-datastore-s')).toEqual([...both, 'big-batch', 'small-batch', ...STORE_C]);
+  expect(ratioOf(seconds, 'big-transaction', 'model-datastore-s')).toBeLessThan(0.5);
+});
+
+test('E: singles at every number of records, batches from ten on, and writes a second of them', async () => {
+  const chapter = await chapterOf(E);
+  expect(structureErrors(chapter)).toEqual([]);
+  for (const provider of ['azure-tables', 'datastore']) {
+    const column = `model-${provider}-ms`;
+    expect(played(tableOf(chapter, 'speed-1'), column)).toEqual(['write_single', 'read_single', ...STORE_E]);
+    const all = ['write_single', 'write_batch', 'read_single', 'read_batch', ...STORE_E];
+    for (const records of [10, 100, 1_000]) {
+      const speed = tableOf(chapter, `speed-${records}`);
+      expect(played(speed, column)).toEqual(all);
+      expect(ratioOf(speed, 'write_batch', column)).toBeLessThan(0.5);
+    }
+    expect(played(tableOf(chapter, 'writes'), `model-${provider}-rate`)).toEqual([
+      'write_single',
+      'write_batch',
+      'put',
+      'putMany',
+    ]);
+  }
+});
+
+test.each([
+  ['B', MODELLED_B],
+  ['C', MODELLED_C],
+  ['E', MODELLED_E],
+])('%s: finite figures, the same ones every time', async (_, whole) => {
+  const documents = whole.map((document) => ({ ...document, runs: 2 }));
+  const cells = await modelledCells(documents, RUNNING);
+  expect(await modelledCells(documents, RUNNING)).toEqual(cells);
+  for (const figures of cells.values())
+    for (const figure of Object.values(figures)) {
+      const runs = 'runs' in figure ? figure.runs : [];
+      expect(runs).toHaveLength(2);
+      expect(runs.every((run) => Number.isFinite(run) && run > 0)).toBe(true);
+      expect(new Set(runs).size).toBeGreaterThan(1);
+    }
+});
+
+test('in the data and on the page they are marked as a model', async () => {
+  const chapter = await chapterOf(C);
+  const facts = {
+    startedAt: '2026-11-22T07:00:00.000Z',
+    durationMs: 1,
+    machine: { cpu: 'a processor', cores: 2, memoryBytes: 1, platform: 'Linux', node: '24.0.0' },
+    versions: {},
+    endedBy: null,
+  };
+  const { id, title, question } = C;
+  const report = reportOf(facts, [{ id, title, question, durationMs: 1, chapter, failure: null, endedBy: null }]);
+  const table = experimentsSchema.parse(JSON.parse(JSON.stringify(report))).results[0]!.chapter!.tables[0]!;
+  const columns = table.columns.filter((column) => column.id.startsWith('model-'));
+  expect(columns.map(({ era }) => era)).toEqual(['model', 'model']);
+  expect(table.rows[0]!.ratios).toHaveProperty('model-datastore-s');
+  expect(table.notes!.join(' ')).toContain('calculated, not measured');
+  const html = experimentsHtml(report);
+  expect(html).toContain('model: Datastore, 2026');
+  expect(html).toContain('calculated, not measured');
+  expect(html).toMatch(/stroke-dasharray/);
+});
+
+test('a run that fails shows in the rows of its provider, and the other is played', async () => {
+  const document: ModelledDocument = {
+    ...MODELLED_C[0]!,
+    play: (options) =>
+      options.parameters.data.provider === 'datastore'
+        ? Promise.reject(new Error('refused'))
+        : MODELLED_C[0]!.play(options),
+  };
+  const cells = await modelledCells([document], RUNNING);
+  expect(cells.get('big-single')!['model-datastore-s']).toEqual({ failed: 'in the model: refused' });
+  expect(cells.get('big-single')!['model-azure-tables-s']).toHaveProperty('runs');
+});
+
+test('after the signal nothing is played, and the rows say why', async () => {
+  const cells = await modelledCells(MODELLED_C, { signal: AbortSignal.abort(new Error('ended early')) });
+  expect(cells.get('big-single')!['model-datastore-s']).toEqual({ missing: 'ended early' });
+});
