@@ -5,7 +5,7 @@ const CALLERS = [1, 8, 32, 256, 1_000, 10_000];
 
 /** What a cell costs in real time goes with its callers: of so many a second is played. */
 function spanOf(callers: number): Partial<RowInput> {
-  return callers < 1_000 ? {} : { warmupMs: 2_000, windowMs: 1_000 };
+  return callers < 1_000 ? {} : { warmupMs: 1_500, windowMs: 1_000 };
 }
 
 const INSTANCES = [1, 4, 16, 64, 256];
@@ -16,11 +16,11 @@ const ARRIVALS = [50, 200, 800];
 /** As Cloud Run starts instances by default, 80 requests each; Flex Consumption does it alike. */
 const FOLLOWING = { concurrency: 80, startMs: 1_000, instancesMax: 256 };
 
-const few: Partial<RowInput> = { operationsMax: 1_100, warmupOperationsMax: 800 };
+const few: Partial<RowInput> = { operationsMax: 1_000, warmupOperationsMax: 700 };
 
 export const DEFAULT_PLAN: PlanInput = {
   name: 'default',
-  window: { warmupOperationsMax: 1_200, operationsMax: 1_200 },
+  window: { warmupOperationsMax: 1_000, operationsMax: 1_000 },
   groups: [
     {
       title: 'Gets against callers, on as many instances as 80 each need',
