@@ -79,6 +79,7 @@ function medianRun(runs: readonly CellResult[]): CellResult {
   return byRate[Math.floor((byRate.length - 1) / 2)]!;
 }
 
-function rounded(value: number): number {
+/** To a hundredth. */
+export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }

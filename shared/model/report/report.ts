@@ -2,13 +2,14 @@
 // no time and no machine but those of the calibration, and its clock is the virtual one.
 import { operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
+import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
+import { rounded } from '../../compare/report/report.ts';
 import { type Report, REPORT_SCHEMA_VERSION, type ReportCell } from '../../compare/report/schema.ts';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { namesOf, ProviderParameters } from '../data/parameters.ts';
 import type { ModelResult } from '../run/cell.ts';
 import type { ModelPlan, PlannedRow } from '../run/plan.ts';
 import { dataOf, PROCESSOR_DATA } from '../run/providers.ts';
-import { LOAD_RECORDS_PER_CALL } from '../work/operations.ts';
 import { goalsOf, type PlayedRow } from './goals.ts';
 
 /** What stands at the top of every file. */
@@ -166,8 +167,4 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): R
 
 function distinct(values: readonly number[]): number[] {
   return [...new Set(values)].toSorted((a, b) => a - b);
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -1,4 +1,5 @@
 // Runs one cell in virtual time: its instances come up cold on a table that is there, callers work for a while uncounted, then comes the window.
+import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
 import { encodeHistogram, latenciesOf } from '../../compare/cell/histogram.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
@@ -9,7 +10,7 @@ import { ModelledService } from '../service/service.ts';
 import { CHANCE, seedOf, sourceOf } from '../time/chance.ts';
 import { Scheduler } from '../time/scheduler.ts';
 import { closedLoop, type Loop, openLoop } from '../work/loops.ts';
-import { LOAD_RECORDS_PER_CALL, type Operation, operationSource } from '../work/operations.ts';
+import { type Operation, operationSource } from '../work/operations.ts';
 import { Window } from '../work/window.ts';
 import type { ModelCell, ModelResult } from './cell.ts';
 import { type Clients, clientsOf } from './layouts.ts';

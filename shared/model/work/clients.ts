@@ -1,12 +1,13 @@
 // A client for each layout, on each instance one: it turns an operation into the requests that the layout's users send, and lets the instance's
 // processor pay for it.
+import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
 import { chunks } from '../../compare/data/chunks.ts';
 import type { Table } from '../../store/index.ts';
 import { type BatchCosts, type Cost, costAt, type ProcessorCosts } from '../data/processor.ts';
 import type { Instance } from '../instance/instance.ts';
 import type { PlainTable } from '../service/plain.ts';
 import type { ModelLayout } from './dimensions.ts';
-import { LOAD_RECORDS_PER_CALL, type Operation } from './operations.ts';
+import type { Operation } from './operations.ts';
 import type { ValueSource } from './values.ts';
 
 /** Rejects with what went wrong. */

@@ -1,10 +1,8 @@
 // The operations of a workload, which knows no layout: the same seed gives every layout the same keys in the same order.
+import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
 import { uniformIndexes, zipfianIndexes } from '../../compare/data/keys.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import type { KeyChoice, ModelWorkload } from './dimensions.ts';
-
-/** Records that a caller of `load` hands over in one call, in every layout. */
-export const LOAD_RECORDS_PER_CALL = 500;
 
 /** What a caller does: one record, or 500 new ones. */
 export interface Operation {
