@@ -59,6 +59,14 @@ export class OpenAttempts {
     return this.#attempts.includes(attempt);
   }
 
+  /** How many of them are among the commits that `now` counts beyond `before`, both headers of their container. */
+  landedBetween(before: Header, now: Header): number {
+    return this.#attempts.filter(({ id, base }) => {
+      const number = base.header.commitCount + 1;
+      return number > before.commitCount && commitIdAt(now, number) === id;
+    }).length;
+  }
+
   /** The provider acknowledged the attempt: its verdicts hold, and all other attempts have lost. */
   acknowledge(attempt: Attempt): void {
     settleAll(attempt.changes, attempt.verdicts);

@@ -262,12 +262,19 @@ export interface TableStats {
   /** Operations whose page was served from memory. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
+  /** Containers that were split, for their size or for their traffic. */
   readonly splits: number;
+  /** Those of them that were split for their traffic. */
+  readonly splitsByTraffic: number;
+  /** Commits of other processes that reads have shown. */
+  readonly foreignCommits: number;
+  /** Reads sent before a commit, because others had probably written to the container. */
+  readonly readsFirst: number;
   /** Steps to a right sibling because a branch did not know it yet. */
   readonly rightWalks: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /** Reads, and commits, that the store may have in flight, now: from 2 to 64, adapted to the throughput, halved after a throttled reply. */
+  /** Reads, and commits, that the store may have in flight, now: from 2 to 256, adapted to the throughput, halved after a throttled reply. */
   readonly readsInFlightMax: number;
   readonly commitsInFlightMax: number;
 }

@@ -2,11 +2,12 @@
 import { failAll } from '../container/attempts.ts';
 import { locate } from '../container/branch.ts';
 import { byPosition, type Change } from '../container/change.ts';
-import { pagesToCommit } from '../container/compaction.ts';
+import { pagesToCommit, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { asBuffer } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 
@@ -40,6 +41,8 @@ export class CommitQueue {
   #latest: Snapshot | undefined;
   #pageReads = 0;
   #isRunning = false;
+  /** The snapshot was read since the last commit. */
+  #isFresh = false;
 
   constructor(id: EntityId, core: EngineCore, routes: Routes) {
     this.#id = id;
@@ -51,6 +54,11 @@ export class CommitQueue {
   /** The attempt that was sent and is not answered. */
   get underWay(): Committer['underWay'] {
     return this.#committer.underWay;
+  }
+
+  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
+  landedBetween(before: Header, now: Header): number {
+    return this.#committer.landedBetween(before, now);
   }
 
   add(changes: readonly Change[]): void {
@@ -71,6 +79,7 @@ export class CommitQueue {
     }
     this.#isRunning = false;
     this.#latest = undefined;
+    this.#isFresh = false;
     this.#committer.forget();
     this.#routes.queueIsIdle(this.#id);
   }
@@ -89,14 +98,15 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { counters, reader, turns } = this.#core;
+    const { contention, counters, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
-    const snapshot = this.#latestKnown() ?? (await this.#look(reader.readPages(this.#id, [])));
+    const snapshot = this.#latestKnown() ?? (await this.#read(reader.readPages(this.#id, [])));
     this.#committer.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#routes.routeAfterMiss(this.#id, this.#changes.splice(0));
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
+    if (!this.#isFresh && contention.isLookDue(snapshot)) return this.#readFirst(snapshot, group);
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
       counters.cacheMisses += group.length;
@@ -104,7 +114,14 @@ export class CommitQueue {
     }
     this.#pageReads = 0;
     counters.cacheHits += group.length;
-    await this.#look(this.#committer.commit(snapshot, group));
+    this.#latest = await this.#committer.commit(snapshot, group);
+    this.#isFresh = this.#committer.hasLooked;
+  }
+
+  /** Two round trips, and a commit that hardly anyone can get ahead of, instead of a refusal and then the same. */
+  async #readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
+    this.#core.counters.readsFirst += 1;
+    await this.#read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));
   }
 
   /** The cache may have no room for the container: the snapshot this queue saw last is kept beside it while the queue works. */
@@ -114,8 +131,9 @@ export class CommitQueue {
     return cached.header.commitCount > this.#latest.header.commitCount ? cached : this.#latest;
   }
 
-  async #look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+  async #read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     this.#latest = await reading;
+    this.#isFresh = true;
     return this.#latest;
   }
 
@@ -123,7 +141,7 @@ export class CommitQueue {
     const { reader } = this.#core;
     this.#pageReads += 1;
     const mustBeWhole = this.#pageReads > PAGE_READS_BEFORE_WHOLE;
-    await this.#look(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
+    await this.#read(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
   }
 
   /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */

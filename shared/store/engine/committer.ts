@@ -2,6 +2,7 @@
 // that was refused, or whose fate is unknown, is settled by reading the container: never by guessing, never by sending it again (rules 3 to 6).
 import { type Attempt, dropHints, failAll, OpenAttempts, settleAll } from '../container/attempts.ts';
 import type { Change, Verdict } from '../container/change.ts';
+import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -10,6 +11,7 @@ import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
 import type { Header } from '../format/header.ts';
+import { nodeId } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
@@ -40,10 +42,15 @@ export class Committer {
   /** The container as a read or an acknowledgement showed it last; undefined if it is missing. */
   #seen: Snapshot | undefined;
   #mustSplit = false;
+  /** Whether the split under way was asked for by traffic. */
+  #isForTraffic = false;
   /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
   #mustHurry = false;
-  /** Attempts and reads of the container that failed since a commit was acknowledged. */
+  /** Attempts and reads of the container that failed since a commit was acknowledged, without those that met another's commit. */
   failuresInARow = 0;
+  #conflictsInARow = 0;
+  /** Whether a read has shown the container since a commit was acknowledged. */
+  hasLooked = false;
   /** The attempt that was sent and is not answered. */
   underWay: Attempt | undefined;
 
@@ -56,6 +63,11 @@ export class Committer {
   /** Settles open attempts by what a read of the container showed; undefined if it is missing. */
   settle(now: Snapshot | undefined): void {
     this.#open.settle(now);
+  }
+
+  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
+  landedBetween(before: Header, now: Header): number {
+    return this.#open.landedBetween(before, now);
   }
 
   /** Forgets open attempts: their changes have all had their answers. */
@@ -80,6 +92,7 @@ export class Committer {
 
   async #look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     this.#seen = await reading;
+    this.hasLooked = true;
     return this.#seen;
   }
 
@@ -109,9 +122,11 @@ export class Committer {
     const { snapshot, changes, nowMs } = group;
     const id = drawId(runtime);
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
-    const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
-    const input = { snapshot, evaluation, attempt: id, mustSplit, nowMs, drawId: () => drawId(runtime) };
-    const plan = planCommit(input, rules);
+    const asked = { mustSplit: this.#isInTrouble, partsByTraffic: this.#partsByTraffic(snapshot) };
+    const plan = planCommit(
+      { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
+      rules,
+    );
     switch (plan.kind) {
       case 'needs_whole':
         await this.#look(reader.readIntact(this.#id));
@@ -123,6 +138,7 @@ export class Committer {
       case 'too_large':
         return this.#fail(changes, 'too_large', 'the record does not fit into a container');
       case 'split':
+        this.#isForTraffic = asked.partsByTraffic > 0;
         return this.#split(draft, plan);
       case 'update':
         await this.#send(plan.write, { ...draft, header: plan.header });
@@ -132,12 +148,25 @@ export class Committer {
     }
   }
 
+  get #isInTrouble(): boolean {
+    const conflicts = this.#conflictsInARow;
+    // Not every attempt from then on: a split takes longer than a commit, and so meets others more often.
+    const isCrowded = conflicts > 0 && conflicts % FAILURES_BEFORE_SPLIT === 0;
+    return this.#mustSplit || isCrowded || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
+  }
+
+  /** As `Contention.partsFor`. Branches are hints, written to seldom: they split by size alone. */
+  #partsByTraffic({ header }: Snapshot): number {
+    return header.level > 0 ? 0 : this.#core.contention.partsFor(this.#id);
+  }
+
   /** Rules 8 to 10: look again, insert the new nodes, and only when all of them are there link them, on this very base. */
   async #split(draft: Draft, { inserts, left }: Extract<Plan, { kind: 'split' }>): Promise<void> {
     const core = this.#core;
     const { base, changes } = draft;
     if (!(await core.reader.isCurrent(base))) {
-      await this.#look(core.reader.readPages(this.#id, []));
+      this.#conflictsInARow += 1;
+      await this.#look(core.reader.readToCommit(base, slotsToCommit(base, changes)));
       return;
     }
     const inserted = await insertNodes(core, inserts, draft.id);
@@ -150,12 +179,16 @@ export class Committer {
     if (changes.some((change) => change.isSettled)) return;
     const attempt = { ...draft, header: left.header };
     if (await this.#send(left.write, attempt)) this.#announce(left.header, inserted);
+    else core.contention.noteLostSplit(this.#id);
   }
 
   /** The new nodes are linked now: they may be cached, and their parent told. A root's children are in the root already. */
   #announce(left: Header, inserted: readonly InsertedNode[]): void {
-    const { cache, counters, repair } = this.#core;
+    const { cache, contention, counters, repair, table } = this.#core;
     counters.splits += 1;
+    if (this.#isForTraffic) counters.splitsByTraffic += 1;
+    const ids = inserted.map(({ header }) => nodeId(table, header.incarnation, header.container));
+    contention.handOn(this.#id, left.level === 0 ? [this.#id, ...ids] : ids);
     for (const { header, snapshot } of inserted) {
       if (snapshot !== undefined) cache.offer(snapshot);
       if (left.level === header.level) repair(header.level + 1, header.incarnation, header.low, header.container);
@@ -164,7 +197,7 @@ export class Committer {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, recentContainers, writeBatcher } = this.#core;
+    const { clock, contention, recentContainers, writeBatcher } = this.#core;
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
@@ -172,6 +205,7 @@ export class Committer {
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
+    if (outcome.kind !== 'unknown') contention.noteRoundTrip(clock.now().monotonicMs - sent.monotonicMs);
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);
       return true;
@@ -196,11 +230,14 @@ export class Committer {
   }
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
-    const { cache, counters, recentContainers } = this.#core;
+    const { cache, contention, counters, recentContainers } = this.#core;
     recentContainers.noteSuccess(this.#id);
+    contention.noteCommit(this.#id);
     this.#seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.failuresInARow = 0;
+    this.#conflictsInARow = 0;
+    this.hasLooked = false;
     this.#mustSplit = false;
     this.#open.acknowledge(attempt);
   }
@@ -221,15 +258,19 @@ export class Committer {
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
     const { counters, reader, recentContainers } = this.#core;
-    this.failuresInARow += 1;
     recentContainers.noteFailure(this.#id);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
+      this.#conflictsInARow += 1;
       counters.conflicts += 1;
     } else {
+      this.failuresInARow += 1;
       counters.unknownOutcomes += 1;
     }
     dropHints(attempt.changes);
-    this.#open.settle(await this.#look(reader.readPages(this.#id, [])));
+    const { base, changes } = attempt;
+    this.#open.settle(await this.#look(reader.readToCommit(base, slotsToCommit(base, changes))));
+    // Nobody got ahead of it: another attempt at once would be refused as this one was.
+    if (outcome.kind === 'refused' && this.#open.has(attempt)) this.failuresInARow += 1;
   }
 }

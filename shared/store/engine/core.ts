@@ -5,10 +5,11 @@ import type { Driver } from '../contract/driver.ts';
 import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
 import type { Clock } from '../io/clock.ts';
+import { Contention } from '../io/contention.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
-import { Reader } from '../io/reader.ts';
+import { Reader, type ReaderContext } from '../io/reader.ts';
 import type { RecentContainers } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
@@ -36,6 +37,7 @@ export interface EngineSubject {
   readonly driver: Driver;
   /** Rule 11. */
   readonly repair: Repair;
+  readonly landedBetween: ReaderContext['landedBetween'];
 }
 
 export interface EngineCore extends StoreShared, EngineSubject {
@@ -45,21 +47,24 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly reader: Reader;
   readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
+  readonly contention: Contention;
 }
 
 /** No I/O. */
 export function createCore(shared: StoreShared, subject: EngineSubject): EngineCore {
   const { cache, clock, compression, readLimit, runtime, writeLimit } = shared;
-  const { table, driver, repair } = subject;
+  const { table, driver, repair, landedBetween } = subject;
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters });
+  const contention = new Contention(runtime);
+  const reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters, contention, landedBetween });
   return {
     ...shared,
     ...subject,
     counters,
     rules: { table, limits: driver.limits, compression, pageBytes: pageBytesFor(driver.limits) },
     turns,
+    contention,
     reader,
     tree: new Tree({ table, reader, cache, counters, turns, repair }),
     writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),

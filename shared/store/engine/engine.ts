@@ -9,7 +9,12 @@ export interface Engine extends EngineCore {
 
 /** No I/O. */
 export function createEngine(shared: StoreShared, table: string, driver: Driver): Engine {
-  const core = createCore(shared, { table, driver, repair: (...entry) => router.repair(...entry) });
+  const core = createCore(shared, {
+    table,
+    driver,
+    repair: (...entry) => router.repair(...entry),
+    landedBetween: (before, now) => router.landedBetween(before, now),
+  });
   const router = new Router(core);
   return { ...core, router };
 }

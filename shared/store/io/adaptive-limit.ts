@@ -6,7 +6,7 @@ import type { Runtime } from '../contract/runtime.ts';
 
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
-const IN_FLIGHT_MOST = 64;
+const IN_FLIGHT_MOST = 256;
 /** Replies after which a limit is judged: as many round trips, and at least so many that a tail evens out. */
 const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;

@@ -14,6 +14,9 @@ export function newCounters(): Counters {
     cacheHits: 0,
     cacheMisses: 0,
     splits: 0,
+    splitsByTraffic: 0,
+    foreignCommits: 0,
+    readsFirst: 0,
     rightWalks: 0,
     queueDepth: 0,
   };

@@ -5,12 +5,17 @@ import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } f
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
+import type { Contention } from './contention.ts';
 import type { Counters } from './counters.ts';
 import { sendReads } from './requests.ts';
+
+/** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
+const SMALL_BYTES = 32 * 1024;
 
 /** A container as one reply showed it. */
 export interface Observation {
@@ -37,13 +42,14 @@ export interface ReaderContext {
   readonly clock: Clock;
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
+  readonly contention: Contention;
+  /** How many commits of this process that are not settled yet are among those that `now` counts beyond `before`. */
+  readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
 
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for. Further such checks wait for that reply, and then share one request. */
-  readonly #checking = new Set<EntityId>();
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -81,6 +87,12 @@ export class Reader {
     return observed?.snapshot;
   }
 
+  /** What a commit on it needs: header and pages in these slots, or all of a container that is small. One request. */
+  readToCommit(known: Snapshot, slots: readonly number[]): Promise<Snapshot | undefined> {
+    const bytes = known.header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
+    return bytes <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
+  }
+
   /** As `readWhole`, for who cannot do without a page: rejects with `corrupt` if one is missing. */
   async readIntact(id: EntityId): Promise<Snapshot | undefined> {
     const snapshot = await this.readWhole(id);
@@ -90,25 +102,16 @@ export class Reader {
   }
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
-    let pending = this.#pending.get(id);
-    const couldDepart = pending !== undefined && this.#mayDepart(pending);
-    if (pending === undefined) {
-      pending = { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
-      this.#pending.set(id, pending);
-    }
+    const waiting = this.#pending.get(id);
+    const pending = waiting ?? { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
     pending.askers += 1;
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
-    if (!couldDepart && this.#mayDepart(pending)) this.#departSoon();
+    if (waiting === undefined) {
+      this.#pending.set(id, pending);
+      void this.#context.limit.run(() => this.#depart());
+    }
     return pending.reply.promise;
-  }
-
-  #mayDepart(pending: Pending): boolean {
-    return !isCheck(pending) || !this.#checking.has(pending.id);
-  }
-
-  #departSoon(): void {
-    void this.#context.limit.run(() => this.#depart());
   }
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
@@ -117,12 +120,10 @@ export class Reader {
     const batch: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (batch.length === driver.limits.readsMax) break;
-      if (pending.isWhole === (batch[0] ?? pending).isWhole && this.#mayDepart(pending)) batch.push(pending);
+      if (pending.isWhole === (batch[0] ?? pending).isWhole) batch.push(pending);
     }
     if (batch.length === 0) return undefined;
     for (const { id } of batch) this.#pending.delete(id);
-    const checked = batch.filter(isCheck).map(({ id }) => id);
-    for (const id of checked) this.#checking.add(id);
     const seen = clock.now();
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
@@ -133,9 +134,6 @@ export class Reader {
     } catch (error) {
       for (const pending of batch) pending.reply.reject(error);
       return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
-    } finally {
-      for (const id of checked) this.#checking.delete(id);
-      if (checked.some((id) => this.#pending.has(id))) this.#departSoon();
     }
   }
 
@@ -147,6 +145,16 @@ export class Reader {
     }
   }
 
+  /** Tells how many commits of others a reply showed since the container was seen last. */
+  #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
+    const { contention, counters, landedBetween } = this.#context;
+    if (known?.header.incarnation !== now.incarnation) return;
+    const more = now.commitCount - known.header.commitCount;
+    const foreign = more > 0 ? more - landedBetween(known, now) : 0;
+    counters.foreignCommits += foreign;
+    contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
+  }
+
   #missing(id: EntityId): undefined {
     this.#context.cache.forget(id);
   }
@@ -154,16 +162,16 @@ export class Reader {
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
     const { cache, table } = this.#context;
     const { version } = entity;
+    const known = cache.get(entity.id);
     if (!pending.isWhole && !pending.parts.has(HEADER_PART)) {
-      const lastCommit = entity.parts.get(COMMIT_PART);
-      return {
-        version,
-        lastCommit: lastCommit?.length === ID64_BYTES ? id64(lastCommit) : undefined,
-        seen,
-        snapshot: undefined,
-      };
+      const stored = entity.parts.get(COMMIT_PART);
+      const lastCommit = stored?.length === ID64_BYTES ? id64(stored) : undefined;
+      const observed = { version, lastCommit, seen, snapshot: undefined };
+      if (known !== undefined && isSameVersion(observed, known)) this.#note(known, known.header, seen);
+      return observed;
     }
-    const read = snapshotOf(entity, table, seen, cache.get(entity.id));
+    const read = snapshotOf(entity, table, seen, known);
+    this.#note(known, read.header, seen);
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const { slot, content } of read.header.pages) {
       if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
@@ -176,14 +184,14 @@ export class Reader {
   }
 }
 
-/** Whether it asks for the last commit alone. */
-function isCheck({ parts, isWhole }: Pending): boolean {
-  return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
+/** Version and commit id must both be equal. */
+function isSameVersion(observed: Pick<Observation, 'version' | 'lastCommit'>, snapshot: Snapshot): boolean {
+  return observed.version === snapshot.version && observed.lastCommit === snapshot.lastCommit;
 }
 
-/** Whether the reply shows the snapshot's very version: then it is as young as the reply. Version and commit id must both be equal. */
+/** Whether the reply shows the snapshot's very version: then it is as young as the reply. */
 export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
-  if (observed?.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit) return false;
+  if (observed === undefined || !isSameVersion(observed, snapshot)) return false;
   if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
   return true;
 }

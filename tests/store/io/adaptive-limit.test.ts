@@ -5,7 +5,7 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1, isThrottled: false };
 const THROTTLED: Reply = { operations: 1, isThrottled: true };
-const IN_FLIGHT_MOST = 64;
+const IN_FLIGHT_MOST = 256;
 
 /** What becomes of a request, from how many are in flight with it. */
 type Answer = (inFlight: number) => { readonly tookMs: number; readonly reply?: Reply };
