@@ -34,7 +34,7 @@ const MANY: readonly RowInput[] = [
   workload: 'put',
   instances,
   callers: 4,
-  warmupOperationsMax: 12_000,
+  warmupOperationsMax: 100_000,
   goals: [
     { figure: 'throughput', against: { layout: 'conditional' }, atLeast: ratio },
     { figure: 'conflicts', atMost: 0.1 },

@@ -79,6 +79,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
     origin: undefined,
     deadSlots: [],
     layers: [],
+    holdForMs: 0,
     pages: [],
   };
 }
@@ -136,6 +137,7 @@ async function setState(engine: Engine, root: Snapshot, state: NodeState): Promi
     right: undefined,
     deadSlots: [],
     layers: [],
+    holdForMs: 0,
     pages: [],
   };
   await send(engine, replaceOf(root, tombstone, attempt));

@@ -121,6 +121,15 @@ function close(attempt: Attempt): void {
   for (const change of attempt.changes) change.openAttempts -= 1;
 }
 
+/** Many may repair one branch at a time: a hint that was refused so often is dropped. */
+const HINT_REFUSALS_MAX = 8;
+
+/** Rule 11: a commit was refused; of the changes it carried, drops the hints that met this too often. */
+export function dropRefusedHints(changes: readonly Change[]): void {
+  for (const change of changes) change.refusals += 1;
+  dropHints(changes.filter(({ refusals }) => refusals >= HINT_REFUSALS_MAX));
+}
+
 /** Rule 11: drops the hints among changes that met any trouble. The next walk to the right gives them again. */
 export function dropHints(changes: readonly Change[]): void {
   for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });

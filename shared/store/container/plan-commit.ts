@@ -38,13 +38,15 @@ export interface PlanInput extends SplitInput {
   readonly mustSplit: boolean;
   /** Nodes that the container is to be split among for its traffic; 0: for that it may stay as it is. */
   readonly partsByTraffic: number;
+  /** What an update asks of others (`Header.holdForMs`). */
+  readonly holdForMs: number;
 }
 
 /** What is to be written for an evaluation. Pure: no I/O, and the same input gives the same plan but for the ids drawn. */
 export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits } = rules;
-  const header = nextHeader(snapshot.header, evaluation, attempt);
+  const header = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || !fits(live, limits, SPLIT_SHARE);

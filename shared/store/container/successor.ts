@@ -12,5 +12,6 @@ export function successor(header: Header, attempt: Id64): Header {
     ...header,
     commitCount: header.commitCount + 1,
     commitIds: appendCommitId(header.commitIds, attempt),
+    holdForMs: 0,
   };
 }

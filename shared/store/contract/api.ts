@@ -266,10 +266,14 @@ export interface TableStats {
   readonly splits: number;
   /** Those of them that were split for their traffic. */
   readonly splitsByTraffic: number;
+  /** Splits for traffic that others' commits prevented, or whose outcome is unknown: what they inserted is for vacuum to remove. */
+  readonly lostSplits: number;
   /** Commits of other processes that reads have shown. */
   readonly foreignCommits: number;
   /** Reads sent before a commit, because others had probably written to the container. */
   readonly readsFirst: number;
+  /** Pauses before a commit, because another process was splitting the container. */
+  readonly rests: number;
   /** Steps to a right sibling because a branch did not know it yet. */
   readonly rightWalks: number;
   /** Changes waiting for their commit, now. */

@@ -16,13 +16,22 @@ const GROUP_COUNT_MAX = 5_000;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
+/** Hints that met a conflict wait longer from the first. */
+const HINTS_DOUBLINGS = 3;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
+
+/** So often in a row a queue leaves its container alone because others ask for it. */
+const RESTS_MAX = 8;
+/** Those who rested come back at different times, spread over this share of their rest. */
+const REST_SPREAD = 0.5;
 
 /** Where a queue sends changes that are not its container's, and whom it tells that it ran empty. All return at once. */
 export interface Routes {
   /** Puts changes into another container's queue. */
   enqueue(id: EntityId, changes: readonly Change[]): void;
+  /** Sends on changes that lie beyond the high of the node `overtaken`. */
+  routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew that the fences of the node `astray` turned away. */
   routeAstray(astray: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew whose container is missing. */
@@ -43,6 +52,10 @@ export class CommitQueue {
   #isRunning = false;
   /** The snapshot was read since the last commit. */
   #isFresh = false;
+  /** How long this queue leaves its container alone, as another process asked, and how often it did so since it last tried a commit. */
+  #restMs = 0;
+  #mustLook = false;
+  #restsInARow = 0;
 
   constructor(id: EntityId, core: EngineCore, routes: Routes) {
     this.#id = id;
@@ -72,7 +85,8 @@ export class CommitQueue {
     while (this.#hasWork()) {
       try {
         await this.#core.limitCommits(() => this.#round());
-        if (this.#committer.failuresInARow > 0) await this.#core.runtime.sleep(this.#backoffMs());
+        if (this.#restMs > 0) await this.#rest();
+        else if (this.#doublings > 0) await this.#core.runtime.sleep(this.#backoffMs());
       } catch (error) {
         await this.#afterError(error);
       }
@@ -89,10 +103,16 @@ export class CommitQueue {
     return this.#changes.length > 0;
   }
 
+  /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
+  get #doublings(): number {
+    const { failuresInARow, conflictsInARow } = this.#committer;
+    const areHints = conflictsInARow > 0 && this.#changes.every(({ isHint }) => isHint);
+    return failuresInARow + (areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+  }
+
   /** Full jitter, doubling. */
   #backoffMs(): number {
-    const doublings = Math.min(10, this.#committer.failuresInARow);
-    const ceiling = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** doublings);
+    const ceiling = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.min(10, this.#doublings));
     return (asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff) * ceiling;
   }
 
@@ -100,13 +120,16 @@ export class CommitQueue {
   async #round(): Promise<void> {
     const { contention, counters, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
-    const snapshot = this.#latestKnown() ?? (await this.#read(reader.readPages(this.#id, [])));
+    const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
     this.#committer.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#routes.routeAfterMiss(this.#id, this.#changes.splice(0));
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
-    if (!this.#isFresh && contention.isLookDue(snapshot)) return this.#readFirst(snapshot, group);
+    if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
+    this.#restMs = this.#restsInARow < RESTS_MAX ? contention.restMs(snapshot) : 0;
+    if (this.#restMs > 0) return;
+    this.#restsInARow = 0;
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
       counters.cacheMisses += group.length;
@@ -116,6 +139,17 @@ export class CommitQueue {
     counters.cacheHits += group.length;
     this.#latest = await this.#committer.commit(snapshot, group);
     this.#isFresh = this.#committer.hasLooked;
+  }
+
+  /** A courtesy to a process that splits the container. Afterwards it is read again: there is more of it, or less. */
+  async #rest(): Promise<void> {
+    const spread = asBuffer(this.#core.runtime.random(1)).readUInt8() / 0xff;
+    await this.#core.runtime.sleep(this.#restMs * (1 + REST_SPREAD * spread));
+    this.#core.counters.rests += 1;
+    this.#restMs = 0;
+    this.#restsInARow += 1;
+    this.#isFresh = false;
+    this.#mustLook = true;
   }
 
   /** Two round trips, and a commit that hardly anyone can get ahead of, instead of a refusal and then the same. */
@@ -134,6 +168,7 @@ export class CommitQueue {
   async #read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     this.#latest = await reading;
     this.#isFresh = true;
+    this.#mustLook = false;
     return this.#latest;
   }
 
@@ -163,7 +198,7 @@ export class CommitQueue {
     }
     here.sort(byPosition);
     this.#changes = [...here, ...kept];
-    if (right.length > 0) this.#routes.enqueue(this.#core.tree.walkRight(snapshot).id, right);
+    if (right.length > 0) this.#routes.routeBeyond(snapshot, right);
     if (astray.length > 0) this.#routes.routeAstray(snapshot, astray);
     return here;
   }

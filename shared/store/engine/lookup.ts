@@ -33,9 +33,9 @@ export async function lookForRecords(
   }
   engine.counters.cacheMisses += request.positions.length;
   const cached = engine.cache.get(id);
-  let slots = cached === undefined ? [] : pagesFor(cached, request.positions).map((ref) => ref.slot);
+  let slots = cached && pagesFor(cached, request.positions).map((ref) => ref.slot);
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
-    const read = await engine.reader.readPages(id, slots);
+    const read = await (slots === undefined ? engine.reader.readUnknown(id) : engine.reader.readPages(id, slots));
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, request.positions);
     const isReadFully = unread.every(({ content }) => content.damage !== undefined);

@@ -1,7 +1,7 @@
 // The header of a container, part `h`: the positions it owns, its right sibling, its commits, and the page table. FORMAT.md, "Header":
 //   magic u16 | version u8 | order u8 | state u8 | level u8 | incarnation 8 | container 8 | low bytes | high optional bytes
 //   right optional 8 | next number varint | commit count varint | commit ids bytes | created varint | origin optional (id bytes, version bytes)
-//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint | crc32 u32
+//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint | [hold varint] | crc32 u32
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/api.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
@@ -30,6 +30,7 @@ const COMMIT_IDS_KEPT = 128;
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
 
 const MAGIC = 0x5357;
+const CRC_BYTES = 4;
 const ORDERS: readonly Order[] = ['hash', 'key'];
 const STATES = ['live', 'removing', 'removed'] as const;
 
@@ -65,6 +66,8 @@ export interface Header {
   readonly pages: readonly PageRef[];
   /** How many of the rows each layer above the base has. */
   readonly layers: readonly number[];
+  /** For so long the writer of the last commit asks others not to write, as it splits the container; 0: it asks for nothing. Nobody trusts it. */
+  readonly holdForMs: number;
 }
 
 /** The ids with one more at the end, the oldest beyond the kept number dropped. */
@@ -114,6 +117,7 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   writePageTable(writer, header, before);
   writer.varint(header.layers.length);
   for (const rows of header.layers) writer.varint(rows);
+  if (header.holdForMs > 0) writer.varint(header.holdForMs);
   writer.u32(crc32(writer.view()));
   return writer.view();
 }
@@ -153,6 +157,7 @@ export function decodeHeader(stored: Uint8Array): Header {
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
     pages: readPageTable(reader, low),
     layers: readMany(reader, () => reader.varint()),
+    holdForMs: reader.left > CRC_BYTES ? reader.varint() : 0,
   };
   const rowsAbove = header.layers.reduce((sum, rows) => sum + rows, 0);
   if (rowsAbove > header.pages.length) throw new RangeError('header names more rows than it has');

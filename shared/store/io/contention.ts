@@ -5,17 +5,22 @@ import { LRUCache } from 'lru-cache';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
+import type { Id64 } from '../format/bytes.ts';
 
 /** Containers remembered. */
 const CONTAINERS_MAX = 10_000;
-/** A rate is an average over about so long: long against the time between two writes of one caller, short against a rush. */
+/** A rate is an average over about so much time that was watched: long against the time between two writes, short against a rush. */
 const HORIZON_MS = 5_000;
 /** The same for the average of all containers, in time of containers: what was seen of four of them for a second counts as 4 s. */
 const TABLE_HORIZON_MS = 20_000;
-/** What was seen for less is no evidence that a container should be split. */
-const EVIDENCE_MS = 1_000;
-/** A commit on what memory holds is worth trying while it is refused less often than this: a refusal costs two requests more, a read first one. */
-const STALE_SHARE_MAX = 0.15;
+/** Until a container was watched for longer than this, it is taken for one like the others. */
+const PRIOR_MS = 1_000;
+/** Whatever came within less counts as if it had come within so much. */
+const EVIDENCE_MS = 250;
+/** A count is evidence of what is left of it without so many of its standard deviations, which is its square root. */
+const DEVIATIONS = 1;
+/** Foreign commits to be expected since memory saw the container: with fewer a commit on it is worth trying. A refusal costs more than a read first. */
+const STALE_MAX = 0.16;
 /** After so many commits in a row without a look it is time for one: who reads before each of his commits has no chance meanwhile. */
 const COMMITS_BEFORE_LOOK = 32;
 /** After a look that met a commit of others so many looks follow, one before each commit: then all who compete have the same way to go. */
@@ -31,26 +36,63 @@ const BUSY_SHARE = 0.7;
 const ROUND_TRIP_WEIGHT = 1 / 16;
 /** What took longer was no round trip: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
+/** A split takes a reply, an insert of its new nodes, of which the slowest counts, and the way of its link. */
+const HOLD_ROUND_TRIPS = 5;
+/** Most splits take less than was asked for: who holds looks so often whether it is over. */
+const LOOKS_A_HOLD = 4;
+/** Whatever a header asks for, nobody waits longer. */
+const HOLD_MOST_MS = 1_000;
 
-/** Commits and calls, each counting less the longer ago it was. */
+/** What was counted while so much time was watched. Both fade with the time that is watched after them. */
+class Rate {
+  #count = 0;
+  #watchedMs = 0;
+
+  add(count: number, watchedMs: number, horizonMs: number): void {
+    const kept = horizonMs / (horizonMs + watchedMs);
+    this.#count = this.#count * kept + count;
+    this.#watchedMs = this.#watchedMs * kept + watchedMs;
+  }
+
+  /** A rate that was watched for less than `PRIOR_MS` is filled up with `usual`. */
+  perMs(usual = 0): number {
+    return (this.#count + usual * PRIOR_MS) / (this.#watchedMs + PRIOR_MS);
+  }
+
+  /** What the rate is at least, unless chance was unusual; `sinceMs`: watched since the last count. */
+  leastPerMs(sinceMs = 0): number {
+    return (
+      Math.max(0, this.#count - DEVIATIONS * Math.sqrt(this.#count)) / Math.max(EVIDENCE_MS, this.#watchedMs + sinceMs)
+    );
+  }
+
+  share(parts: number): Rate {
+    const rate = new Rate();
+    rate.#count = this.#count / parts;
+    rate.#watchedMs = this.#watchedMs;
+    return rate;
+  }
+}
+
 interface Traffic {
-  foreignCommits: number;
-  ownCalls: number;
+  /** Commits of other processes. */
+  readonly foreign: Rate;
+  /** Calls of this process. */
+  readonly own: Rate;
+  lastCallMs: number;
   commitsSinceLook: number;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
-  /** Others got ahead of a split, and what it had inserted is garbage. */
-  hasLostSplit: boolean;
-  /** When the container was heard of first, and when the counts were brought up to date. */
-  readonly sinceMs: number;
-  countedMs: number;
+  /** The last commit seen here that asks others to hold, and until when they do. */
+  heldBy: Id64 | undefined;
+  heldUntilMs: number;
 }
 
 export class Contention {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
   readonly #containers = new LRUCache<EntityId, Traffic>({ max: CONTAINERS_MAX });
-  /** Foreign commits seen in all containers, and for how long these were known. */
-  readonly #all = { foreignCommits: 0, knownMs: 0 };
+  /** Commits of other processes in all containers. */
+  readonly #all = new Rate();
   #roundTripMs = 0;
 
   constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>) {
@@ -60,18 +102,24 @@ export class Contention {
   /** A read showed the container after so many foreign commits since a look that is `ms` older. */
   noteLook(id: EntityId, foreignCommits: number, ms: number): void {
     if (!(ms > 0)) return;
-    const kept = Math.exp(-ms / TABLE_HORIZON_MS);
-    this.#all.foreignCommits = this.#all.foreignCommits * kept + foreignCommits;
-    this.#all.knownMs = this.#all.knownMs * kept + ms;
+    this.#all.add(foreignCommits, ms, TABLE_HORIZON_MS);
     const traffic = this.#trafficOf(id);
-    traffic.foreignCommits += foreignCommits * Math.min(1, HORIZON_MS / ms);
+    traffic.foreign.add(foreignCommits, ms, HORIZON_MS);
     traffic.commitsSinceLook = 0;
     traffic.looksDue = foreignCommits > 0 ? LOOKS_AFTER_FOREIGN : Math.max(0, traffic.looksDue - 1);
   }
 
+  /** Others split the container: what was seen of it says little of what is left. */
+  noteShrunk(id: EntityId): void {
+    this.#containers.set(id, this.#newTraffic());
+  }
+
   /** This process wants to write one record of the container. Batches do not count: smaller containers would not make them faster. */
   noteCall(id: EntityId): void {
-    this.#trafficOf(id).ownCalls += 1;
+    const traffic = this.#trafficOf(id);
+    const nowMs = this.#runtime.monotonicMs();
+    traffic.own.add(1, Math.max(0, nowMs - traffic.lastCallMs), HORIZON_MS);
+    traffic.lastCallMs = nowMs;
   }
 
   /** A commit of this process was acknowledged. */
@@ -79,9 +127,9 @@ export class Contention {
     this.#trafficOf(id).commitsSinceLook += 1;
   }
 
-  /** A split of the container was refused, or its fate is unknown. From then on it is tried with one new node, until one succeeds: a loss leaves little. */
+  /** A split of the container failed: it takes as much evidence again before the next is tried. */
   noteLostSplit(id: EntityId): void {
-    this.#trafficOf(id).hasLostSplit = true;
+    this.#containers.set(id, this.#newTraffic());
   }
 
   /** A commit was answered after so long. */
@@ -95,62 +143,77 @@ export class Contention {
    * again, as this process commits in a row and they have to read before.
    */
   isLookDue({ id, seen }: Snapshot): boolean {
-    const { commitsSinceLook, looksDue } = this.#trafficOf(id);
+    const { commitsSinceLook, looksDue, foreign } = this.#trafficOf(id);
     const ageMs = this.#runtime.monotonicMs() - seen.monotonicMs;
     const isItsTurn = commitsSinceLook > 0 && (looksDue > 0 || commitsSinceLook >= COMMITS_BEFORE_LOOK);
     if (isItsTurn && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#roundTripMs) return true;
-    return 1 - Math.exp(-this.#foreignPerMs(id) * ageMs) > STALE_SHARE_MAX;
+    return foreign.perMs(this.#all.perMs()) * ageMs > STALE_MAX;
   }
 
   /** How many containers this one should be, for its traffic; 0: it may stay as it is. */
   partsFor(id: EntityId): number {
-    const { foreignCommits, hasLostSplit, ownCalls, sinceMs } = this.#trafficOf(id);
-    const knownMs = Math.min(HORIZON_MS, Math.max(EVIDENCE_MS, this.#runtime.monotonicMs() - sinceMs));
-    const calls = this.#runtime.busyShare() > BUSY_SHARE ? 0 : ownCalls;
-    const crowd = ((foreignCommits + calls) / knownMs) * this.#roundTripMs;
-    const partsMax = hasLostSplit ? 2 : PARTS_MAX;
-    return crowd > CROWD_MAX ? Math.min(partsMax, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
+    const { foreign, own, lastCallMs } = this.#trafficOf(id);
+    const isBusy = this.#runtime.busyShare() > BUSY_SHARE;
+    const ownPerMs = isBusy ? 0 : own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
+    const crowd = (foreign.leastPerMs() + ownPerMs) * this.#roundTripMs;
+    return crowd > CROWD_MAX ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
   }
 
   /** The container was split into these, itself among them: each is expected to have an equal share of its traffic. */
   handOn(id: EntityId, parts: readonly EntityId[]): void {
-    const { foreignCommits, ownCalls, sinceMs } = this.#trafficOf(id);
-    const share = { foreignCommits: foreignCommits / parts.length, ownCalls: ownCalls / parts.length };
-    for (const part of parts) this.#containers.set(part, { ...this.#newTraffic(), ...share, sinceMs });
+    const { foreign, own, lastCallMs } = this.#trafficOf(id);
+    const share = (): Traffic => ({
+      ...this.#newTraffic(),
+      foreign: foreign.share(parts.length),
+      own: own.share(parts.length),
+      lastCallMs,
+    });
+    for (const part of parts) this.#containers.set(part, share());
   }
 
-  /** For as long as a container is not known, it is taken for one like the others. */
-  #foreignPerMs(id: EntityId): number {
-    const { foreignCommits, sinceMs } = this.#trafficOf(id);
-    const unknownMs = Math.max(0, HORIZON_MS - (this.#runtime.monotonicMs() - sinceMs));
-    const usual = this.#all.knownMs === 0 ? 0 : this.#all.foreignCommits / this.#all.knownMs;
-    return (foreignCommits + usual * unknownMs) / HORIZON_MS;
+  /** How long others are asked to leave alone a container that this process is about to split. */
+  get holdMs(): number {
+    return Math.min(HOLD_MOST_MS, Math.ceil(HOLD_ROUND_TRIPS * this.#roundTripMs));
+  }
+
+  /** A read showed that the commit `attempt` asks others to hold for so long. They do so from when they saw that commit first. */
+  noteHold(id: EntityId, attempt: Id64, holdForMs: number): void {
+    const traffic = this.#trafficOf(id);
+    if (traffic.heldBy === attempt) return;
+    traffic.heldBy = attempt;
+    traffic.heldUntilMs = this.#runtime.monotonicMs() + Math.min(HOLD_MOST_MS, holdForMs);
+  }
+
+  /** It was this process that asked. */
+  noteOwnHold(id: EntityId, attempt: Id64): void {
+    const traffic = this.#trafficOf(id);
+    traffic.heldBy = attempt;
+    traffic.heldUntilMs = 0;
+  }
+
+  /**
+   * How long to leave the container alone before it is looked at again, because the snapshot's last commit asks for it; 0: not at all, or no longer.
+   * A courtesy: conditions keep the data safe.
+   */
+  restMs({ id, header, lastCommit }: Snapshot): number {
+    if (header.holdForMs === 0) return 0;
+    this.noteHold(id, lastCommit, header.holdForMs);
+    const leftMs = this.#trafficOf(id).heldUntilMs - this.#runtime.monotonicMs();
+    return Math.max(0, Math.min(leftMs, header.holdForMs / LOOKS_A_HOLD));
   }
 
   #trafficOf(id: EntityId): Traffic {
-    const nowMs = this.#runtime.monotonicMs();
     let traffic = this.#containers.get(id);
     if (traffic === undefined) {
       traffic = this.#newTraffic();
       this.#containers.set(id, traffic);
     }
-    const kept = Math.exp((traffic.countedMs - nowMs) / HORIZON_MS);
-    traffic.foreignCommits *= kept;
-    traffic.ownCalls *= kept;
-    traffic.countedMs = nowMs;
     return traffic;
   }
 
   #newTraffic(): Traffic {
-    const nowMs = this.#runtime.monotonicMs();
-    return {
-      foreignCommits: 0,
-      ownCalls: 0,
-      commitsSinceLook: 0,
-      looksDue: 0,
-      hasLostSplit: false,
-      sinceMs: nowMs,
-      countedMs: nowMs,
-    };
+    const [foreign, own] = [new Rate(), new Rate()];
+    const lastCallMs = this.#runtime.monotonicMs();
+    return { foreign, own, lastCallMs, commitsSinceLook: 0, looksDue: 0, heldBy: undefined, heldUntilMs: 0 };
   }
 }

@@ -15,8 +15,10 @@ export function newCounters(): Counters {
     cacheMisses: 0,
     splits: 0,
     splitsByTraffic: 0,
+    lostSplits: 0,
     foreignCommits: 0,
     readsFirst: 0,
+    rests: 0,
     rightWalks: 0,
     queueDepth: 0,
   };

@@ -4,9 +4,10 @@ import { isWhole, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { compareBytes, id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
+import type { UpperBound } from '../format/position.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
@@ -16,6 +17,8 @@ import { sendReads } from './requests.ts';
 
 /** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
 const SMALL_BYTES = 32 * 1024;
+/** A container counts so much in the average of all before. */
+const BYTES_WEIGHT = 1 / 8;
 
 /** A container as one reply showed it. */
 export interface Observation {
@@ -50,6 +53,8 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
+  /** Bytes of the pages of a container, as those seen last had them. */
+  #usualBytes = SMALL_BYTES * 2;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -89,8 +94,12 @@ export class Reader {
 
   /** What a commit on it needs: header and pages in these slots, or all of a container that is small. One request. */
   readToCommit(known: Snapshot, slots: readonly number[]): Promise<Snapshot | undefined> {
-    const bytes = known.header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
-    return bytes <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
+    return pageBytes(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
+  }
+
+  /** A container of which nothing is known: its header, with all pages if those of this table have lately been small. One request. */
+  readUnknown(id: EntityId): Promise<Snapshot | undefined> {
+    return this.#usualBytes <= SMALL_BYTES ? this.readWhole(id) : this.readPages(id, []);
   }
 
   /** As `readWhole`, for who cannot do without a page: rejects with `corrupt` if one is missing. */
@@ -152,7 +161,8 @@ export class Reader {
     const more = now.commitCount - known.header.commitCount;
     const foreign = more > 0 ? more - landedBetween(known, now) : 0;
     counters.foreignCommits += foreign;
-    contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
+    if (!isSameBound(known.header.high, now.high)) contention.noteShrunk(known.id);
+    else contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
   }
 
   #missing(id: EntityId): undefined {
@@ -172,6 +182,7 @@ export class Reader {
     }
     const read = snapshotOf(entity, table, seen, known);
     this.#note(known, read.header, seen);
+    if (read.header !== known?.header) this.#usualBytes += (pageBytes(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const { slot, content } of read.header.pages) {
       if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
@@ -182,6 +193,14 @@ export class Reader {
     const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
+}
+
+function pageBytes({ pages }: Header): number {
+  return pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
+}
+
+function isSameBound(one: UpperBound, other: UpperBound): boolean {
+  return one === other || (one !== undefined && other !== undefined && compareBytes(one, other) === 0);
 }
 
 /** Version and commit id must both be equal. */

@@ -21,6 +21,7 @@ const NODE: Header = {
   deadSlots: [],
   pages: [],
   layers: [],
+  holdForMs: 0,
 };
 
 test.each([

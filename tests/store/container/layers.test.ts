@@ -38,6 +38,7 @@ function emptySnapshot(): Snapshot {
     deadSlots: [],
     pages: [],
     layers: [],
+    holdForMs: 0,
   } as const;
   return {
     id: entityId('n'),

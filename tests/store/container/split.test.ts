@@ -32,6 +32,7 @@ const HEADER: Header = {
   deadSlots: [],
   pages: [],
   layers: [],
+  holdForMs: 0,
 };
 
 /** A page of put keys, and of removed ones behind a minus. */

@@ -74,6 +74,7 @@ function header(commitCount: number, ids: readonly Id64[]): Header {
     origin: undefined,
     deadSlots: [],
     layers: [],
+    holdForMs: 0,
     pages: [],
   };
   return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };
