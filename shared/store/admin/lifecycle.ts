@@ -80,6 +80,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
     deadSlots: [],
     layers: [],
     holdForMs: 0,
+    lastSplit: undefined,
     pages: [],
   };
 }
@@ -138,6 +139,7 @@ async function setState(engine: Engine, root: Snapshot, state: NodeState): Promi
     deadSlots: [],
     layers: [],
     holdForMs: 0,
+    lastSplit: undefined,
     pages: [],
   };
   await send(engine, replaceOf(root, tombstone, attempt));

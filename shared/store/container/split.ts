@@ -14,6 +14,7 @@ import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
 import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
+import { splitInto } from './last-split.ts';
 import { successor } from './successor.ts';
 
 /** What a split is made from: the node, the id of the commit that splits it, the time, and fresh ids for the new nodes. */
@@ -81,14 +82,15 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const inserts = lows.map((low, index): Header => {
     const isLast = index === lows.length - 1;
     const [high, right] = isLast ? [header.high, header.right] : [lows[index + 1], ids[index + 1]];
-    const own = { container: ids[index]!, low, high, right, commitIds: EMPTY_BYTES, createdAtMs: input.nowMs, origin };
-    const node = { ...next, ...own };
+    const own = { container: ids[index]!, low, high, right, createdAtMs: input.nowMs, origin };
+    const fresh = { commitIds: EMPTY_BYTES, lastSplit: undefined };
+    const node = { ...next, ...own, ...fresh };
     return { ...node, ...mover.moving(node) };
   });
   const lasting =
     staying === undefined
-      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules) }
-      : { ...left, ...staying };
+      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules), lastSplit: undefined }
+      : { ...left, ...staying, lastSplit: splitInto(inserts, header) };
   const handedOn = { nextNumber: mover.nextNumber };
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }

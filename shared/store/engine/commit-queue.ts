@@ -21,10 +21,10 @@ const HINTS_DOUBLINGS = 3;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
 
-/** So often in a row a queue leaves its container alone because others ask for it. */
-const RESTS_MAX = 8;
+/** So often in a row a queue rests before it tries a commit whatever others do. */
+const RESTS_MAX = 16;
 /** Those who rested come back at different times, spread over this share of their rest. */
-const REST_SPREAD = 0.5;
+const REST_SPREAD = 0.25;
 
 /** Where a queue sends changes that are not its container's, and whom it tells that it ran empty. All return at once. */
 export interface Routes {

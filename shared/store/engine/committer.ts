@@ -6,6 +6,7 @@ import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { tagged } from '../container/turn-order.ts';
 import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
@@ -119,9 +120,9 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { contention, reader, rules, runtime } = this.#core;
+    const { contention, reader, rules, runtime, tag } = this.#core;
     const { snapshot, changes, nowMs } = group;
-    const id = drawId(runtime);
+    const id = tagged(drawId(runtime), tag);
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
     const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
     const parts = mustSplit ? 0 : this.#partsByTraffic(snapshot);
@@ -187,10 +188,10 @@ export class Committer {
   }
 
   async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
-    const { reader, rules, runtime } = this.#core;
+    const { reader, rules, runtime, tag } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.#look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
-    const [id, nowMs] = [drawId(runtime), runtime.wallMs()];
+    const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
     const group: Group = { snapshot, changes: [], nowMs };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
     if (evaluation === undefined) return undefined;
@@ -291,12 +292,13 @@ export class Committer {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, reader, recentContainers } = this.#core;
+    const { contention, counters, reader, recentContainers } = this.#core;
     recentContainers.noteFailure(this.#id);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;
       this.conflictsInARow += 1;
+      contention.noteRefusal(this.#id);
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);

@@ -4,7 +4,8 @@ import { pageBytesFor, type PageRules } from '../container/seal-page.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
-import type { Clock } from '../io/clock.ts';
+import { TAG_DIGITS } from '../container/turn-order.ts';
+import { type Clock, drawId } from '../io/clock.ts';
 import { Contention } from '../io/contention.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
@@ -48,6 +49,8 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
   readonly contention: Contention;
+  /** Of the ids of this process's attempts. */
+  readonly tag: string;
 }
 
 /** No I/O. */
@@ -56,7 +59,8 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   const { table, driver, repair, landedBetween } = subject;
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const contention = new Contention(runtime);
+  const tag = drawId(runtime).slice(0, TAG_DIGITS);
+  const contention = new Contention(runtime, tag);
   const reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters, contention, landedBetween });
   return {
     ...shared,
@@ -64,9 +68,10 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     counters,
     rules: { table, limits: driver.limits, compression, pageBytes: pageBytesFor(driver.limits) },
     turns,
+    tag,
     contention,
     reader,
-    tree: new Tree({ table, reader, cache, counters, turns, repair }),
+    tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
     writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),
   };
 }

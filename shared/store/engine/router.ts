@@ -1,13 +1,13 @@
 // Bringing changes to the queue of the container that owns their position, at first and again when they were turned away. Queues exist
 // while they have work.
-import { byPosition, Change } from '../container/change.ts';
+import { Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
-import { beforeBound, type Position } from '../format/position.ts';
+import type { Position } from '../format/position.ts';
 import type { Observation } from '../io/reader.ts';
 import { CommitQueue, type Routes } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
@@ -69,21 +69,16 @@ export class Router implements Routes {
   }
 
   routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void {
-    void this.#sendBeyond(overtaken, changes.toSorted(byPosition));
+    void this.#sendBeyond(overtaken, changes);
   }
 
-  /** Changes in order of position, those for one node at a time. */
   async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
-    for (let first = 0, end = 0; first < changes.length; first = end) {
+    for (const change of changes) {
       try {
-        const next = await this.#core.tree.beyond(overtaken, changes[first]!.position);
-        // A right neighbour sends on what is not its own.
-        end = changes.findIndex(({ position }, index) => index > first && !beforeBound(position, next.end));
-        if (end === -1) end = changes.length;
-        this.enqueue(next.id, changes.slice(first, end));
+        const next = await this.#core.tree.beyond(overtaken, change.position);
+        this.enqueue(next.id, [change]);
       } catch (error) {
-        for (const change of changes.slice(first)) failChange(change, error);
-        return;
+        failChange(change, error);
       }
     }
   }

@@ -2,12 +2,14 @@
 // search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
 import { type Child, childFor, locate, pageToChild, separatorsAfter } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
+import { partFor } from '../container/last-split.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
 import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
+import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
@@ -16,6 +18,9 @@ import type { Turns } from '../io/turns.ts';
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
 
+/** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
+const PARENT_AGE_MS = 1_000;
+
 /** Tells the parent level that `child` exists and begins at `low`: a link showed it. Returns at once (rule 11). */
 export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
 
@@ -23,6 +28,7 @@ export interface TreeContext {
   readonly table: string;
   readonly reader: Reader;
   readonly cache: ContainerCache;
+  readonly clock: Clock;
   readonly counters: Counters;
   readonly turns: Turns;
   readonly repair: Repair;
@@ -206,26 +212,30 @@ export class Tree {
   }
 
   /**
-   * Where to go on from a node beyond whose high `position` lies: to the child that its parent names by now, else to its right neighbour. A node
-   * that was split into many is far from what its last part holds, and every other position of theirs is found sooner too. One read, or none if
-   * the parent was read since the node was.
+   * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
+   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
    */
-  async beyond(overtaken: Snapshot, position: Position): Promise<Reach & Route> {
-    const { reader, table } = this.#context;
+  async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
+    const { clock, table } = this.#context;
     const { header, seen } = overtaken;
-    const level = header.level + 1;
-    const known = this.#branchInMemory(position, level);
-    if (known !== undefined && known.seen.tick < seen.tick) {
-      const page = pageToChild(known, position);
-      await reader.readPages(known.id, page === undefined ? [] : [page.slot]);
-    }
-    const branch = known && this.#branchInMemory(position, level);
-    const child = branch && this.#childInMemory(branch, position);
-    const isFurther = child !== undefined && compareBytes(child.low, header.low) > 0;
-    if (!isFurther || branch?.header.incarnation !== header.incarnation)
-      return { ...this.walkRight(overtaken), end: undefined };
-    const { incarnation } = header;
-    return { id: nodeId(table, incarnation, child.child), incarnation, end: child.end };
+    const { incarnation, level } = header;
+    const part = partFor(header, position);
+    const parent = this.#branchInMemory(position, level + 1);
+    const isParentOld = parent !== undefined && (part === undefined ? parent.seen.tick < seen.tick : clock.ageMs(parent.seen) > PARENT_AGE_MS);
+    if (isParentOld) await this.#readFor(parent, position);
+    const child = this.#childBeyond(overtaken, position);
+    if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
+    if (part === undefined) return this.walkRight(overtaken);
+    if (isParentOld) this.#context.repair(level + 1, incarnation, part.low, part.container);
+    return { id: nodeId(table, incarnation, part.container), incarnation };
+  }
+
+  /** The child that the parent names, from memory alone, if it lies to the right of `overtaken`. */
+  #childBeyond({ header }: Snapshot, position: Position): Id64 | undefined {
+    const parent = this.#branchInMemory(position, header.level + 1);
+    if (parent?.header.incarnation !== header.incarnation) return undefined;
+    const child = this.#childInMemory(parent, position);
+    return child !== undefined && compareBytes(child.low, header.low) > 0 ? child.child : undefined;
   }
 
   /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */

@@ -1,7 +1,8 @@
 // The header of a container, part `h`: the positions it owns, its right sibling, its commits, and the page table. FORMAT.md, "Header":
 //   magic u16 | version u8 | order u8 | state u8 | level u8 | incarnation 8 | container 8 | low bytes | high optional bytes
 //   right optional 8 | next number varint | commit count varint | commit ids bytes | created varint | origin optional (id bytes, version bytes)
-//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint | [hold varint] | crc32 u32
+//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint
+//   [hold varint [parts many (low bytes, container 8) | since varint]] | crc32 u32
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/api.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
@@ -26,8 +27,11 @@ export const HEADER_BYTES_MAX = 16 * 1024;
 /** How many of the last commits' ids a header keeps: an attempt older than that can no longer be settled. */
 const COMMIT_IDS_KEPT = 128;
 
-/** What a header takes beside its page table: commit ids at their most, short bounds. */
-export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
+/** The parts of its last split that a header names take so much at most. */
+export const LAST_SPLIT_BYTES_MAX = 1_024;
+
+/** What a header takes beside its page table: commit ids and the last split at their most, short bounds. */
+export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + LAST_SPLIT_BYTES_MAX + 256;
 
 const MAGIC = 0x5357;
 const CRC_BYTES = 4;
@@ -41,6 +45,20 @@ export type NodeState = (typeof STATES)[number];
 interface Origin {
   readonly id: EntityId;
   readonly version: EntityVersion;
+}
+
+/** A node that a split made. */
+export interface Part {
+  readonly low: Position;
+  readonly container: Id64;
+}
+
+/** Where a node's content went lately: links lead there too, but one after the other. */
+export interface LastSplit {
+  /** In order of their lows, from the node's high on. */
+  readonly parts: readonly Part[];
+  /** The number of the commit that made them. */
+  readonly commit: number;
 }
 
 export interface Header {
@@ -68,6 +86,8 @@ export interface Header {
   readonly layers: readonly number[];
   /** For so long the writer of the last commit asks others not to write, as it splits the container; 0: it asks for nothing. Nobody trusts it. */
   readonly holdForMs: number;
+  /** Undefined if it was not split lately. */
+  readonly lastSplit: LastSplit | undefined;
 }
 
 /** The ids with one more at the end, the oldest beyond the kept number dropped. */
@@ -117,7 +137,7 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   writePageTable(writer, header, before);
   writer.varint(header.layers.length);
   for (const rows of header.layers) writer.varint(rows);
-  if (header.holdForMs > 0) writer.varint(header.holdForMs);
+  writeCourtesies(writer, header);
   writer.u32(crc32(writer.view()));
   return writer.view();
 }
@@ -157,11 +177,32 @@ export function decodeHeader(stored: Uint8Array): Header {
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
     pages: readPageTable(reader, low),
     layers: readMany(reader, () => reader.varint()),
-    holdForMs: reader.left > CRC_BYTES ? reader.varint() : 0,
+    ...readCourtesies(reader),
   };
   const rowsAbove = header.layers.reduce((sum, rows) => sum + rows, 0);
   if (rowsAbove > header.pages.length) throw new RangeError('header names more rows than it has');
   return header;
+}
+
+/** Nothing depends on these, and releases that do not know them pass over them. */
+type Courtesies = Pick<Header, 'holdForMs' | 'lastSplit'>;
+
+function writeCourtesies(writer: ByteWriter, { holdForMs, lastSplit }: Courtesies): void {
+  if (holdForMs > 0 || lastSplit !== undefined) writer.varint(holdForMs);
+  if (lastSplit === undefined) return;
+  writer.varint(lastSplit.parts.length);
+  for (const { low, container } of lastSplit.parts) {
+    writer.bytes(low);
+    writer.id(container);
+  }
+  writer.varint(lastSplit.commit);
+}
+
+function readCourtesies(reader: ByteReader): Courtesies {
+  const holdForMs = reader.left > CRC_BYTES ? reader.varint() : 0;
+  if (reader.left === CRC_BYTES) return { holdForMs, lastSplit: undefined };
+  const parts = readMany(reader, () => ({ low: reader.bytes(), container: reader.id() }));
+  return { holdForMs, lastSplit: { parts, commit: reader.varint() } };
 }
 
 function oneOf<T>(values: readonly T[], index: number): T {

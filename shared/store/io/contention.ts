@@ -3,9 +3,10 @@
 // conflict or a split, never a record.
 import { LRUCache } from 'lru-cache';
 import type { Snapshot } from '../container/snapshot.ts';
+import { turnsBefore } from '../container/turn-order.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { asBuffer, type Id64 } from '../format/bytes.ts';
 
 /** Containers remembered. */
 const CONTAINERS_MAX = 10_000;
@@ -40,8 +41,20 @@ const ROUND_TRIP_MOST_MS = 500;
 const HOLD_ROUND_TRIPS = 5;
 /** Most splits take less than was asked for: who holds looks so often whether it is over. */
 const LOOKS_A_HOLD = 4;
-/** Whatever a header asks for, nobody waits longer. */
-const HOLD_MOST_MS = 1_000;
+/** Whatever a header asks for, and however many wait, nobody rests longer without another look. */
+const REST_MOST_MS = 1_000;
+/** After a commit of others a process takes turns with them for so many commits. */
+const TURNS_AFTER_FOREIGN = 8;
+/** There are turns where so many commits are made while one is under way. */
+const CROWD_OF_TURNS = 0.25;
+/** After so many commits a process whose turn it is leaves one to those who never had any, and whom nobody knows of. */
+const COMMITS_A_GIFT = 8;
+const GIFT_ROUND_TRIPS = 2;
+/** Who never had a turn waits for a random time, twice as long after each refusal, up to so many round trips. */
+const NEWCOMER_ROUND_TRIPS_MOST = 8;
+/** A turn is taken for shorter than those before it were: it could never become shorter if all waited for as long. */
+const TURN_ROUND_TRIPS_LEAST = 0.4;
+const TURN_SHARE = 0.3;
 
 /** What was counted while so much time was watched. Both fade with the time that is watched after them. */
 class Rate {
@@ -77,26 +90,35 @@ class Rate {
 interface Traffic {
   /** Commits of other processes. */
   readonly foreign: Rate;
-  /** Calls of this process. */
+  /** Calls, and acknowledged commits, of this process. */
   readonly own: Rate;
   lastCallMs: number;
+  readonly commits: Rate;
+  lastCommitMs: number;
   commitsSinceLook: number;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
-  /** The last commit seen here that asks others to hold, and until when they do. */
-  heldBy: Id64 | undefined;
-  heldUntilMs: number;
+  /** Commits that still take turns with those of others. */
+  turnsDue: number;
+  refusalsInARow: number;
+  refusalsRested: number;
+  /** The commit after which this process rests, and until when. */
+  restsAfter: Id64 | undefined;
+  restUntilMs: number;
 }
 
 export class Contention {
-  readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
+  readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>;
   readonly #containers = new LRUCache<EntityId, Traffic>({ max: CONTAINERS_MAX });
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
+  readonly #tag: string;
   #roundTripMs = 0;
 
-  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>) {
+  /** `tag`: this process's, see `turnsBefore`. */
+  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>, tag: string) {
     this.#runtime = runtime;
+    this.#tag = tag;
   }
 
   /** A read showed the container after so many foreign commits since a look that is `ms` older. */
@@ -107,6 +129,7 @@ export class Contention {
     traffic.foreign.add(foreignCommits, ms, HORIZON_MS);
     traffic.commitsSinceLook = 0;
     traffic.looksDue = foreignCommits > 0 ? LOOKS_AFTER_FOREIGN : Math.max(0, traffic.looksDue - 1);
+    if (foreignCommits > 0) traffic.turnsDue = TURNS_AFTER_FOREIGN;
   }
 
   /** Others split the container: what was seen of it says little of what is left. */
@@ -124,7 +147,13 @@ export class Contention {
 
   /** A commit of this process was acknowledged. */
   noteCommit(id: EntityId): void {
-    this.#trafficOf(id).commitsSinceLook += 1;
+    const traffic = this.#trafficOf(id);
+    const nowMs = this.#runtime.monotonicMs();
+    traffic.commits.add(1, Math.max(0, nowMs - traffic.lastCommitMs), HORIZON_MS);
+    traffic.lastCommitMs = nowMs;
+    traffic.commitsSinceLook += 1;
+    traffic.turnsDue = Math.max(0, traffic.turnsDue - 1);
+    traffic.refusalsInARow = 0;
   }
 
   /** A split of the container failed: it takes as much evidence again before the next is tried. */
@@ -145,8 +174,8 @@ export class Contention {
   isLookDue({ id, seen }: Snapshot): boolean {
     const { commitsSinceLook, looksDue, foreign } = this.#trafficOf(id);
     const ageMs = this.#runtime.monotonicMs() - seen.monotonicMs;
-    const isItsTurn = commitsSinceLook > 0 && (looksDue > 0 || commitsSinceLook >= COMMITS_BEFORE_LOOK);
-    if (isItsTurn && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#roundTripMs) return true;
+    const isInARow = commitsSinceLook > 0 && (looksDue > 0 || commitsSinceLook >= COMMITS_BEFORE_LOOK);
+    if (isInARow && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#roundTripMs) return true;
     return foreign.perMs(this.#all.perMs()) * ageMs > STALE_MAX;
   }
 
@@ -173,33 +202,66 @@ export class Contention {
 
   /** How long others are asked to leave alone a container that this process is about to split. */
   get holdMs(): number {
-    return Math.min(HOLD_MOST_MS, Math.ceil(HOLD_ROUND_TRIPS * this.#roundTripMs));
+    return Math.min(REST_MOST_MS, Math.ceil(HOLD_ROUND_TRIPS * this.#roundTripMs));
   }
 
-  /** A read showed that the commit `attempt` asks others to hold for so long. They do so from when they saw that commit first. */
-  noteHold(id: EntityId, attempt: Id64, holdForMs: number): void {
-    const traffic = this.#trafficOf(id);
-    if (traffic.heldBy === attempt) return;
-    traffic.heldBy = attempt;
-    traffic.heldUntilMs = this.#runtime.monotonicMs() + Math.min(HOLD_MOST_MS, holdForMs);
-  }
-
-  /** It was this process that asked. */
+  /** It was this process that asked, by the commit `attempt`. */
   noteOwnHold(id: EntityId, attempt: Id64): void {
     const traffic = this.#trafficOf(id);
-    traffic.heldBy = attempt;
-    traffic.heldUntilMs = 0;
+    traffic.restsAfter = attempt;
+    traffic.restUntilMs = 0;
+  }
+
+  /** A commit of this process was refused, as another had come before: from now on it takes its turn. */
+  noteRefusal(id: EntityId): void {
+    const traffic = this.#trafficOf(id);
+    traffic.turnsDue = TURNS_AFTER_FOREIGN;
+    traffic.refusalsInARow += 1;
   }
 
   /**
-   * How long to leave the container alone before it is looked at again, because the snapshot's last commit asks for it; 0: not at all, or no longer.
-   * A courtesy: conditions keep the data safe.
+   * How long to leave the container alone before it is looked at again: its last commit asks for it, or other processes have waited for it longer
+   * (`turnsBefore`). 0: it may be written. A courtesy, of at most a second for each commit of others: conditions keep the data safe.
    */
-  restMs({ id, header, lastCommit }: Snapshot): number {
-    if (header.holdForMs === 0) return 0;
-    this.noteHold(id, lastCommit, header.holdForMs);
-    const leftMs = this.#trafficOf(id).heldUntilMs - this.#runtime.monotonicMs();
-    return Math.max(0, Math.min(leftMs, header.holdForMs / LOOKS_A_HOLD));
+  restMs(snapshot: Snapshot): number {
+    const traffic = this.#trafficOf(snapshot.id);
+    const { header, lastCommit } = snapshot;
+    if (traffic.turnsDue === 0 && header.holdForMs === 0) return 0;
+    const nowMs = this.#runtime.monotonicMs();
+    if (traffic.restsAfter !== lastCommit) {
+      traffic.restsAfter = lastCommit;
+      const restMs = header.holdForMs || this.#turnMs(snapshot, traffic);
+      traffic.restUntilMs = restMs === 0 ? 0 : nowMs + Math.min(REST_MOST_MS, restMs);
+    }
+    const leftMs = Math.max(0, traffic.restUntilMs - nowMs);
+    // Nobody came: those who wrote it have left.
+    if (leftMs === 0 && traffic.restUntilMs > 0) traffic.turnsDue = 0;
+    return header.holdForMs > 0 ? Math.min(leftMs, header.holdForMs / LOOKS_A_HOLD) : leftMs;
+  }
+
+  /** Where others hardly ever write there are no turns, whoever they were. */
+  #turnMs({ header }: Snapshot, traffic: Traffic): number {
+    const { foreign, commits } = traffic;
+    const perMs = foreign.perMs() + commits.perMs();
+    const roundTripMs = this.#roundTripMs;
+    if (perMs * roundTripMs < CROWD_OF_TURNS) return 0;
+    const turns = turnsBefore(header, this.#tag);
+    if (turns === undefined) return this.#newcomerMs(traffic);
+    if (turns === 0 && traffic.refusalsInARow === 0 && header.commitCount % COMMITS_A_GIFT === 0)
+      return GIFT_ROUND_TRIPS * roundTripMs;
+    return turns * Math.max(TURN_ROUND_TRIPS_LEAST * roundTripMs, TURN_SHARE / perMs);
+  }
+
+  /** Nobody knows of those who never had a turn, nor do they of each other: they thin out, once after each refusal, until one gets through. */
+  #newcomerMs(traffic: Traffic): number {
+    const { refusalsInARow, refusalsRested } = traffic;
+    if (refusalsInARow < 2 || refusalsInARow === refusalsRested) return 0;
+    traffic.refusalsRested = refusalsInARow;
+    return this.#chance() * this.#roundTripMs * Math.min(NEWCOMER_ROUND_TRIPS_MOST, 2 ** refusalsInARow);
+  }
+
+  #chance(): number {
+    return asBuffer(this.#runtime.random(1)).readUInt8() / 0xff;
   }
 
   #trafficOf(id: EntityId): Traffic {
@@ -212,8 +274,21 @@ export class Contention {
   }
 
   #newTraffic(): Traffic {
-    const [foreign, own] = [new Rate(), new Rate()];
-    const lastCallMs = this.#runtime.monotonicMs();
-    return { foreign, own, lastCallMs, commitsSinceLook: 0, looksDue: 0, heldBy: undefined, heldUntilMs: 0 };
+    const [foreign, own, commits] = [new Rate(), new Rate(), new Rate()];
+    const nowMs = this.#runtime.monotonicMs();
+    return {
+      foreign,
+      own,
+      commits,
+      lastCallMs: nowMs,
+      lastCommitMs: nowMs,
+      commitsSinceLook: 0,
+      looksDue: 0,
+      turnsDue: 0,
+      refusalsInARow: 0,
+      refusalsRested: 0,
+      restsAfter: undefined,
+      restUntilMs: 0,
+    };
   }
 }

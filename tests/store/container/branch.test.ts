@@ -22,6 +22,7 @@ const NODE: Header = {
   pages: [],
   layers: [],
   holdForMs: 0,
+  lastSplit: undefined,
 };
 
 test.each([

@@ -39,6 +39,7 @@ function emptySnapshot(): Snapshot {
     pages: [],
     layers: [],
     holdForMs: 0,
+    lastSplit: undefined,
   } as const;
   return {
     id: entityId('n'),

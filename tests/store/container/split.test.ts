@@ -33,6 +33,7 @@ const HEADER: Header = {
   pages: [],
   layers: [],
   holdForMs: 0,
+  lastSplit: undefined,
 };
 
 /** A page of put keys, and of removed ones behind a minus. */

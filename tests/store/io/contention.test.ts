@@ -11,7 +11,7 @@ const ROUND_TRIP_MS = 10;
 class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
-  readonly contention = new Contention({
+  readonly contention = new Contention(/*T*/{
     monotonicMs: () => this.runtime.monotonicMs(),
     busyShare: () => this.busyShare,
   });

@@ -75,6 +75,7 @@ function header(commitCount: number, ids: readonly Id64[]): Header {
     deadSlots: [],
     layers: [],
     holdForMs: 0,
+    lastSplit: undefined,
     pages: [],
   };
   return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };

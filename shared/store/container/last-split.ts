@@ -1,0 +1,33 @@
+// The parts of its last splits, which a node names for a while: whoever still knows it as it was goes straight to the part it looks for, instead of
+// along the links, until the branches name the parts.
+import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
+import { type Header, LAST_SPLIT_BYTES_MAX, type LastSplit, type Part } from '../format/header.ts';
+import type { Position } from '../format/position.ts';
+
+/** For so many commits of the node. */
+const COMMITS_KEPT = 32;
+/** The lengths, and the number of the commit. */
+const FRAME_BYTES = 16;
+
+/** What the header of commit `commitCount` says of a split before it. */
+export function lastSplitAfter(before: LastSplit | undefined, commitCount: number): LastSplit | undefined {
+  return before !== undefined && commitCount - before.commit <= COMMITS_KEPT ? before : undefined;
+}
+
+/** What a node says after it was split into itself and these, which begin at its high. Those of a split before, farther right, follow while they fit. */
+export function splitInto(nodes: readonly Header[], { lastSplit, commitCount }: Header): LastSplit {
+  const earlier = lastSplitAfter(lastSplit, commitCount + 1)?.parts ?? [];
+  const parts: Part[] = [];
+  let bytes = FRAME_BYTES;
+  for (const { low, container } of [...nodes, ...earlier]) {
+    bytes += low.length + 2 + ID64_BYTES;
+    if (bytes > LAST_SPLIT_BYTES_MAX) break;
+    parts.push({ low, container });
+  }
+  return { parts, commit: commitCount + 1 };
+}
+
+/** The last part that does not begin after `position`; undefined if none is named that does. */
+export function partFor({ lastSplit }: Header, position: Position): Part | undefined {
+  return lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
+}
