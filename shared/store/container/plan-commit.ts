@@ -46,7 +46,10 @@ export interface PlanInput extends SplitInput {
 export function planCommit(input: PlanInput, rules: PageRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits } = rules;
-  const header = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
+  const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
+  // What only helps others on their way never makes a container split, or a record too large.
+  const isTight = !fits(sizesOf(next, encodeHeader(next, snapshot.header).length, limits).taken, limits, SPLIT_SHARE);
+  const header = isTight ? { ...next, lastSplit: undefined } : next;
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || !fits(live, limits, SPLIT_SHARE);

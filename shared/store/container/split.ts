@@ -90,7 +90,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const lasting =
     staying === undefined
       ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules), lastSplit: undefined }
-      : { ...left, ...staying, lastSplit: splitInto(inserts, header) };
+      : { ...left, ...staying, lastSplit: splitInto(inserts, header, rules.limits) };
   const handedOn = { nextNumber: mover.nextNumber };
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }

@@ -27,11 +27,8 @@ export const HEADER_BYTES_MAX = 16 * 1024;
 /** How many of the last commits' ids a header keeps: an attempt older than that can no longer be settled. */
 const COMMIT_IDS_KEPT = 128;
 
-/** The parts of its last split that a header names take so much at most. */
-export const LAST_SPLIT_BYTES_MAX = 1_024;
-
-/** What a header takes beside its page table: commit ids and the last split at their most, short bounds. */
-export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + LAST_SPLIT_BYTES_MAX + 256;
+/** What a header takes beside its page table: commit ids at their most, short bounds. */
+export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
 
 const MAGIC = 0x5357;
 const CRC_BYTES = 4;
