@@ -16,8 +16,9 @@ const GROUP_COUNT_MAX = 5_000;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
-/** Hints that met a conflict wait longer from the first. */
+/** Hints that met a conflict wait longer, from the first on. */
 const HINTS_DOUBLINGS = 3;
+const HINTS_BACKOFF_MOST_MS = 10_000;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
 
@@ -50,6 +51,8 @@ export class CommitQueue {
   #latest: Snapshot | undefined;
   #pageReads = 0;
   #isRunning = false;
+  /** Ends the pause of a queue that has nothing but hints. */
+  #wake: (() => void) | undefined;
   /** The snapshot was read since the last commit. */
   #isFresh = false;
   /** How long this queue leaves its container alone, as another process asked, and how often it did so since it last tried a commit. */
@@ -76,6 +79,7 @@ export class CommitQueue {
 
   add(changes: readonly Change[]): void {
     for (const change of changes) this.#changes.push(change);
+    if (changes.some(({ isHint }) => !isHint)) this.#wake?.();
     if (this.#isRunning) return;
     this.#isRunning = true;
     void this.#run();
@@ -86,7 +90,7 @@ export class CommitQueue {
       try {
         await this.#core.limitCommits(() => this.#round());
         if (this.#restMs > 0) await this.#rest();
-        else if (this.#doublings > 0) await this.#core.runtime.sleep(this.#backoffMs());
+        else if (this.#doublings > 0) await this.#backOff();
       } catch (error) {
         await this.#afterError(error);
       }
@@ -106,13 +110,25 @@ export class CommitQueue {
   /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
   get #doublings(): number {
     const { failuresInARow, conflictsInARow } = this.#committer;
-    const areHints = conflictsInARow > 0 && this.#changes.every(({ isHint }) => isHint);
-    return failuresInARow + (areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+    return failuresInARow + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+  }
+
+  get #areHints(): boolean {
+    return this.#hasWork() && this.#changes.every(({ isHint }) => isHint);
+  }
+
+  /** Until it is worth trying again, or a change came that somebody waits for. */
+  async #backOff(): Promise<void> {
+    const woken = Promise.withResolvers<void>();
+    if (this.#areHints) this.#wake = woken.resolve;
+    await Promise.race([this.#core.runtime.sleep(this.#backoffMs()), woken.promise]);
+    this.#wake = undefined;
   }
 
   /** Full jitter, doubling. */
   #backoffMs(): number {
-    const ceiling = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** Math.min(10, this.#doublings));
+    const most = this.#areHints ? HINTS_BACKOFF_MOST_MS : BACKOFF_MOST_MS;
+    const ceiling = Math.min(most, BACKOFF_FIRST_MS * 2 ** Math.min(20, this.#doublings));
     return (asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff) * ceiling;
   }
 
