@@ -19,7 +19,11 @@ export function lastSplitAfter(before: LastSplit | undefined, commitCount: numbe
 }
 
 /** What a node says after it was split into itself and these, which begin at its high. Those of a split before, farther right, follow while they fit. */
-export function splitInto(nodes: readonly Header[], { lastSplit, commitCount }: Header, limits: DriverLimits): LastSplit | undefined {
+export function splitInto(
+  nodes: readonly Header[],
+  { lastSplit, commitCount }: Header,
+  limits: DriverLimits,
+): LastSplit | undefined {
   const earlier = lastSplitAfter(lastSplit, commitCount + 1)?.parts ?? [];
   const bytesMax = Math.min(BYTES_MAX, SHARE_MAX * limits.entityBytesMax);
   const parts: Part[] = [];

@@ -134,7 +134,7 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { contention, counters, reader, turns } = this.#core;
+    const { contention, counters, courtesy, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
     this.#committer.settle(snapshot);
@@ -143,7 +143,7 @@ export class CommitQueue {
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
     if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
-    this.#restMs = this.#restsInARow < RESTS_MAX ? contention.restMs(snapshot) : 0;
+    this.#restMs = this.#restsInARow < RESTS_MAX ? courtesy.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
     this.#restsInARow = 0;
     const unread = pagesToCommit(snapshot, group);

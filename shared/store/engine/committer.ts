@@ -120,13 +120,13 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { contention, reader, rules, runtime, tag } = this.#core;
+    const { courtesy, reader, rules, runtime, tag } = this.#core;
     const { snapshot, changes, nowMs } = group;
     const id = tagged(drawId(runtime), tag);
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
     const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
     const parts = mustSplit ? 0 : this.#partsByTraffic(snapshot);
-    const asked = { mustSplit, partsByTraffic: 0, holdForMs: parts > 0 ? contention.holdMs : 0 };
+    const asked = { mustSplit, partsByTraffic: 0, holdForMs: parts > 0 ? courtesy.holdMs : 0 };
     const plan = planCommit(
       { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
       rules,
@@ -144,7 +144,8 @@ export class Committer {
       case 'split':
         return this.#splitForSize(draft, plan);
       case 'update':
-        if ((await this.#send(plan.write, { ...draft, header: plan.header })) && parts > 0) await this.#splitHeld(parts);
+        if ((await this.#send(plan.write, { ...draft, header: plan.header })) && parts > 0)
+          await this.#splitHeld(parts);
         return;
       default:
         plan satisfies never;
@@ -170,9 +171,9 @@ export class Committer {
    * It carries no changes, so nobody waits for it and nobody is told if it fails.
    */
   async #splitHeld(parts: number): Promise<void> {
-    const { contention, counters } = this.#core;
+    const { contention, counters, courtesy } = this.#core;
     const held = this.#seen!;
-    contention.noteOwnHold(this.#id, held.lastCommit);
+    courtesy.noteOwnHold(this.#id, held.lastCommit);
     let isSplit = false;
     try {
       const draft = await this.#planHeld(held, parts);
@@ -265,9 +266,10 @@ export class Committer {
   }
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
-    const { cache, contention, counters, recentContainers } = this.#core;
+    const { cache, contention, counters, courtesy, recentContainers } = this.#core;
     recentContainers.noteSuccess(this.#id);
     contention.noteCommit(this.#id);
+    courtesy.noteCommit(this.#id);
     this.#seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.failuresInARow = 0;
@@ -292,13 +294,13 @@ export class Committer {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { contention, counters, reader, recentContainers } = this.#core;
+    const { counters, courtesy, reader, recentContainers } = this.#core;
     recentContainers.noteFailure(this.#id);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;
       this.conflictsInARow += 1;
-      contention.noteRefusal(this.#id);
+      courtesy.noteRefusal(this.#id);
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);

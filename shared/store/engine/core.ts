@@ -7,6 +7,7 @@ import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
 import { TAG_DIGITS } from '../container/turn-order.ts';
 import { type Clock, drawId } from '../io/clock.ts';
 import { Contention } from '../io/contention.ts';
+import { Courtesy } from '../io/courtesy.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
@@ -49,6 +50,7 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
   readonly contention: Contention;
+  readonly courtesy: Courtesy;
   /** Of the ids of this process's attempts. */
   readonly tag: string;
 }
@@ -60,8 +62,19 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   const counters = newCounters();
   const turns = new Turns(runtime);
   const tag = drawId(runtime).slice(0, TAG_DIGITS);
-  const contention = new Contention(runtime, tag);
-  const reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters, contention, landedBetween });
+  const contention = new Contention(runtime);
+  const courtesy = new Courtesy(runtime, contention, tag);
+  const reader = new Reader({
+    table,
+    driver,
+    cache,
+    clock,
+    limit: readLimit,
+    counters,
+    contention,
+    courtesy,
+    landedBetween,
+  });
   return {
     ...shared,
     ...subject,
@@ -70,6 +83,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     turns,
     tag,
     contention,
+    courtesy,
     reader,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
     writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),

@@ -221,7 +221,9 @@ export class Tree {
     const { incarnation, level } = header;
     const part = partFor(header, position);
     const parent = this.#branchInMemory(position, level + 1);
-    const isParentOld = parent !== undefined && (part === undefined ? parent.seen.tick < seen.tick : clock.ageMs(parent.seen) > PARENT_AGE_MS);
+    const isParentOld =
+      parent !== undefined &&
+      (part === undefined ? parent.seen.tick < seen.tick : clock.ageMs(parent.seen) > PARENT_AGE_MS);
     if (isParentOld) await this.#readFor(parent, position);
     const child = this.#childBeyond(overtaken, position);
     if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };

@@ -3,10 +3,9 @@
 // conflict or a split, never a record.
 import { LRUCache } from 'lru-cache';
 import type { Snapshot } from '../container/snapshot.ts';
-import { turnsBefore } from '../container/turn-order.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
-import { asBuffer, type Id64 } from '../format/bytes.ts';
+import { Rate } from './rate.ts';
 
 /** Containers remembered. */
 const CONTAINERS_MAX = 10_000;
@@ -14,14 +13,10 @@ const CONTAINERS_MAX = 10_000;
 const HORIZON_MS = 5_000;
 /** The same for the average of all containers, in time of containers: what was seen of four of them for a second counts as 4 s. */
 const TABLE_HORIZON_MS = 20_000;
-/** Until a container was watched for longer than this, it is taken for one like the others. */
-const PRIOR_MS = 1_000;
-/** Whatever came within less counts as if it had come within so much. */
-const EVIDENCE_MS = 250;
-/** A count is evidence of what is left of it without so many of its standard deviations, which is its square root. */
-const DEVIATIONS = 1;
 /** Foreign commits to be expected since memory saw the container: with fewer a commit on it is worth trying. A refusal costs more than a read first. */
 const STALE_MAX = 0.16;
+/** With more a check is not worth its request: header and pages are asked for at once. */
+const STALE_MAX_TO_CHECK = 0.36;
 /** After so many commits in a row without a look it is time for one: who reads before each of his commits has no chance meanwhile. */
 const COMMITS_BEFORE_LOOK = 32;
 /** After a look that met a commit of others so many looks follow, one before each commit: then all who compete have the same way to go. */
@@ -37,55 +32,6 @@ const BUSY_SHARE = 0.7;
 const ROUND_TRIP_WEIGHT = 1 / 16;
 /** What took longer was no round trip: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
-/** A split takes a reply, an insert of its new nodes, of which the slowest counts, and the way of its link. */
-const HOLD_ROUND_TRIPS = 5;
-/** Most splits take less than was asked for: who holds looks so often whether it is over. */
-const LOOKS_A_HOLD = 4;
-/** Whatever a header asks for, and however many wait, nobody rests longer without another look. */
-const REST_MOST_MS = 1_000;
-/** After a commit of others a process takes turns with them for so many commits. */
-const TURNS_AFTER_FOREIGN = 8;
-/** There are turns where so many commits are made while one is under way. */
-const CROWD_OF_TURNS = 0.25;
-/** After so many commits a process whose turn it is leaves one to those who never had any, and whom nobody knows of. */
-const COMMITS_A_GIFT = 8;
-const GIFT_ROUND_TRIPS = 2;
-/** Who never had a turn waits for a random time, twice as long after each refusal, up to so many round trips. */
-const NEWCOMER_ROUND_TRIPS_MOST = 8;
-/** A turn is taken for shorter than those before it were: it could never become shorter if all waited for as long. */
-const TURN_ROUND_TRIPS_LEAST = 0.4;
-const TURN_SHARE = 0.3;
-
-/** What was counted while so much time was watched. Both fade with the time that is watched after them. */
-class Rate {
-  #count = 0;
-  #watchedMs = 0;
-
-  add(count: number, watchedMs: number, horizonMs: number): void {
-    const kept = horizonMs / (horizonMs + watchedMs);
-    this.#count = this.#count * kept + count;
-    this.#watchedMs = this.#watchedMs * kept + watchedMs;
-  }
-
-  /** A rate that was watched for less than `PRIOR_MS` is filled up with `usual`. */
-  perMs(usual = 0): number {
-    return (this.#count + usual * PRIOR_MS) / (this.#watchedMs + PRIOR_MS);
-  }
-
-  /** What the rate is at least, unless chance was unusual; `sinceMs`: watched since the last count. */
-  leastPerMs(sinceMs = 0): number {
-    return (
-      Math.max(0, this.#count - DEVIATIONS * Math.sqrt(this.#count)) / Math.max(EVIDENCE_MS, this.#watchedMs + sinceMs)
-    );
-  }
-
-  share(parts: number): Rate {
-    const rate = new Rate();
-    rate.#count = this.#count / parts;
-    rate.#watchedMs = this.#watchedMs;
-    return rate;
-  }
-}
 
 interface Traffic {
   /** Commits of other processes. */
@@ -98,27 +44,28 @@ interface Traffic {
   commitsSinceLook: number;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
-  /** Commits that still take turns with those of others. */
-  turnsDue: number;
-  refusalsInARow: number;
-  refusalsRested: number;
-  /** The commit after which this process rests, and until when. */
-  restsAfter: Id64 | undefined;
-  restUntilMs: number;
 }
 
 export class Contention {
-  readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>;
+  readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
   readonly #containers = new LRUCache<EntityId, Traffic>({ max: CONTAINERS_MAX });
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
-  readonly #tag: string;
   #roundTripMs = 0;
 
-  /** `tag`: this process's, see `turnsBefore`. */
-  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>, tag: string) {
+  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>) {
     this.#runtime = runtime;
-    this.#tag = tag;
+  }
+
+  /** What a commit takes, on average; 0 before the first. */
+  get roundTripMs(): number {
+    return this.#roundTripMs;
+  }
+
+  /** Commits of the container a millisecond, by whomever. */
+  commitsPerMs(id: EntityId): number {
+    const { foreign, commits } = this.#trafficOf(id);
+    return foreign.perMs() + commits.perMs();
   }
 
   /** A read showed the container after so many foreign commits since a look that is `ms` older. */
@@ -129,7 +76,6 @@ export class Contention {
     traffic.foreign.add(foreignCommits, ms, HORIZON_MS);
     traffic.commitsSinceLook = 0;
     traffic.looksDue = foreignCommits > 0 ? LOOKS_AFTER_FOREIGN : Math.max(0, traffic.looksDue - 1);
-    if (foreignCommits > 0) traffic.turnsDue = TURNS_AFTER_FOREIGN;
   }
 
   /** Others split the container: what was seen of it says little of what is left. */
@@ -152,8 +98,6 @@ export class Contention {
     traffic.commits.add(1, Math.max(0, nowMs - traffic.lastCommitMs), HORIZON_MS);
     traffic.lastCommitMs = nowMs;
     traffic.commitsSinceLook += 1;
-    traffic.turnsDue = Math.max(0, traffic.turnsDue - 1);
-    traffic.refusalsInARow = 0;
   }
 
   /** A split of the container failed: it takes as much evidence again before the next is tried. */
@@ -179,6 +123,12 @@ export class Contention {
     return foreign.perMs(this.#all.perMs()) * ageMs > STALE_MAX;
   }
 
+  /** Whether a read should ask for header and pages at once, instead of asking first whether what memory holds is still good. */
+  isProbablyStale({ id, seen }: Snapshot): boolean {
+    const ageMs = this.#runtime.monotonicMs() - seen.monotonicMs;
+    return this.#trafficOf(id).foreign.perMs(this.#all.perMs()) * ageMs > STALE_MAX_TO_CHECK;
+  }
+
   /** How many containers this one should be, for its traffic; 0: it may stay as it is. */
   partsFor(id: EntityId): number {
     const { foreign, own, lastCallMs } = this.#trafficOf(id);
@@ -198,70 +148,6 @@ export class Contention {
       lastCallMs,
     });
     for (const part of parts) this.#containers.set(part, share());
-  }
-
-  /** How long others are asked to leave alone a container that this process is about to split. */
-  get holdMs(): number {
-    return Math.min(REST_MOST_MS, Math.ceil(HOLD_ROUND_TRIPS * this.#roundTripMs));
-  }
-
-  /** It was this process that asked, by the commit `attempt`. */
-  noteOwnHold(id: EntityId, attempt: Id64): void {
-    const traffic = this.#trafficOf(id);
-    traffic.restsAfter = attempt;
-    traffic.restUntilMs = 0;
-  }
-
-  /** A commit of this process was refused, as another had come before: from now on it takes its turn. */
-  noteRefusal(id: EntityId): void {
-    const traffic = this.#trafficOf(id);
-    traffic.turnsDue = TURNS_AFTER_FOREIGN;
-    traffic.refusalsInARow += 1;
-  }
-
-  /**
-   * How long to leave the container alone before it is looked at again: its last commit asks for it, or other processes have waited for it longer
-   * (`turnsBefore`). 0: it may be written. A courtesy, of at most a second for each commit of others: conditions keep the data safe.
-   */
-  restMs(snapshot: Snapshot): number {
-    const traffic = this.#trafficOf(snapshot.id);
-    const { header, lastCommit } = snapshot;
-    if (traffic.turnsDue === 0 && header.holdForMs === 0) return 0;
-    const nowMs = this.#runtime.monotonicMs();
-    if (traffic.restsAfter !== lastCommit) {
-      traffic.restsAfter = lastCommit;
-      const restMs = header.holdForMs || this.#turnMs(snapshot, traffic);
-      traffic.restUntilMs = restMs === 0 ? 0 : nowMs + Math.min(REST_MOST_MS, restMs);
-    }
-    const leftMs = Math.max(0, traffic.restUntilMs - nowMs);
-    // Nobody came: those who wrote it have left.
-    if (leftMs === 0 && traffic.restUntilMs > 0) traffic.turnsDue = 0;
-    return header.holdForMs > 0 ? Math.min(leftMs, header.holdForMs / LOOKS_A_HOLD) : leftMs;
-  }
-
-  /** Where others hardly ever write there are no turns, whoever they were. */
-  #turnMs({ header }: Snapshot, traffic: Traffic): number {
-    const { foreign, commits } = traffic;
-    const perMs = foreign.perMs() + commits.perMs();
-    const roundTripMs = this.#roundTripMs;
-    if (perMs * roundTripMs < CROWD_OF_TURNS) return 0;
-    const turns = turnsBefore(header, this.#tag);
-    if (turns === undefined) return this.#newcomerMs(traffic);
-    if (turns === 0 && traffic.refusalsInARow === 0 && header.commitCount % COMMITS_A_GIFT === 0)
-      return GIFT_ROUND_TRIPS * roundTripMs;
-    return turns * Math.max(TURN_ROUND_TRIPS_LEAST * roundTripMs, TURN_SHARE / perMs);
-  }
-
-  /** Nobody knows of those who never had a turn, nor do they of each other: they thin out, once after each refusal, until one gets through. */
-  #newcomerMs(traffic: Traffic): number {
-    const { refusalsInARow, refusalsRested } = traffic;
-    if (refusalsInARow < 2 || refusalsInARow === refusalsRested) return 0;
-    traffic.refusalsRested = refusalsInARow;
-    return this.#chance() * this.#roundTripMs * Math.min(NEWCOMER_ROUND_TRIPS_MOST, 2 ** refusalsInARow);
-  }
-
-  #chance(): number {
-    return asBuffer(this.#runtime.random(1)).readUInt8() / 0xff;
   }
 
   #trafficOf(id: EntityId): Traffic {
@@ -284,11 +170,6 @@ export class Contention {
       lastCommitMs: nowMs,
       commitsSinceLook: 0,
       looksDue: 0,
-      turnsDue: 0,
-      refusalsInARow: 0,
-      refusalsRested: 0,
-      restsAfter: undefined,
-      restUntilMs: 0,
     };
   }
 }

@@ -12,6 +12,7 @@ import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import type { Contention } from './contention.ts';
+import type { Courtesy } from './courtesy.ts';
 import type { Counters } from './counters.ts';
 import { sendReads } from './requests.ts';
 
@@ -46,6 +47,7 @@ export interface ReaderContext {
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
   readonly contention: Contention;
+  readonly courtesy: Courtesy;
   /** How many commits of this process that are not settled yet are among those that `now` counts beyond `before`. */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
@@ -156,11 +158,12 @@ export class Reader {
 
   /** Tells how many commits of others a reply showed since the container was seen last. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
-    const { contention, counters, landedBetween } = this.#context;
+    const { contention, counters, courtesy, landedBetween } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
     const more = now.commitCount - known.header.commitCount;
     const foreign = more > 0 ? more - landedBetween(known, now) : 0;
     counters.foreignCommits += foreign;
+    if (foreign > 0) courtesy.noteForeign(known.id);
     if (!isSameBound(known.header.high, now.high)) contention.noteShrunk(known.id);
     else contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
   }

@@ -11,7 +11,7 @@ const ROUND_TRIP_MS = 10;
 class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
-  readonly contention = new Contention(/*T*/{
+  readonly contention = new Contention({
     monotonicMs: () => this.runtime.monotonicMs(),
     busyShare: () => this.busyShare,
   });
