@@ -23,8 +23,8 @@ const CROWD_OF_TURNS = 0.25;
 /** After so many commits a process whose turn it is leaves one to those who never had any, and whom nobody knows of. */
 const COMMITS_A_GIFT = 8;
 const GIFT_ROUND_TRIPS = 2;
-/** Who never had a turn waits for a random time, twice as long after each refusal, up to so many round trips. */
-const NEWCOMER_ROUND_TRIPS_MOST = 8;
+/** Who never had a turn waits for a random time, which doubles from a round trip on with each refusal, so many times. */
+const NEWCOMER_DOUBLINGS_MOST = 3;
 /** A turn is taken for shorter than those before it were: it could never become shorter if all waited for as long. */
 const TURN_ROUND_TRIPS_LEAST = 0.4;
 const TURN_SHARE = 0.3;
@@ -121,7 +121,7 @@ export class Courtesy {
     const { refusalsInARow, refusalsRested } = manners;
     if (refusalsInARow < 2 || refusalsInARow === refusalsRested) return 0;
     manners.refusalsRested = refusalsInARow;
-    return this.#chance() * this.#contention.roundTripMs * Math.min(NEWCOMER_ROUND_TRIPS_MOST, 2 ** refusalsInARow);
+    return this.#chance() * this.#contention.roundTripMs * (1 << Math.min(NEWCOMER_DOUBLINGS_MOST, refusalsInARow));
   }
 
   #chance(): number {
