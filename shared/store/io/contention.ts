@@ -26,12 +26,21 @@ const IN_A_ROW_ROUND_TRIPS = 2;
 /** Writes that meet in one container while one commit is under way: above this it is split, into parts that would have half of it. */
 const CROWD_MAX = 0.1;
 const PARTS_MAX = 16;
-/** A process that works for more than this share of the time gains by sharing commits, not by sending more of them. */
+/** A process that works for more than this share of the time gains by sharing requests, not by sending more of them. */
 const BUSY_SHARE = 0.7;
+/** Twice as many containers may mean twice the commits: a split for own calls must leave the process within this share of its time. */
+const WORK_MAX = 0.9;
+/** Own calls are watched so long before they split a container, again after each split: what the last one cost is known then. */
+const OWN_EVIDENCE_MS = 2_000;
 /** A round trip counts so much in the average of all before. */
 const ROUND_TRIP_WEIGHT = 1 / 16;
 /** What took longer was no round trip: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
+
+/** For so many writes that meet; 0: no split. */
+function partsOf(crowd: number): number {
+  return crowd > CROWD_MAX ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
+}
 
 interface Traffic {
   /** Commits of other processes. */
@@ -132,20 +141,23 @@ export class Contention {
   /** How many containers this one should be, for its traffic; 0: it may stay as it is. */
   partsFor(id: EntityId): number {
     const { foreign, own, lastCallMs } = this.#trafficOf(id);
-    const isBusy = this.#runtime.busyShare() > BUSY_SHARE;
-    const ownPerMs = isBusy ? 0 : own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
-    const crowd = (foreign.leastPerMs() + ownPerMs) * this.#roundTripMs;
-    return crowd > CROWD_MAX ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
+    const ownPerMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
+    const affordable = own.watchedMs < OWN_EVIDENCE_MS ? 0 : Math.floor(WORK_MAX / this.#runtime.busyShare());
+    const ownParts = Math.min(partsOf(ownPerMs * this.#roundTripMs), affordable);
+    return Math.max(partsOf(foreign.leastPerMs() * this.#roundTripMs), ownParts < 2 ? 0 : ownParts);
   }
 
-  /** The container was split into these, itself among them: each is expected to have an equal share of its traffic. */
+  /** Whether this process has so much to do that requests shared by callers are worth waiting for. */
+  get isBusy(): boolean {
+    return this.#runtime.busyShare() > BUSY_SHARE;
+  }
+
+  /** The container was split into these, itself among them: each is expected to have an equal share of others' commits. */
   handOn(id: EntityId, parts: readonly EntityId[]): void {
-    const { foreign, own, lastCallMs } = this.#trafficOf(id);
+    const { foreign } = this.#trafficOf(id);
     const share = (): Traffic => ({
       ...this.#newTraffic(),
       foreign: foreign.share(parts.length),
-      own: own.share(parts.length),
-      lastCallMs,
     });
     for (const part of parts) this.#containers.set(part, share());
   }
