@@ -51,6 +51,15 @@ export interface TableOptions extends CallOptions {
   readonly containers?: number;
   /** Default `msgpack`. */
   readonly codec?: CodecName;
+  /**
+   * Bytes, as the provider counts an entity's, above 70 % of which a commit splits its container: from 16,384 to what the driver's provider takes (1,000,000 on
+   * Datastore, 720,000 on Azure Tables), which is the default. Smaller: writers of one table meet less often, and more containers mean more
+   * requests for loads and scans. Records that are larger are stored all the same, one in a container.
+   *
+   * It is not stored: processes may differ, and the smallest then decides. A container that is larger splits when it is next written, and
+   * containers do not merge. All handles of a table in one store share the value of the first that was opened: `invalid` if another is given.
+   */
+  readonly containerBytesMax?: number;
   /** Whether to create the table if it does not exist (default true); otherwise `not_found`. */
   readonly create?: boolean;
 }
@@ -247,7 +256,7 @@ export interface Table<V> {
   stats(): TableStats;
 }
 
-/** What a table has done, in numbers that only grow, except where one says "now". */
+/** What a table has done, in numbers that only grow, except where one says "now" or "in use". */
 export interface TableStats {
   /** Requests sent to the provider: reads, writes, removals and lists. */
   readonly requests: number;
@@ -270,4 +279,6 @@ export interface TableStats {
   /** Reads, and commits, that the store may have in flight, now: from 2 to 64, adapted to the throughput, halved after a throttled reply. */
   readonly readsInFlightMax: number;
   readonly commitsInFlightMax: number;
+  /** The container size in use: `TableOptions.containerBytesMax`, or its default. */
+  readonly containerBytesMax: number;
 }
