@@ -54,6 +54,12 @@ test('containers of leaves and of branches stay below the option, and stats() te
   const nodes = levels.flatMap((level) => level.nodes);
   expect(Math.max(...nodes.map(bytesOf))).toBeLessThanOrEqual(KIB_16);
   expect(table.stats().containerBytesMax).toBe(KIB_16);
+  let scanned = 0;
+  const scan = async (): Promise<void> => {
+    for await (const _ of table.scan()) scanned += 1;
+  };
+  await world.run(scan());
+  expect(scanned).toBe(9_000);
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
