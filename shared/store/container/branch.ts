@@ -42,21 +42,6 @@ export function childFor(
   throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
 }
 
-/** The lows of up to `count` nodes after the position `low`, which the branch owns: those of its children, and its own high. The branch must be whole. */
-export function lowsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
-  const { pages, high } = branch.header;
-  const lows: Position[] = [];
-  for (let row = Math.max(0, rowBefore(pages, 0, pages.length, low)); row < pages.length; row += 1) {
-    const page = pageOf(branch, pages[row]!, table);
-    for (let index = 0; index < recordCount(page); index += 1) {
-      if (lows.length === count) return lows;
-      const next = keyAt(page, index);
-      if (compareBytes(next, low) > 0) lows.push(next);
-    }
-  }
-  return high === undefined || lows.length === count ? lows : [...lows, high];
-}
-
 /** All children of a branch with their separators, in order. */
 export function childrenOf(branch: Snapshot, table: string): { readonly low: Position; readonly child: Id64 }[] {
   return branch.header.pages.flatMap((ref) => {

@@ -38,8 +38,8 @@ export function chooseSplitPoints(
   { bytes, bytesMax }: NodeBudget,
 ): Position[] {
   const candidates = candidatesOf(layers);
-  // A lone page larger than a node fills one, whatever its size: what lies beside it must not be spread over as many nodes as it outweighs.
-  const weightOf = (candidate: Candidate): number => Math.min(candidate.bytes, bytes);
+  // What no node has room for fills one, whatever its size: what lies beside it must not be spread over as many nodes as it outweighs.
+  const weightOf = (candidate: Candidate): number => (candidate.bytes > bytesMax ? bytes : candidate.bytes);
   const total = candidates.reduce((sum, candidate) => sum + weightOf(candidate), 0);
   const count = Math.min(candidates.length, Math.max(2, Math.ceil(total / bytes)));
   const share = total / count;

@@ -1,11 +1,11 @@
 // Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
 // search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
-import { childFor, locate, lowsAfter } from '../container/branch.ts';
+import { childFor, childrenOf, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
 import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
@@ -155,7 +155,9 @@ export class Tree {
       branch = cache.get(nodeId(table, branch.header.incarnation, childFor(branch, low, table).child));
     }
     if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
-    return lowsAfter(branch, low, count, table);
+    const lows = childrenOf(branch, table).map((child) => child.low);
+    if (branch.header.high !== undefined) lows.push(branch.header.high);
+    return lows.filter((next) => compareBytes(next, low) > 0).slice(0, count);
   }
 
   /** The node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
