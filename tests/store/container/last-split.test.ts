@@ -4,16 +4,17 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { lastSplitAfter, partFor, splitInto } from '../../../shared/store/container/last-split.ts';
 import { encodeHeader, type Header, type LastSplit } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
+import { EMPTY_LEAF } from './nodes.ts';
 
 const LIMITS = memoryDriver().limits;
 
 function node(low: string, container: number): Header {
-  return { low: Buffer.from(low), container: hexId(container.toString(16).padStart(16, '0')) } as Header;
+  return { ...EMPTY_LEAF, low: Buffer.from(low), container: hexId(container.toString(16).padStart(16, '0')) };
 }
 
 /** What a node is when it is split: its commit count, and what it named before. */
 function before(commitCount: number, lastSplit?: LastSplit): Header {
-  return { commitCount, lastSplit } as Header;
+  return { ...EMPTY_LEAF, commitCount, lastSplit };
 }
 
 function lowsOf(lastSplit: LastSplit | undefined): string[] {
@@ -51,8 +52,7 @@ test.each([
   expect(lowsOf(lastSplit)).toEqual(
     nodes.slice(0, lastSplit.parts.length).map(({ low }) => Buffer.from(low).toString()),
   );
-  const plain = { ...HEADER, lastSplit: undefined };
-  const bytes = encodeHeader({ ...plain, lastSplit }).length - encodeHeader(plain).length;
+  const bytes = encodeHeader(before(1_000_001, lastSplit)).length - encodeHeader(before(1_000_001)).length;
   expect(bytes).toBeLessThanOrEqual(bytesMax);
   expect(bytes).toBeGreaterThan(0.6 * bytesMax);
 });
@@ -62,29 +62,8 @@ test('where not even one name has room there is none', () => {
 });
 
 test('a position belongs to the last part that does not begin after it', () => {
-  const header = { lastSplit: splitInto([node('m', 1), node('t', 2)], before(6), LIMITS) } as Header;
+  const header = before(7, splitInto([node('m', 1), node('t', 2)], before(6), LIMITS));
   const at = (position: string): string | undefined => partFor(header, Buffer.from(position))?.low.toString();
   expect(['l', 'm', 'sz', 't', 'z'].map(at)).toEqual([undefined, 'm', 'm', 't', 't']);
-  expect(partFor({ lastSplit: undefined } as Header, Buffer.from('m'))).toBeUndefined();
+  expect(partFor(before(7), Buffer.from('m'))).toBeUndefined();
 });
-
-const HEADER: Header = {
-  order: 'key',
-  state: 'live',
-  incarnation: hexId('aaaaaaaaaaaaaaaa'),
-  container: hexId('bbbbbbbbbbbbbbbb'),
-  level: 0,
-  low: Buffer.alloc(0),
-  high: Buffer.from('low 000'),
-  right: hexId('cccccccccccccccc'),
-  origin: undefined,
-  nextNumber: 50,
-  commitCount: 1_000_001,
-  commitIds: Buffer.alloc(0),
-  createdAtMs: 0,
-  deadSlots: [],
-  pages: [],
-  layers: [],
-  holdForMs: 0,
-  lastSplit: undefined,
-};
