@@ -159,10 +159,14 @@ test('who never had a turn tries at once, and again after one refusal; after mor
   }
 });
 
+/** It is this process's turn, after so many commits. */
+function turn(commits: number): Snapshot {
+  return after([MINE, ...Array.from({ length: commits - 1 }, () => B)]);
+}
+
 test('of eight commits who has the turn leaves one to newcomers', () => {
   makeBusy();
   courtesy.noteForeign(ID);
-  const turn = (commits: number): Snapshot => after([MINE, ...Array.from({ length: commits - 1 }, () => B)]);
   expect(courtesy.restMs(turn(7))).toBe(0);
   expect(courtesy.restMs(turn(8))).toBe(2 * ROUND_TRIP_MS);
   expect(courtesy.restMs(turn(9))).toBe(0);
