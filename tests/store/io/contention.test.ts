@@ -79,6 +79,39 @@ test('a look that is older than the one before says nothing', () => {
   expect(watched.isStaleAfter(ID, 5_000)).toBe(false);
 });
 
+test('where a commit is worth a look before, a check may still be worth its request', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 20_000);
+  const at = (ageMs: number): boolean => {
+    const seen = { tick: 1, wallMs: 0, monotonicMs: watched.runtime.monotonicMs() - ageMs };
+    return watched.contention.isProbablyStale({ id: ID, seen } as Snapshot);
+  };
+  expect([watched.isStaleAfter(ID, 25), at(25)]).toEqual([true, false]);
+  expect([watched.isStaleAfter(ID, 60), at(60)]).toEqual([true, true]);
+});
+
+test('commits are counted whoever makes them', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 20_000);
+  const foreign = watched.contention.commitsPerMs(ID);
+  for (let commits = 0; commits < 200; commits += 1) {
+    await watched.runtime.advance(100);
+    watched.contention.noteCommit(ID);
+  }
+  expect(foreign).toBeGreaterThan(0.008);
+  expect(watched.contention.commitsPerMs(ID)).toBeGreaterThan(1.8 * foreign);
+});
+
+test('of a container that others split, and after a split that failed, evidence is gathered anew', async () => {
+  const watched = new Watched();
+  for (const forget of ['noteShrunk', 'noteLostSplit'] as const) {
+    await watched.look(ID, 2, 20_000);
+    expect(watched.contention.partsFor(ID)).toBeGreaterThan(0);
+    watched.contention[forget](ID);
+    expect(watched.contention.partsFor(ID)).toBe(0);
+  }
+});
+
 test('a container that is not known yet is taken for one like the others', async () => {
   const watched = new Watched();
   await watched.look(ID, 1, 20_000);
