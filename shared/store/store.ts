@@ -128,7 +128,7 @@ class ContainerStore implements Store {
   }
 
   #isBusy(): boolean {
-    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.busyQueues > 0);
+    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.isAwaited);
   }
 
   #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {

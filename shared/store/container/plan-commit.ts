@@ -53,13 +53,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits, splitLimits } = rules;
   const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
-  // What only helps others on their way never makes a container split, or a record too large.
-  const isTight = !fits(
-    sizesOf(next, encodeHeader(next, snapshot.header).length, limits).taken,
-    splitLimits,
-    SPLIT_SHARE,
-  );
-  const header = isTight ? { ...next, lastSplit: undefined } : next;
+  const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE);
@@ -112,11 +106,19 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
   if (lows.length < 2) return undefined;
-  const plan = planSplit(input, { layers, lows }, nextNumber, rules);
+  const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
+  const plan = { inserts, left: roomyOrBare(left, rules) };
   const nodes = [...plan.inserts, plan.left];
   return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
     ? plan
     : undefined;
+}
+
+/** What only helps others on their way never makes a container split, or a record too large: where space is scarce the header is without it. */
+function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
+  if (header.lastSplit === undefined) return header;
+  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
+  return fits(taken, splitLimits, SPLIT_SHARE) ? header : { ...header, lastSplit: undefined };
 }
 
 /** What a new node may take: its share of the container, if that is split for its traffic. */

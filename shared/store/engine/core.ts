@@ -94,6 +94,9 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     courtesy,
     reader,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
-    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),
+    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit, {
+      runtime,
+      noteRoundTrip: (ms) => contention.noteRoundTrip(ms),
+    }),
   };
 }

@@ -7,7 +7,7 @@ import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { Rate } from './rate.ts';
 
-/** Containers remembered. */
+/** Containers remembered. As a size, for a count would take the memory of all of them at once, for each table that is opened. */
 const CONTAINERS_MAX = 10_000;
 /** A rate is an average over about so much time that was watched: long against the time between two writes, short against a rush. */
 const HORIZON_MS = 5_000;
@@ -32,8 +32,12 @@ const BUSY_SHARE = 0.7;
 const WORK_MAX = 0.9;
 /** Own calls are watched so long before they split a container, again after each split: what the last one cost is known then. */
 const OWN_EVIDENCE_MS = 2_000;
-/** A round trip counts so much in the average of all before. */
-const ROUND_TRIP_WEIGHT = 1 / 16;
+/** After a split that failed the next waits so long, then twice as long, up to a quarter of an hour. */
+const LOST_SPLIT_FIRST_MS = 1_000;
+const LOST_SPLIT_DOUBLINGS_MOST = 10;
+/** How much a round trip counts. A short one shows what it takes; a long one may have stood in line, in the provider or before it. */
+const WEIGHT_OF_SHORTER = 1 / 8;
+const WEIGHT_OF_LONGER = 1 / 32;
 /** What took longer was no round trip: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
 
@@ -50,6 +54,9 @@ interface Traffic {
   lastCallMs: number;
   readonly commits: Rate;
   lastCommitMs: number;
+  /** Splits in a row that failed, and until when none is tried. */
+  lostSplits: number;
+  noSplitBeforeMs: number;
   commitsSinceLook: number;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
@@ -57,7 +64,7 @@ interface Traffic {
 
 export class Contention {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
-  readonly #containers = new LRUCache<EntityId, Traffic>({ max: CONTAINERS_MAX });
+  readonly #containers = new LRUCache<EntityId, Traffic>({ maxSize: CONTAINERS_MAX, sizeCalculation: () => 1 });
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
   #roundTripMs = 0;
@@ -66,7 +73,7 @@ export class Contention {
     this.#runtime = runtime;
   }
 
-  /** What a commit takes, on average; 0 before the first. */
+  /** What a commit takes where nothing holds it up, about; 0 before the first. */
   get roundTripMs(): number {
     return this.#roundTripMs;
   }
@@ -109,15 +116,19 @@ export class Contention {
     traffic.commitsSinceLook += 1;
   }
 
-  /** A split of the container failed: it takes as much evidence again before the next is tried. */
+  /** A split of the container failed: the next needs as much evidence again, and after each failure in a row twice the time. */
   noteLostSplit(id: EntityId): void {
-    this.#containers.set(id, this.#newTraffic());
+    const lostSplits = this.#trafficOf(id).lostSplits + 1;
+    const restMs = LOST_SPLIT_FIRST_MS * (1 << Math.min(LOST_SPLIT_DOUBLINGS_MOST, lostSplits - 1));
+    const noSplitBeforeMs = this.#runtime.monotonicMs() + restMs;
+    this.#containers.set(id, { ...this.#newTraffic(), lostSplits, noSplitBeforeMs });
   }
 
-  /** A commit was answered after so long. */
+  /** A request with commits was answered so long after it left. */
   noteRoundTrip(ms: number): void {
-    const took = Math.min(ms, ROUND_TRIP_MOST_MS);
-    this.#roundTripMs += (took - this.#roundTripMs) * (this.#roundTripMs === 0 ? 1 : ROUND_TRIP_WEIGHT);
+    const off = Math.min(ms, ROUND_TRIP_MOST_MS) - this.#roundTripMs;
+    if (this.#roundTripMs === 0) this.#roundTripMs = off;
+    else this.#roundTripMs += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
   }
 
   /**
@@ -140,7 +151,8 @@ export class Contention {
 
   /** How many containers this one should be, for its traffic; 0: it may stay as it is. */
   partsFor(id: EntityId): number {
-    const { foreign, own, lastCallMs } = this.#trafficOf(id);
+    const { foreign, own, lastCallMs, noSplitBeforeMs } = this.#trafficOf(id);
+    if (this.#runtime.monotonicMs() < noSplitBeforeMs) return 0;
     const ownPerMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
     const affordable = own.watchedMs < OWN_EVIDENCE_MS ? 0 : Math.floor(WORK_MAX / this.#runtime.busyShare());
     const ownParts = Math.min(partsOf(ownPerMs * this.#roundTripMs), affordable);
@@ -180,6 +192,8 @@ export class Contention {
       commits,
       lastCallMs: nowMs,
       lastCommitMs: nowMs,
+      lostSplits: 0,
+      noSplitBeforeMs: 0,
       commitsSinceLook: 0,
       looksDue: 0,
     };

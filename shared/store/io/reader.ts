@@ -35,6 +35,8 @@ interface Pending {
   readonly id: EntityId;
   readonly parts: Set<PartName>;
   isWhole: boolean;
+  /** A departure was asked for since it began to wait. */
+  isDue: boolean;
   askers: number;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
@@ -116,15 +118,14 @@ export class Reader {
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
     let pending = this.#pending.get(id);
-    const couldDepart = pending !== undefined && this.#mayDepart(pending);
     if (pending === undefined) {
-      pending = { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
+      pending = { id, parts: new Set(), isWhole: false, isDue: false, askers: 0, reply: Promise.withResolvers() };
       this.#pending.set(id, pending);
     }
     pending.askers += 1;
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
-    if (!couldDepart && this.#mayDepart(pending)) this.#departSoon();
+    if (!pending.isDue && this.#mayDepart(pending)) this.#departSoon(pending);
     return pending.reply.promise;
   }
 
@@ -132,7 +133,9 @@ export class Reader {
     return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.isBusy;
   }
 
-  #departSoon(): void {
+  /** Each read has a departure of its own. Who takes others along leaves theirs with nothing to do. */
+  #departSoon(pending: Pending): void {
+    pending.isDue = true;
     void this.#context.limit.run(() => this.#depart());
   }
 
@@ -160,7 +163,10 @@ export class Reader {
       return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
     } finally {
       for (const id of checked) this.#checking.delete(id);
-      if (checked.some((id) => this.#pending.has(id))) this.#departSoon();
+      for (const id of checked) {
+        const waiting = this.#pending.get(id);
+        if (waiting !== undefined) this.#departSoon(waiting);
+      }
     }
   }
 
