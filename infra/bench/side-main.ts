@@ -1,0 +1,68 @@
+// A contest's side in a process of its own, so that the processor time it counts is that of one client alone. Started by side-process.ts, from
+// which it gets its orders; it ends with it.
+import type { SideOrder, SideReply, SideSetup } from './side-process.ts';
+import { type Contestant, ownContestant, plainContestant, SMALL_CACHE_BYTES } from './contest/sides.ts';
+import { type ContestName } from './contest/goals.ts';
+import { partsOf } from './contest/parts.ts';
+import { MACHINE_CLOCKS, takeTurn } from './contest/turn.ts';
+import { azureOn, type BenchProvider, datastoreOn } from './providers.ts';
+
+const WARM_UP_IN_FLIGHT = 32;
+
+const setup = JSON.parse(process.argv[2] ?? '{}') as SideSetup;
+const emulator = { name: setup.provider, endpoint: setup.endpoint, close: async () => {} };
+const contestant = await open(setup.provider === 'datastore' ? datastoreOn(emulator) : azureOn(emulator));
+let prepared: ContestName | undefined;
+
+process.once('disconnect', () => process.exit());
+process.on('message', (order: SideOrder) => {
+  carryOut(order).then(reply, (error: unknown) =>
+    reply({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  );
+});
+reply({ ready: true });
+
+function reply(message: SideReply): void {
+  process.send?.(message);
+}
+
+function open(bench: BenchProvider): Promise<Contestant> {
+  if (setup.side === 'theirs') return plainContestant(bench.baseline(), setup.dataset);
+  return ownContestant(bench.store(), bench.store({ cacheBytesMax: SMALL_CACHE_BYTES }), setup.dataset);
+}
+
+async function carryOut(order: SideOrder): Promise<SideReply> {
+  switch (order.kind) {
+    case 'fill':
+      await contestant.fill();
+      return { ready: true };
+    case 'warm up':
+      await warmUp(order.operations);
+      return { ready: true };
+    default:
+      return play(order);
+  }
+}
+
+async function play({ kind, contest, size }: Extract<SideOrder, { kind: 'turn' | 'parts' }>): Promise<SideReply> {
+  if (prepared !== contest) await contestant.prepare();
+  prepared = contest;
+  const turn = () => takeTurn(contestant.works[contest], size, MACHINE_CLOCKS);
+  if (kind === 'turn') return { turn: await turn() };
+  return { parts: await partsOf(async () => void (await turn())) };
+}
+
+/** Google's emulator, in Java, is several times slower for its first ten thousand operations. */
+async function warmUp(operations: number): Promise<void> {
+  await contestant.prepare();
+  for (const contest of ['put', 'get'] as const) {
+    let left = operations;
+    const caller = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        await contestant.works[contest]();
+      }
+    };
+    await Promise.all(Array.from({ length: WARM_UP_IN_FLIGHT }, caller));
+  }
+}
