@@ -32,16 +32,9 @@ function open(bench: BenchProvider): Promise<Contestant> {
 }
 
 async function carryOut(order: SideOrder): Promise<SideReply> {
-  switch (order.kind) {
-    case 'fill':
-      await contestant.fill();
-      return { ready: true };
-    case 'warm up':
-      await warmUp(order.operations);
-      return { ready: true };
-    default:
-      return play(order);
-  }
+  if ('contest' in order) return play(order);
+  await (order.kind === 'fill' ? contestant.fill() : warmUp(order.operations));
+  return { ready: true };
 }
 
 async function play({ kind, contest, size }: Extract<SideOrder, { kind: 'turn' | 'parts' }>): Promise<SideReply> {
