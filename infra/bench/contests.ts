@@ -13,7 +13,7 @@ export interface ContestOptions {
   readonly rounds: Rounds;
   /** Of every contest; 0: none, and some contests are run again at a distance of 10 ms. */
   readonly rttMs: number;
-  /** Puts, and as many gets, of each side before the first contest. */
+  /** Of each side before the first contest: so many puts and gets alone, and as many in company. */
   readonly warmUpOperations: number;
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;

@@ -57,9 +57,9 @@ const CALIBRATION = { records: 10_000, callers: [1, 8, 32, 256], containerBytes:
 /** Processor time of one turn of a calibration. */
 const PROCESSOR_MS = 60;
 const QUICK_PROCESSOR_MS = 20;
-/** Puts, and as many gets, of each side. */
-const WARM_UP_OPERATIONS = 2_500;
-const QUICK_WARM_UP_OPERATIONS = 600;
+/** Puts of each side, and as many gets, alone; and as many in company. */
+const WARM_UP_OPERATIONS = 1_500;
+const QUICK_WARM_UP_OPERATIONS = 400;
 
 interface Options {
   readonly turnMs: number;

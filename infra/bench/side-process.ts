@@ -33,7 +33,7 @@ export type SideReply =
 /** Takes one order at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
 export interface SideProcess extends OwnSide {
   fill(): Promise<void>;
-  /** So many puts, and as many gets. */
+  /** So many puts and gets alone, and as many in company. */
   warmUp(operations: number): Promise<void>;
   /** Ends the process. Idempotent. */
   close(): Promise<void>;

@@ -53,11 +53,13 @@ export interface Spent {
   readonly mainUs: number;
 }
 
+/** Where the samples say more than the processor gave, as on a busy machine, they are taken for shares of what it gave. */
 export function sharesIn(profile: Profiler.Profile, { allUs, mainUs }: Spent): Parts {
-  const us = sampledUs(profile);
-  const engine = Math.min(us.engine, mainUs) / allUs;
-  const other = (allUs - mainUs + Math.min(us.contest, mainUs - engine * allUs)) / allUs;
-  return { engine, driver: 1 - engine - other, other };
+  const sampled = sampledUs(profile);
+  const scale = Math.min(1, mainUs / (sampled.engine + sampled.driver + sampled.contest));
+  const engine = (sampled.engine * scale) / allUs;
+  const other = (allUs - mainUs + sampled.contest * scale) / allUs;
+  return { engine, driver: Math.max(0, 1 - engine - other), other };
 }
 
 function sampledUs({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Record<Party, number> {

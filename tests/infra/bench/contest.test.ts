@@ -146,8 +146,12 @@ test('what no frame tells of, sockets and timers, is the driver’s; garbage cou
 });
 
 test('samples that say more than the processor gave do not make more than all of it', () => {
-  const profile = profileOf({ name: '(root)', calls: [{ url: STORE, samples: 100 }] });
-  expect(sharesIn(profile, { allUs: 4_000, mainUs: 3_000 })).toEqual({ engine: 0.75, driver: 0, other: 0.25 });
+  const calls = [
+    { url: STORE, samples: 100 },
+    { url: DRIVER, samples: 50 },
+  ];
+  const parts = sharesIn(profileOf({ name: '(root)', calls }), { allUs: 4_000, mainUs: 3_000 });
+  expect(parts).toEqual({ engine: 0.5, driver: 0.25, other: 0.25 });
 });
 
 test('a process that is sampled tells parts that are all of it', async () => {
