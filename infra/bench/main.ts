@@ -51,7 +51,7 @@ goals are reached.`,
 const ROUNDS = 5;
 const TURN_MS = 700;
 const QUICK_ROUNDS = 3;
-const QUICK_TURN_MS = 120;
+const QUICK_TURN_MS = 100;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CALIBRATION = { records: 10_000, callers: [1, 8, 32, 256], containerBytes: [64 * 1_024, 256 * 1_024, undefined] };
 /** Processor time of one turn of a calibration. */
@@ -59,7 +59,7 @@ const PROCESSOR_MS = 60;
 const QUICK_PROCESSOR_MS = 20;
 /** Puts of each side, and as many gets, alone; and as many in company. */
 const WARM_UP_OPERATIONS = 1_500;
-const QUICK_WARM_UP_OPERATIONS = 400;
+const QUICK_WARM_UP_OPERATIONS = 250;
 
 interface Options {
   readonly turnMs: number;
