@@ -11,6 +11,8 @@ export interface FunctionConfig {
   readonly auth: AuthConfig;
   /** Default deadline of a request to `records`. */
   readonly timeoutMs: number;
+  /** Container size of all tables, in bytes; left out: the store's default. */
+  readonly containerBytesMax?: number;
 }
 
 /** A variable is missing or wrong; the message names it. */
@@ -41,11 +43,14 @@ const FUNCTION = z.object({
   STOWAGE_WRITE_KEYS: appKeys,
   STOWAGE_ADMIN_KEYS: appKeys,
   STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
+  // What both clouds' entities take.
+  STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
 });
 
 /**
  * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS` (one key, or two
- * with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000). Throws a ConfigError.
+ * with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000), `STOWAGE_CONTAINER_BYTES_MAX` (16,384 to 720,000; default
+ * the store's). Throws a ConfigError.
  */
 export function functionConfig(env: Environment): FunctionConfig {
   const given = parsedEnvironment(FUNCTION, env);
@@ -62,6 +67,9 @@ export function functionConfig(env: Environment): FunctionConfig {
   return {
     auth: given.STOWAGE_AUTH === 'none' ? { mode: 'none' } : { mode: 'keys', keys },
     timeoutMs: given.STOWAGE_TIMEOUT_MS,
+    ...(given.STOWAGE_CONTAINER_BYTES_MAX === undefined
+      ? {}
+      : { containerBytesMax: given.STOWAGE_CONTAINER_BYTES_MAX }),
   };
 }
 

@@ -1,6 +1,6 @@
 // From an evaluation to what is written: the pure part of a commit. A patch where it fits, a replace where dead chunks crowd the entity,
 // a split at 70 % of any budget.
-import type { Write } from '../contract/driver.ts';
+import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot } from '../format/page-table.ts';
@@ -38,14 +38,20 @@ export interface PlanInput extends SplitInput {
   readonly mustSplit: boolean;
 }
 
+/** What holds for all commits of a table's engine. */
+export interface CommitRules extends PageRules {
+  /** By these containers are split: the provider's, with the table's `containerBytesMax` for its largest entity. Only a lone record exceeds them. */
+  readonly splitLimits: DriverLimits;
+}
+
 /** What is to be written for an evaluation. Pure: no I/O, and the same input gives the same plan but for the ids drawn. */
-export function planCommit(input: PlanInput, rules: PageRules): Plan {
+export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
-  const { limits } = rules;
+  const { limits, splitLimits } = rules;
   const header = nextHeader(snapshot.header, evaluation, attempt);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
-  if (input.mustSplit || !fits(live, limits, SPLIT_SHARE)) {
+  if (input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE)) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     if (wouldShedMuch(input, header, rules)) return { kind: 'needs_merge' };
     const plan = planSplitIfPossible(input, rules);
@@ -69,14 +75,17 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
 }
 
 /** Undefined if the pages offer no split point, or if a node of the split would not fit: then layers are to be merged first. */
-function planSplitIfPossible(input: PlanInput, rules: PageRules): SplitPlan | undefined {
+function planSplitIfPossible(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
   const [only] = pages;
   if (pages.length === 1 && evaluation.layers.length === 0 && only !== undefined && only.records > 1)
     ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
-  const lows = chooseSplitPoints(layers, snapshot.header.low, nodeBudget(pages, rules.limits));
+  const budget = nodeBudget(pages, rules.splitLimits);
+  // In a layer a large record's page may reach over many others, each of which would become a node of its own.
+  if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
+  const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
   if (lows.length < 2) return undefined;
   const plan = planSplit(input, { layers, lows }, nextNumber, rules);
   const nodes = [...plan.inserts, plan.left];

@@ -37,6 +37,8 @@ describe('the environment of a function', () => {
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: `secret ${KEY}` }],
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: '@Microsoft.KeyVault(SecretUri=https://secret.vault)' }],
     ['STOWAGE_TIMEOUT_MS', { STOWAGE_TIMEOUT_MS: 'secret' }],
+    ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '16383' }],
+    ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '720001' }],
   ])('names %s when it is wrong, never its value', (name, env) => {
     expect(() => functionConfig(env)).toThrow(ConfigError);
     expect(() => functionConfig(env)).toThrow(name);
