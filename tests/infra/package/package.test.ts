@@ -56,6 +56,14 @@ describe('a package', () => {
       );
   });
 
+  test.each(['records', 'vacuum'])('of %s checks by the small form of zod, without its languages', async (name) => {
+    for (const { sourceMapFile } of packages.filter((one) => one.name === name)) {
+      const { sources } = JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] };
+      expect(sources.filter((source) => source.includes('zod/v4/mini'))).not.toEqual([]);
+      expect(sources.filter((source) => /zod\/v4\/(classic|locales)/.test(source))).toEqual([]);
+    }
+  });
+
   test('for Google locks every dependency that the platform installs, in the version that is installed here', async () => {
     const dir = folderOf(packages, 'gcp', 'records');
     const lock = JSON.parse(await readFile(path.join(dir, 'package-lock.json'), 'utf8')) as {
