@@ -67,7 +67,9 @@ export class Session {
   }
 
   get state(): SessionState {
-    return this.#state;
+    // Node knows of an end before it tells: the streams hear of it first.
+    const isGone = this.#http2.closed || this.#http2.destroyed;
+    return this.#state === 'open' && isGone ? 'leaving' : this.#state;
   }
 
   /** Why it failed before it had carried a call: then the next connection would hardly do better. */
@@ -76,7 +78,7 @@ export class Session {
   }
 
   get hasRoom(): boolean {
-    return this.#state === 'open' && this.#calls.size < this.#streamsMax;
+    return this.state === 'open' && this.#calls.size < this.#streamsMax;
   }
 
   /** Sends a call, for which there has to be room. */
