@@ -60,7 +60,7 @@ function channelTo({ projectId, databaseId = '', auth, endpoint }: ClientOptions
     'content-type': 'application/grpc',
     'user-agent': USER_AGENT,
     // By it Google finds the region of the database: https://google.aip.dev/client-libraries/4222
-    'x-goog-request-params': new URLSearchParams({ project_id: projectId, database_id: databaseId }).toString(),
+    'x-goog-request-params': `project_id=${encodeURIComponent(projectId)}&database_id=${encodeURIComponent(databaseId)}`,
   };
   if (address.protocol === 'http:') return new Channel({ address, headers });
   if (auth !== undefined) return new Channel({ address, headers, auth });

@@ -1,5 +1,5 @@
 // One HTTP/2 connection, from its opening to its end, and the calls on it.
-import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2, constants, type OutgoingHttpHeaders } from 'node:http2';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Call } from './call.ts';
@@ -84,12 +84,12 @@ export class Session {
   /** Sends a call, for which there has to be room. */
   send(call: Call, headers: OutgoingHttpHeaders, nowMs: number): void {
     if (this.#calls.size === 0) this.#heardMs = nowMs;
-    this.#hasCarried = true;
     const stream = this.#http2.request(headers, WITH_MESSAGE);
+    this.#hasCarried = true;
     if (this.#calls.size === 0) this.#socket.ref();
     this.#calls.add(call);
     const heard = () => (this.#heardMs = performance.now());
-    call.send(stream, nowMs, { heard, closed: () => this.#closed(call) });
+    call.send(stream, nowMs, { heard, closed: () => this.#closed(call, stream.rstCode) });
   }
 
   /** A call has ended at its deadline. If nothing else came since it was sent, there may be no path any more. */
@@ -169,9 +169,10 @@ export class Session {
     else this.#changed(this);
   }
 
-  #closed(call: Call): void {
+  #closed(call: Call, http2Code: number): void {
     this.#calls.delete(call);
-    if (this.#state === 'leaving') return this.#leave();
+    // Streams that a GOAWAY does not count are refused before the GOAWAY itself is told of, and so would be all others until then.
+    if (this.#state === 'leaving' || http2Code === constants.NGHTTP2_REFUSED_STREAM) return this.#leave();
     if (this.#calls.size === 0) this.#heardMs = performance.now();
     this.#changed(this);
     this.#letGo();
