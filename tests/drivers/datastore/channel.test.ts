@@ -13,6 +13,7 @@ import {
   goaway,
   message,
   reply,
+  room,
   statusOnly,
 } from './frames.ts';
 
@@ -129,6 +130,20 @@ describe('connections', () => {
     await expect(calling).rejects.toMatchObject({ code: 14, isVerdict: false });
   });
 
+  test('where no further one can be opened, calls wait for those that there are, and few are tried', async () => {
+    const held: Asked[] = [];
+    const server = await serve((asked) => held.push(asked), { streamsMax: 1, connectionsMax: 1 });
+    const channel = channelTo(server.address);
+    const calls = Array.from({ length: 5 }, (_, index) => call(channel, `${index}`));
+    await expect.poll(() => server.dropped()).toBe(1);
+    for (let index = 0; index < 5; index += 1) {
+      await expect.poll(() => held.length).toBe(index + 1);
+      echo(held[index]!);
+    }
+    expect(await Promise.all(calls)).toEqual(['0', '1', '2', '3', '4']);
+    expect(server.dropped()).toBeLessThanOrEqual(3);
+  });
+
   test('a large request and a large reply pass', async () => {
     const server = createServer();
     server.on('stream', (stream: ServerHttp2Stream) => {
@@ -241,6 +256,25 @@ describe('a path that is dead', () => {
     expect(await calling).toBe('a');
   });
 
+  test('is not one on which anything comes: the answer to a ping may wait behind a large request', async () => {
+    stopTime();
+    let held: Asked | undefined;
+    const server = await serve((asked) => {
+      asked.connection.answersPings = false;
+      held = asked;
+    });
+    const calling = call(channelTo(server.address), 'a');
+    await vi.waitFor(() => expect(held).toBeDefined());
+    for (let second = 0; second < 30; second += 1) {
+      held!.connection.socket.write(room(1));
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(held!.connection.pings).toBe(1);
+    echo(held!);
+    expect(await calling).toBe('a');
+  });
+
   test('is not asked after while nothing is under way', async () => {
     stopTime();
     const server = await serve(echo);
@@ -251,21 +285,21 @@ describe('a path that is dead', () => {
   });
 });
 
-describe('tokens', () => {
-  /** Gives a fresh token to whoever asks. */
-  function authOf(tokens: () => string | Promise<string>) {
-    let asked = 0;
-    const auth = {
-      getClient: async () => ({
-        getRequestHeaders: async () => {
-          asked += 1;
-          return new Headers({ authorization: `Bearer ${await tokens()}`, 'x-goog-user-project': 'payer' });
-        },
-      }),
-    };
-    return { auth, asked: () => asked };
-  }
+/** Gives a fresh token to whoever asks. */
+function authOf(tokens: () => string | Promise<string>) {
+  let asked = 0;
+  const auth = {
+    getClient: async () => ({
+      getRequestHeaders: async () => {
+        asked += 1;
+        return new Headers({ authorization: `Bearer ${await tokens()}`, 'x-goog-user-project': 'payer' });
+      },
+    }),
+  };
+  return { auth, asked: () => asked };
+}
 
+describe('tokens', () => {
   test('go with every call, and are asked for once, then again after a minute', async () => {
     const { address, seen } = await headersServer();
     let token = 'first';

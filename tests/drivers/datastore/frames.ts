@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-export const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6, GOAWAY: 7 } as const;
+export const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6, GOAWAY: 7, WINDOW_UPDATE: 8 } as const;
 const ACK = 1;
 const END_STREAM = 1;
 const END_HEADERS = 4;
@@ -33,19 +33,23 @@ export interface FrameServer {
   readonly connections: readonly Connection[];
   /** Messages of all requests that came whole, in hexadecimal. */
   readonly messages: readonly string[];
+  /** Connections that were closed at once. */
+  readonly dropped: () => number;
   close(): void;
 }
 
 export interface FrameServerOptions {
   /** SETTINGS_MAX_CONCURRENT_STREAMS. Default: not said. */
   readonly streamsMax?: number;
+  /** Further connections are closed at once. Default: none are. */
+  readonly connectionsMax?: number;
   /** False: connections are taken, and nothing is said. Default true. */
   readonly greets?: boolean;
 }
 
 export async function frameServer(
   answer: (asked: Asked) => void,
-  { streamsMax, greets = true }: FrameServerOptions = {},
+  { streamsMax, connectionsMax, greets = true }: FrameServerOptions = {},
 ): Promise<FrameServer> {
   const connections: Connection[] = [];
   const messages: string[] = [];
@@ -61,6 +65,9 @@ export async function frameServer(
       answer(asked);
     });
   });
+  let dropped = 0;
+  if (connectionsMax !== undefined) server.maxConnections = connectionsMax;
+  server.on('drop', () => (dropped += 1));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -68,7 +75,7 @@ export async function frameServer(
     server.close();
     for (const { socket } of connections) socket.destroy();
   };
-  return { address, connections, messages, close };
+  return { address, connections, messages, dropped: () => dropped, close };
 }
 
 /** Takes what the client says apart, as far as tests want to know. */
@@ -163,6 +170,13 @@ export function reset(stream: number, code: number): Buffer {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(code);
   return frame(TYPE.RST_STREAM, 0, stream, payload);
+}
+
+/** Room to send so many more bytes on the connection. */
+export function room(bytes: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(bytes);
+  return frame(TYPE.WINDOW_UPDATE, 0, 0, payload);
 }
 
 export function goaway(lastStream: number, code = 0): Buffer {

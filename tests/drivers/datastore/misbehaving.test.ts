@@ -6,6 +6,7 @@ import { insert, part } from '../../conformance/harness.ts';
 import { entityId } from '../../support/ids.ts';
 import {
   type Asked,
+  type Connection,
   data,
   frame,
   type FrameServer,
@@ -48,15 +49,22 @@ function driverAt({ address }: FrameServer) {
 }
 
 /** A driver whose service gives this to every request but the healing ones, which it answers as it should. */
-async function answered(bytesFor: (asked: Asked) => Uint8Array, { then }: { then?: (asked: Asked) => void } = {}) {
+async function answered(bytesFor: (asked: Asked) => Uint8Array, { after }: { after?: (asked: Asked) => void } = {}) {
   let isHealed = false;
   const server = await serve((asked) => {
     const { connection, stream } = asked;
     connection.socket.write(isHealed ? reply(stream, COMMITTED) : bytesFor(asked));
-    if (!isHealed) then?.(asked);
+    if (!isHealed) after?.(asked);
   });
   const driver = driverAt(server);
   return { server, driver, heal: () => (isHealed = true) };
+}
+
+async function drip({ socket }: Connection, bytes: Buffer, pieceBytes: number): Promise<void> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    socket.write(bytes.subarray(at, at + pieceBytes));
+    await new Promise(setImmediate);
+  }
 }
 
 type Answered = Awaited<ReturnType<typeof answered>>;
@@ -79,13 +87,7 @@ async function expectUnknown(
 
 test('a reply is understood whether it comes at once or byte by byte', async () => {
   for (const pieceBytes of [1_000, 1]) {
-    const server = await serve(async ({ connection, stream }) => {
-      const bytes = reply(stream, COMMITTED);
-      for (let at = 0; at < bytes.length; at += pieceBytes) {
-        connection.socket.write(bytes.subarray(at, at + pieceBytes));
-        await new Promise(setImmediate);
-      }
-    });
+    const server = await serve(({ connection, stream }) => void drip(connection, reply(stream, COMMITTED), pieceBytes));
     expect(await driverAt(server).write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
   }
 });
@@ -97,7 +99,7 @@ describe('a connection that ends within a reply', () => {
     for (let sent = 0; sent < whole; sent += 1) {
       const broken = await answered(({ stream }) => reply(stream, COMMITTED).subarray(0, sent), {
         // Once what was written has left.
-        then: ({ connection }) => setImmediate(() => connection.socket[way]()),
+        after: ({ connection }) => setImmediate(() => connection.socket[way]()),
       });
       await expectUnknown(broken);
       await broken.driver.close();
@@ -120,9 +122,11 @@ describe('a stream that is reset', () => {
   });
 
   test.each([0, 2, 7, 8])('with code %i after the message, and before its status', async (code) => {
-    const unfinished = (stream: number) =>
-      Buffer.concat([headers(stream, RESPONSE_HEADERS), data(stream, message(COMMITTED))]);
-    await expectUnknown(await answered(({ stream }) => Buffer.concat([unfinished(stream), reset(stream, code)])));
+    await expectUnknown(
+      await answered(({ stream }) =>
+        Buffer.concat([headers(stream, RESPONSE_HEADERS), data(stream, message(COMMITTED)), reset(stream, code)]),
+      ),
+    );
   });
 
   test('after its status changes nothing about that', async () => {
@@ -166,7 +170,8 @@ describe('GOAWAY', () => {
     });
     const driver = driverAt(server);
     const outcomes = await Promise.all(Array.from({ length: 3 }, () => driver.write([WRITE], PATIENT)));
-    expect(outcomes.map(([outcome]) => outcome?.kind).toSorted()).toEqual(['unknown', 'unknown', 'written']);
+    expect(outcomes.filter(([outcome]) => outcome?.kind === 'written')).toHaveLength(1);
+    expect(outcomes.filter(([outcome]) => outcome?.kind === 'unknown')).toHaveLength(2);
     expect(server.messages).toHaveLength(3);
   });
 
@@ -269,10 +274,16 @@ describe('a status', () => {
   });
 });
 
-describe('a reply', () => {
-  const inTrailers = (stream: number, bytes: Buffer, fields: Readonly<Record<string, string>> = OK_TRAILERS) =>
-    Buffer.concat([headers(stream, RESPONSE_HEADERS), data(stream, bytes), headers(stream, fields, { isEnd: true })]);
+/** A reply of these bytes, and what follows them. */
+function inTrailers(stream: number, bytes: Buffer, fields: Readonly<Record<string, string>> = OK_TRAILERS): Buffer {
+  return Buffer.concat([
+    headers(stream, RESPONSE_HEADERS),
+    data(stream, bytes),
+    headers(stream, fields, { isEnd: true }),
+  ]);
+}
 
+describe('a reply', () => {
   test.each([
     [
       'that is a page',

@@ -72,9 +72,10 @@ async function service() {
   return { port: await listen(server), seen };
 }
 
+const headers = new Headers({ authorization: 'Bearer secret' });
+const auth = { getClient: async () => ({ getRequestHeaders: async () => headers }) } as unknown as GoogleAuth;
+
 function driverAt(host: string, port: number) {
-  const getRequestHeaders = async () => new Headers({ authorization: 'Bearer secret' });
-  const auth = { getClient: async () => ({ getRequestHeaders }) } as unknown as GoogleAuth;
   const endpoint = `https://${host}:${port}`;
   const driver = datastoreDriver({ projectId: 'a b', databaseId: 'd&e', endpoint, auth });
   open.add(driver);

@@ -10,6 +10,9 @@ import { type Auth, Tokens } from './tokens.ts';
 /** Connections that take calls. A further one is opened when all are full; calls beyond wait, each to its own deadline. */
 const SESSIONS_MAX = 4;
 
+/** If one could not be opened, the next one beside others is tried after this long. */
+const REOPEN_MS = 1_000;
+
 /** With calls under way, connections are looked after so often at least. */
 const CHECK_MS = 2_000;
 
@@ -33,6 +36,8 @@ export class Channel {
   /** Those of the calls that have not been sent, in their order. */
   readonly #waiting = new Set<Call>();
   readonly #sessions = new Set<Session>();
+  /** Before this no further connection is opened beside others. */
+  #reopenMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #wakeMs = Infinity;
   #isClosed = false;
@@ -130,25 +135,34 @@ export class Channel {
 
   /** The first with room: later ones are there for what the first cannot take, and idle away when it can. */
   #sessionWithRoom(nowMs: number): Session | undefined {
-    for (const session of this.#sessions) session.refresh(nowMs);
-    const sessions = [...this.#sessions];
-    const withRoom = sessions.find((session) => session.hasRoom);
-    const usable = sessions.filter(({ state }) => state === 'opening' || state === 'open');
-    const isFull = usable.length < SESSIONS_MAX && usable.every(({ state }) => state === 'open');
-    if (withRoom === undefined && isFull) this.#open(nowMs);
-    return withRoom;
+    for (const session of this.#sessions) {
+      session.refresh(nowMs);
+      if (session.hasRoom) return session;
+    }
+    if (this.#mayOpen(nowMs))
+      this.#sessions.add(new Session(this.#address, nowMs, (session) => this.#changed(session)));
+    return undefined;
   }
 
-  #open(nowMs: number): void {
-    this.#sessions.add(new Session(this.#address, nowMs, (session) => this.#changed(session)));
+  /** One connection is opened at a time. */
+  #mayOpen(nowMs: number): boolean {
+    const states = [...this.#sessions].map(({ state }) => state);
+    const openCount = states.filter((state) => state === 'open').length;
+    return !states.includes('opening') && openCount < SESSIONS_MAX && (openCount === 0 || nowMs >= this.#reopenMs);
   }
 
   #changed(session: Session): void {
     if (session.state === 'ended') this.#sessions.delete(session);
-    const isAlone = [...this.#sessions].every(({ state }) => state !== 'open');
-    // No endless dialling: whoever waits would wait for the same again.
-    if (session.failure !== undefined && isAlone) for (const call of this.#waiting) call.end(session.failure);
+    const { failure } = session;
+    if (failure !== undefined) this.#failed(failure);
     if (!this.#isClosed) this.#dispatch(performance.now());
+  }
+
+  /** No endless dialling: who waits for nothing but a connection hears that there is none, others wait for those that there are. */
+  #failed(failure: StatusError): void {
+    this.#reopenMs = performance.now() + REOPEN_MS;
+    if ([...this.#sessions].some(({ state }) => state === 'open')) return;
+    for (const call of this.#waiting) call.end(failure);
   }
 
   /** One timer for all: most calls end long before their deadlines. */
@@ -161,6 +175,7 @@ export class Channel {
   }
 
   #wake(): void {
+    this.#timer = undefined;
     this.#wakeMs = Infinity;
     const nowMs = performance.now();
     let nextMs = Infinity;

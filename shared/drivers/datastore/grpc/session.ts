@@ -46,6 +46,7 @@ export class Session {
   /** When something came last, or the first of the calls under way began. */
   #heardMs: number;
   #pingMs = -Infinity;
+  #pingBytesRead = 0;
 
   /** `changed`: its state is another, or a stream came free. Not called before the constructor has returned. */
   constructor(address: URL, nowMs: number, changed: (session: Session) => void) {
@@ -117,10 +118,17 @@ export class Session {
     if (this.#state === 'opening')
       return this.#expire(nowMs, this.#openedMs + CONNECT_TIMEOUT_MS, 'it did not open in time');
     if (this.#calls.size === 0 || this.#http2.destroyed) return Infinity;
-    if (this.#pingMs >= this.#heardMs)
-      return this.#expire(nowMs, this.#pingMs + PING_TIMEOUT_MS, 'it did not answer a ping');
+    if (this.#pingMs >= this.#heardMs) return this.#checkPing(nowMs);
     const dueMs = Math.max(this.#heardMs + SILENCE_MS, this.#pingMs + PING_INTERVAL_MS);
     return nowMs < dueMs ? dueMs : this.#ping(nowMs);
+  }
+
+  /** The answer may wait behind a large request that is still being sent: then something else comes, if only room for more of it. */
+  #checkPing(nowMs: number): number {
+    if (this.#socket.bytesRead === this.#pingBytesRead)
+      return this.#expire(nowMs, this.#pingMs + PING_TIMEOUT_MS, 'it did not answer a ping');
+    this.#heardMs = nowMs;
+    return this.check(nowMs);
   }
 
   #expire(nowMs: number, dueMs: number, why: string): number {
@@ -131,6 +139,7 @@ export class Session {
 
   #ping(nowMs: number): number {
     this.#pingMs = nowMs;
+    this.#pingBytesRead = this.#socket.bytesRead;
     this.#http2.ping((error) => {
       if (error === null) this.#heardMs = performance.now();
     });
