@@ -369,7 +369,7 @@ describe('tokens', () => {
   });
 });
 
-describe('nothing is sent twice', () => {
+describe('rule 2: nothing is sent twice', () => {
   let seed: number;
   beforeEach(() => {
     seed = 20_261_122;

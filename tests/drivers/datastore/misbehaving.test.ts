@@ -156,7 +156,7 @@ describe('GOAWAY', () => {
     }
   });
 
-  test('that does not count a stream ends it, and it is not sent again', async () => {
+  test('rule 2: that does not count a stream ends it, and it is not sent again', async () => {
     await expectUnknown(await answered(({ stream }) => goaway(stream - 1)));
   });
 

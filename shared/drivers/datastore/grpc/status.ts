@@ -1,12 +1,11 @@
 // How a gRPC call can end (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), and what a call that ended without a status is given.
 import { constants } from 'node:http2';
 
+/** Those that this driver tells apart, or gives. */
 export const CODE = {
-  OK: 0,
   CANCELLED: 1,
   UNKNOWN: 2,
   INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
   PERMISSION_DENIED: 7,
