@@ -1,7 +1,9 @@
 // The transport below the Datastore driver: connections, streams, deadlines, pings, tokens. Time is made to pass; the network is real.
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
@@ -128,6 +130,20 @@ describe('connections', () => {
     await vi.waitFor(() => expect(server.connections).toHaveLength(1));
     await vi.advanceTimersByTimeAsync(10_000);
     await expect(calling).rejects.toMatchObject({ code: 14, isVerdict: false });
+  });
+
+  test('one without calls keeps no process alive', async () => {
+    const server = await serve(echo);
+    const module = new URL('../../../shared/drivers/datastore/grpc/channel.ts', import.meta.url).href;
+    const code = `
+      const { Channel } = await import('${module}');
+      const channel = new Channel({ address: new URL('${server.address}'), headers: { 'content-type': 'application/grpc' } });
+      const reply = await channel.unary({ path: '${PATH}', message: Buffer.from([0, 0, 0, 0, 1, 65]), timeoutMs: 600_000 });
+      console.log(String(reply));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], {
+      timeout: 20_000,
+    });
+    expect(stdout).toBe('A\n');
   });
 
   test('where no further one can be opened, calls wait for those that there are, and few are tried', async () => {

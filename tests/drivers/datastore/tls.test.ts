@@ -119,21 +119,21 @@ describe.skipIf(pair === undefined)('over TLS', () => {
     await expectNothingSent(driverAt('127.0.0.1', port), seen);
   });
 
-  test.each([['http/1.1'], undefined])(
-    'one that does not agree on HTTP/2 is told nothing (%s)',
-    async (ALPNProtocols) => {
-      setDefaultCACertificates([...trusted, pair!.cert]);
-      const heard: Buffer[] = [];
-      const server = createTlsServer(
-        { ...pair, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) },
-        (socket) => {
-          socket.on('data', (bytes) => heard.push(bytes)).on('error', () => {});
-        },
-      );
-      server.on('tlsClientError', () => {});
-      const port = await listen(server);
-      await expectNothingSent(driverAt('localhost', port), []);
-      expect(Buffer.concat(heard).toString('latin1')).not.toContain('secret');
-    },
-  );
+  test.each([
+    [['http/1.1'], 'no application protocol'],
+    [undefined, 'does not speak HTTP/2'],
+  ])('one that does not agree on HTTP/2 is told nothing (%s)', async (ALPNProtocols, why) => {
+    setDefaultCACertificates([...trusted, pair!.cert]);
+    const heard: Buffer[] = [];
+    const server = createTlsServer({ ...pair, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) }, (socket) => {
+      socket.on('data', (bytes) => heard.push(bytes)).on('error', () => {});
+    });
+    server.on('tlsClientError', () => {});
+    const port = await listen(server);
+    const driver = driverAt('localhost', port);
+    await expectNothingSent(driver, []);
+    const [outcome] = await driver.write([WRITE], CALL);
+    expect(String((outcome as { cause?: unknown }).cause)).toContain(why);
+    expect(Buffer.concat(heard).toString('latin1')).not.toContain('secret');
+  });
 });
