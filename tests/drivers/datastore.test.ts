@@ -140,15 +140,21 @@ test('a listing goes on after a page that the service cut short', async () => {
   expect(await listAll(driver, '', 100)).toEqual(['a', 'b', 'c']);
 });
 
-test('deferred keys are asked for again', async () => {
+test('deferred keys are asked for again, in their partition', async () => {
+  const asked: Key[] = [];
   const driver = scripted({
-    lookup: async (keys) => ({ found: keys.slice(0, 1).map(found), deferred: keys.slice(1) }),
+    lookup: async (keys) => {
+      asked.push(...keys);
+      return { found: keys.slice(0, 1).map(found), deferred: keys.slice(1).map(({ path }) => ({ path })) };
+    },
   });
   const answers = await driver.read(
     ['a', 'b', 'c'].map((id) => ({ id: entityId(id), parts: 'all' })),
     CALL,
   );
   expect(answers.map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
+  expect(asked).toHaveLength(6);
+  for (const { partitionId } of asked) expect(partitionId).toMatchObject({ projectId: 'p', namespaceId: '' });
 });
 
 test('a server that defers every key is unavailable, not absence', async () => {

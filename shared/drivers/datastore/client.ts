@@ -11,7 +11,7 @@ export interface ClientOptions {
   readonly projectId: string;
   /** Default: the project's default database. */
   readonly databaseId?: string;
-  /** Credentials, for the service itself and for `https:` endpoints. */
+  /** Credentials, for the service itself and for `https:` endpoints, with the scope `https://www.googleapis.com/auth/datastore`. */
   readonly auth?: GoogleAuth;
   /** An emulator (`http://host:port`, no credentials) or another address of the service (`https://host`). */
   readonly endpoint?: string;

@@ -1,9 +1,11 @@
 // The transport below the Datastore driver: connections, streams, deadlines, pings, tokens. Time is made to pass; the network is real.
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
+import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
@@ -334,6 +336,20 @@ describe('tokens', () => {
       'Bearer second',
     ]);
     expect(seen[0]).toMatchObject({ 'x-goog-user-project': 'payer' });
+  });
+
+  test('come from Google’s library, which signs them itself for a service account without scopes', async () => {
+    const { address, seen } = await headersServer();
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const auth = new GoogleAuth({ authClient: new JWT({ email: 'me@example.org', key }) });
+    await call(channelTo(address, auth), 'a');
+    const [, payload] = seen[0]!.authorization!.split('.');
+    expect(seen[0]!.authorization).toMatch(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(JSON.parse(Buffer.from(payload!, 'base64url').toString())).toMatchObject({
+      iss: 'me@example.org',
+      aud: `${address}/`,
+    });
   });
 
   test('that the service does not accept any more are asked for again by the next call, and the refused one is not resent', async () => {

@@ -305,6 +305,7 @@ describe('replies', () => {
     ['a group', [0x13]],
     ['field 0', [0x02, 0]],
     ['a number without an end', Array.from({ length: 11 }, () => 0xff)],
+    ['a property that ends before its length', [0x0a, 10, 0x0a, 8, 0x1a, 6, 0x12, 4, 0x92, 1, 9, 7]],
     ['a length beyond the end', [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]],
   ])('%s is an error', (_, bytes) => {
     expect(() => readLookupResponse(Buffer.from(bytes))).toThrow('no message of the Datastore API');

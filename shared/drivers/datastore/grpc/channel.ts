@@ -46,7 +46,7 @@ export class Channel {
   constructor({ address, headers, auth }: ChannelOptions) {
     this.#address = address;
     this.#headers = headers;
-    this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.origin);
+    this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href);
   }
 
   /**

@@ -18,7 +18,7 @@ export class Tokens {
   #fetchedMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  /** `url`: of the service. */
+  /** `url`: of the service, with a slash at its end, as tokens that a service account signs itself have to name it. */
   constructor(auth: Auth, url: string) {
     this.#auth = auth;
     this.#url = url;
