@@ -192,11 +192,11 @@ async function list(
   page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
 ): Promise<ListPage> {
   const { prefix, cursor, count, timeoutMs } = page;
-  const bounds = { from: keyOf(space, prefix as EntityId), before: keyOf(space, (prefix + AFTER_ALL_IDS) as EntityId) };
+  const bound = (name: string) => keyOf(space, name as EntityId);
   const query = {
     kind: space.kind,
     limit: count,
-    ...(prefix === '' ? {} : bounds),
+    ...(prefix === '' ? {} : { range: [bound(prefix), bound(prefix + AFTER_ALL_IDS)] as const }),
     ...(cursor === undefined ? {} : { startCursor: Buffer.from(cursor, 'base64') }),
   };
   const { keys, moreResults, endCursor } = await calls

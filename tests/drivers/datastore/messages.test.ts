@@ -120,8 +120,7 @@ describe('requests', () => {
   test('a query for keys', () => {
     const query = {
       kind: 'Container',
-      from: key('a'),
-      before: key('b'),
+      range: [key('a'), key('b')] as const,
       startCursor: Buffer.from('after'),
       limit: 300,
     };

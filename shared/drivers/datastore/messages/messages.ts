@@ -57,10 +57,8 @@ export interface CommitRequest {
 /** Keys of one kind in their order. */
 export interface KeysQuery {
   readonly kind: string;
-  /** Keys from this one on. */
-  readonly from?: Key;
-  /** Keys before this one. */
-  readonly before?: Key;
+  /** From the first of these keys to before the second. Default: all. */
+  readonly range?: readonly [from: Key, before: Key];
   /** Where an earlier reply ended. */
   readonly startCursor?: Uint8Array;
   readonly limit: number;

@@ -54,7 +54,7 @@ export function framedRunQuery({ partitionId, query }: RunQueryRequest): Buffer 
   writeInt32Value(writer, 12, query.limit);
   if (query.startCursor !== undefined) writer.bytes(7, query.startCursor);
   writeOrder(writer, 5);
-  writeRange(writer, 4, query.from, query.before);
+  if (query.range !== undefined) writeRange(writer, 4, query.range);
   writeNamed(writer, 3, 1, query.kind);
   writeProjection(writer, 2);
   writer.message(3, end);
@@ -164,12 +164,11 @@ function writeOrder(writer: MessageWriter, field: number): void {
   writer.message(field, end);
 }
 
-/** Filter of keys, composed of both bounds; without bounds there is none. */
-function writeRange(writer: MessageWriter, field: number, from: Key | undefined, before: Key | undefined): void {
-  if (from === undefined && before === undefined) return;
+/** Filter with a CompositeFilter of two bounds. */
+function writeRange(writer: MessageWriter, field: number, [from, before]: readonly [Key, Key]): void {
   const end = writer.written;
-  if (before !== undefined) writeBound(writer, 2, LESS_THAN, before);
-  if (from !== undefined) writeBound(writer, 2, GREATER_THAN_OR_EQUAL, from);
+  writeBound(writer, 2, LESS_THAN, before);
+  writeBound(writer, 2, GREATER_THAN_OR_EQUAL, from);
   writer.number(1, AND);
   writer.message(1, end);
   writer.message(field, end);
