@@ -1,5 +1,5 @@
 // Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
-import { GoogleAuth } from 'google-gax';
+import { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';

@@ -49,6 +49,15 @@ describe('a package', () => {
     },
   );
 
+  test.each(['records', 'vacuum'])(
+    'of %s leaves Google’s client to the comparison: it would be half of the bundle',
+    async (name) => {
+      const code = await readFile(path.join(folderOf(packages, 'gcp', name), 'lib/main.js'), 'utf8');
+      expect(code).toContain('google-auth-library');
+      expect(code).not.toMatch(/google-gax|grpc-js|protobufjs/);
+    },
+  );
+
   test('of records carries nothing of the comparison', async () => {
     for (const cloud of ['gcp', 'azure'] as const)
       expect(await readFile(path.join(folderOf(packages, cloud, 'records'), 'lib/main.js'), 'utf8')).not.toContain(
