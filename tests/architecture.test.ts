@@ -79,7 +79,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/store/store.ts', 'p-limit'],
   ['shared/store'],
   ['shared/drivers/datastore', CONTRACT, 'node:', ...DATASTORE_SDK],
-  ['shared/drivers/azure-tables', CONTRACT, 'node:', ...AZURE_SDK],
   ['shared/drivers', CONTRACT, 'node:'],
   ['shared/compare/baseline/datastore.ts', ...DATASTORE_SDK],
   ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],

@@ -107,14 +107,13 @@ describe('the packed library', () => {
     expect(await run(process.execPath, [tsc, ...options], projectDir())).toBe('');
   });
 
-  test('brings neither cloud’s SDK, and says so where one is asked for', async () => {
+  test('brings neither cloud’s SDK: Azure’s driver needs none, Datastore’s says what is missing', async () => {
     const installed = await readdir(path.join(projectDir(), 'node_modules'));
     expect(installed).not.toContain('@google-cloud');
     expect(installed).not.toContain('@azure');
-    for (const driver of ['datastore', 'azure-tables']) {
-      const failed = run(process.execPath, ['-e', `import('stowage/${driver}')`], projectDir());
-      await expect(failed).rejects.toThrow(/Cannot find package '(@google-cloud\/datastore|google-gax|@azure\/)/);
-    }
+    await run(process.execPath, ['-e', `import('stowage/azure-tables')`], projectDir());
+    const failed = run(process.execPath, ['-e', `import('stowage/datastore')`], projectDir());
+    await expect(failed).rejects.toThrow(/Cannot find package '(@google-cloud\/datastore|google-gax)/);
   });
 
   test('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
