@@ -9,11 +9,11 @@ import { AzureNamedKeyCredential, AzureSASCredential, generateAccountSas } from 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import { authorizeWith } from '../../shared/drivers/azure-tables/authorization.ts';
+import { authorizeWith, type Credential } from '../../shared/drivers/azure-tables/authorization.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
 import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/token.ts';
-import type { Driver } from '../../shared/store/contract/driver.ts';
+import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
 import {
   CALL,
   idsOfOneLane,
@@ -163,19 +163,19 @@ describe('tokens', () => {
   });
 });
 
-describe('a token credential', () => {
-  /** A driver with this credential; it may go over http: here, which the factory would refuse. */
-  async function served(credential: TokenSource, answer: (request: RawRequest) => string) {
-    const server = await rawServer((request) => void request.socket.write(answer(request)));
-    const endpoint = `http://127.0.0.1:${server.port}`;
-    const driver = driverOn(tableCalls({ endpoint, tableName: 'table', credential }), false);
-    open.add(driver).add(server);
-    return { driver, server };
-  }
+/** A driver with this credential; it may go over http: here, which the factory would refuse. */
+async function servedWith(credential: TokenSource, answer: (request: RawRequest) => string) {
+  const server = await rawServer((request) => void request.socket.write(answer(request)));
+  const endpoint = `http://127.0.0.1:${server.port}`;
+  const driver = driverOn(tableCalls({ endpoint, tableName: 'table', credential }), false);
+  open.add(driver).add(server);
+  return { driver, server };
+}
 
+describe('a token credential', () => {
   test('whose token is refused midway is asked for another: the write was not carried out, and is with that', async () => {
     let valid = 't1';
-    const { driver, server } = await served(numbered(3_600_000), ({ headers }) =>
+    const { driver, server } = await servedWith(numbered(3_600_000), ({ headers }) =>
       headers['authorization'] === `Bearer ${valid}` ? TAKEN : DENIED,
     );
     expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
@@ -186,7 +186,7 @@ describe('a token credential', () => {
   });
 
   test('whose tokens are all refused: a write is refused, a read says so, after two requests each', async () => {
-    const { driver, server } = await served(numbered(3_600_000), () => DENIED);
+    const { driver, server } = await servedWith(numbered(3_600_000), () => DENIED);
     expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
     expect(server.requests).toHaveLength(2);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
@@ -208,7 +208,7 @@ describe('a token credential', () => {
     ],
   ])('that %s: nothing is sent, a write is unknown, a read unavailable, and it is asked again', async (_, fail) => {
     const source = numbered(3_600_000);
-    const { driver, server } = await served(source, () => TAKEN);
+    const { driver, server } = await servedWith(source, () => TAKEN);
     source.getToken.mockImplementationOnce(fail).mockImplementationOnce(fail);
     expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
@@ -218,7 +218,7 @@ describe('a token credential', () => {
 
   test('that answers after the deadline: the write is not sent any more', async () => {
     const { promise, resolve } = Promise.withResolvers<{ token: string; expiresOnTimestamp: number }>();
-    const { driver, server } = await served({ getToken: () => promise }, () => TAKEN);
+    const { driver, server } = await servedWith({ getToken: () => promise }, () => TAKEN);
     expect(await driver.write([WRITE], QUICK)).toMatchObject([{ kind: 'unknown' }]);
     resolve({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 });
     expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
@@ -273,8 +273,46 @@ describe('TLS', () => {
   });
 });
 
+const ACCOUNT = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
+
+function signature(): string {
+  const permissions = { query: true, add: true, write: true, update: true, delete: true, list: true };
+  return generateAccountSas(ACCOUNT, {
+    permissions,
+    services: { table: true },
+    resourceTypes: 'sco',
+    expiresOn: new Date(Date.now() + 3_600_000),
+  });
+}
+
+/** Azurite looks at a token's claims, not at who signed it. */
+function tokenFor(audience: string): TokenSource {
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { aud: audience, iss: 'https://sts.windows.net/tenant/', iat: now, nbf: now, exp: now + 3_600 };
+  const token = [{ alg: 'none' }, claims, {}]
+    .map((each) => Buffer.from(JSON.stringify(each)).toString('base64url'))
+    .join('.');
+  return { getToken: async () => ({ token, expiresOnTimestamp: (now + 3_600) * 1_000 }) };
+}
+
+/** Every kind of request once. */
+async function exercise(driver: Driver, prefix: string): Promise<string[]> {
+  open.add(driver);
+  const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
+  const version = await written(driver, insert(a, [part('h', 'old')]));
+  const newer = await written(driver, patch(a, version, [part('h', 'new', 1)]));
+  expect(textOf(await readOne(driver, a))).toEqual({ h: 'new' });
+  expect(await driver.write([insert(b, [part('h', 'b')]), insert(c, [part('h', 'c')])], CALL)).toMatchObject([
+    { kind: 'written' },
+    { kind: 'written' },
+  ]);
+  expect((await listAll(driver, prefix, 2)).toSorted()).toEqual([a, b, c].toSorted());
+  expect(await removeOne(driver, { id: a, version: newer })).toEqual({ kind: 'removed' });
+  expect(await readOne(driver, a)).toBeUndefined();
+  return await listAll(driver, prefix, 2);
+}
+
 describe('Azurite', () => {
-  const account = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
   const trusted = getCACertificates('default');
   let folder: string;
   let plain: Awaited<ReturnType<typeof startTableServer>>;
@@ -294,67 +332,17 @@ describe('Azurite', () => {
     await Promise.all([plain.close(), secure.close(), rm(folder, { recursive: true })]);
   });
 
-  function signature(): string {
-    const permissions = { query: true, add: true, write: true, update: true, delete: true, list: true };
-    return generateAccountSas(account, {
-      permissions,
-      services: { table: true },
-      resourceTypes: 'sco',
-      expiresOn: new Date(Date.now() + 3_600_000),
-    });
-  }
-
-  /** Azurite looks at a token's claims, not at who signed it. */
-  function tokenFor(audience: string): TokenSource {
-    const now = Math.floor(Date.now() / 1_000);
-    const claims = { aud: audience, iss: 'https://sts.windows.net/tenant/', iat: now, nbf: now, exp: now + 3_600 };
-    const token = [{ alg: 'none' }, claims, {}]
-      .map((each) => Buffer.from(JSON.stringify(each)).toString('base64url'))
-      .join('.');
-    return { getToken: async () => ({ token, expiresOnTimestamp: (now + 3_600) * 1_000 }) };
-  }
-
-  /** Every kind of request once. */
-  async function exercise(driver: Driver, prefix: string): Promise<void> {
-    open.add(driver);
-    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [
-      ReturnType<typeof entityId>,
-      ReturnType<typeof entityId>,
-      ReturnType<typeof entityId>,
-    ];
-    const version = await written(driver, insert(a, [part('h', 'old')]));
-    const newer = await written(driver, patch(a, version, [part('h', 'new', 1)]));
-    expect(textOf(await readOne(driver, a))).toEqual({ h: 'new' });
-    expect(await driver.write([insert(b, [part('h', 'b')]), insert(c, [part('h', 'c')])], CALL)).toMatchObject([
-      { kind: 'written' },
-      { kind: 'written' },
-    ]);
-    expect((await listAll(driver, prefix, 2)).toSorted()).toEqual([a, b, c].toSorted());
-    expect(await removeOne(driver, { id: a, version: newer })).toEqual({ kind: 'removed' });
-    expect(await readOne(driver, a)).toBeUndefined();
-  }
-
   test.each([
-    ['a key', () => ({ credential: account })],
-    ['a signature', () => ({ credential: new AzureSASCredential(signature()) })],
-    ['a signature in the address', () => ({ query: `?${signature()}` })],
-    ['a key, over TLS', () => ({ credential: account, isSecure: true })],
-    ['a token', () => ({ credential: tokenFor('https://storage.azure.com'), isSecure: true })],
-  ])('takes %s', async (name, how) => {
-    const {
-      query = '',
-      isSecure = false,
-      ...rest
-    } = how() as {
-      credential?: TokenSource;
-      query?: string;
-      isSecure?: boolean;
-    };
-    const endpoint = `${(isSecure ? secure : plain).address}/${AZURITE_ACCOUNT_NAME}${query}`;
-    await exercise(
-      azureTablesDriver({ endpoint, tableName: 'authorized', ...rest }),
-      `${name.replaceAll(/\W/g, '-')}-`,
-    );
+    ['a key', 'http', () => ({ credential: ACCOUNT })],
+    ['a signature', 'http', () => ({ credential: new AzureSASCredential(signature()) })],
+    ['a signature in the address', 'http', () => ({ query: `?${signature()}` })],
+    ['a key', 'https', () => ({ credential: ACCOUNT })],
+    ['a token', 'https', () => ({ credential: tokenFor('https://storage.azure.com') })],
+  ])('takes %s over %s:', async (name, scheme, how) => {
+    const { query = '', ...rest } = how() as { readonly query?: string; readonly credential?: Credential };
+    const endpoint = `${(scheme === 'https' ? secure : plain).address}/${AZURITE_ACCOUNT_NAME}${query}`;
+    const driver = azureTablesDriver({ endpoint, tableName: 'authorized', ...rest });
+    expect(await exercise(driver, `${name.replaceAll(' ', '-')}-`)).toHaveLength(2);
   });
 
   test.each([
