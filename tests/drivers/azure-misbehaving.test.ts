@@ -315,6 +315,8 @@ describe('a reply to a transaction', () => {
     ['has two change sets', BATCH_TYPE, BOTH.replace('--out--', BOTH)],
     ['lacks its last delimiter', BATCH_TYPE, BOTH.replace('--out--\r\n', '')],
     ['lacks the delimiter of its change set', BATCH_TYPE, NEITHER.replace('--in--\r\n', '')],
+    ['breaks off as another member begins', BATCH_TYPE, NEITHER.replace('--in--', '--in')],
+    ['breaks off as another change set begins', BATCH_TYPE, BOTH.replace('--out--', '--out')],
     ['has lines of another end', BATCH_TYPE, BOTH.replaceAll('\r\n', '\n')],
     [
       'has an inner failure of the service',
