@@ -52,7 +52,7 @@ export function httpClient(origin: string): HttpClient {
         // As a list, headers are written as they stand; as an object, Node.js would first build a table of them.
         const sent = module.request({ ...server, method, path: target, headers: [...common, ...length, ...headers] });
         abortSignal.addEventListener('abort', () => sent.destroy(new Error('the request was given up')));
-        sent.once('error', reject);
+        sent.on('error', reject);
         sent.once('response', (reply) => collect(reply, resolve, reject));
         sent.end(body);
       }),
@@ -69,7 +69,7 @@ function collect(reply: IncomingMessage, resolve: (reply: HttpReply) => void, re
     chunks.push(chunk);
     if (bytes > REPLY_BYTES_MAX) reply.destroy(new Error(`a reply of more than ${REPLY_BYTES_MAX} bytes`));
   });
-  reply.once('error', reject);
+  reply.on('error', reject);
   reply.once('end', () => {
     const [only] = chunks;
     const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
