@@ -125,9 +125,10 @@ function chunksIn({ bytes }: Part): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => {
     const chunk = bytes.subarray(index * LIMITS.chunkBytes, (index + 1) * LIMITS.chunkBytes);
     if (index > 0) return chunk;
-    const length = new Uint8Array(LENGTH_BYTES);
-    new DataView(length.buffer).setUint32(0, bytes.byteLength);
-    return Buffer.concat([length, chunk]);
+    const first = Buffer.allocUnsafe(LENGTH_BYTES + chunk.byteLength);
+    first.writeUInt32BE(bytes.byteLength);
+    first.set(chunk, LENGTH_BYTES);
+    return first;
   });
 }
 
