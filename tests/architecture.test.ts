@@ -83,7 +83,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/drivers/datastore/grpc', CONTRACT, 'node:'],
   // For credentials alone, and only their types: whoever opens the driver brings them.
   ['shared/drivers/datastore', CONTRACT, 'google-auth-library'],
-  ['shared/drivers/azure-tables', CONTRACT, 'node:', ...AZURE_SDK],
   ['shared/drivers', CONTRACT, 'node:'],
   ['shared/compare/baseline/datastore.ts', ...DATASTORE_SDK],
   ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],

@@ -1,5 +1,4 @@
 // Azure's side of both functions: environment -> Table Storage driver -> store, opened at the first request that needs it.
-import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -28,26 +27,20 @@ const env = parsedEnvironment(
   }),
   process.env,
 );
-const endpoint = env.STOWAGE_TABLES_ENDPOINT;
-const credential =
-  env.STOWAGE_TABLES_ACCOUNT === undefined || env.STOWAGE_TABLES_KEY === undefined
-    ? managedIdentity({ endpoint: env.IDENTITY_ENDPOINT, secret: env.IDENTITY_HEADER, clientId: env.AZURE_CLIENT_ID })
-    : new AzureNamedKeyCredential(env.STOWAGE_TABLES_ACCOUNT, env.STOWAGE_TABLES_KEY);
-// Plain HTTP is for Azurite on the same machine.
-const allowInsecureConnection = new URL(endpoint).hostname === '127.0.0.1';
+
+/** Where the tables are, and with whose rights. */
+export const tables = {
+  endpoint: env.STOWAGE_TABLES_ENDPOINT,
+  credential:
+    env.STOWAGE_TABLES_ACCOUNT === undefined || env.STOWAGE_TABLES_KEY === undefined
+      ? managedIdentity({ endpoint: env.IDENTITY_ENDPOINT, secret: env.IDENTITY_HEADER, clientId: env.AZURE_CLIENT_ID })
+      : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
+};
 
 /** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
 export const open = once(async () => {
-  const options = { endpoint, tableName: env.STOWAGE_TABLES_TABLE, credential };
-  const { driver, counters } = measured(azureTablesDriver(options));
+  const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE }));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
 });
-
-/** A client of one physical table, for the layouts that the store is compared with. */
-export function tableClient(tableName: string): TableClient {
-  return credential instanceof AzureNamedKeyCredential
-    ? new TableClient(endpoint, tableName, credential, { allowInsecureConnection })
-    : new TableClient(endpoint, tableName, credential, { allowInsecureConnection });
-}

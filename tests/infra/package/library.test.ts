@@ -121,9 +121,8 @@ describe('the packed library', () => {
     expect(installed).not.toContain('@azure');
   });
 
-  test('says what is missing where Azure is asked for', async () => {
-    const failed = run(process.execPath, ['-e', `import('stowage/azure-tables')`], projectDir());
-    await expect(failed).rejects.toThrow(/Cannot find package '@azure\//);
+  test('loads Azure’s driver without any other package', async () => {
+    expect(await run(process.execPath, ['-e', `import('stowage/azure-tables')`], projectDir())).toBe('');
   });
 
   test('opens Datastore without any other package: credentials are what its user brings', async () => {

@@ -44,7 +44,7 @@ describe('a package', () => {
       );
       expect(gcp).toContain('google.datastore.v1');
       expect(gcp).not.toContain('@azure/data-tables');
-      expect(azure).toContain('TableClient');
+      expect(azure).toContain('SharedKeyLite');
       expect(azure).not.toContain('google.datastore.v1');
     },
   );
@@ -57,6 +57,11 @@ describe('a package', () => {
       expect(code).not.toMatch(/google-gax|grpc-js|protobufjs/);
     },
   );
+
+  test.each(['records', 'vacuum'])('of %s for Azure holds the driver, and nothing of the SDK', async (name) => {
+    const code = await readFile(path.join(folderOf(packages, 'azure', name), 'lib/main.js'), 'utf8');
+    expect(code).not.toMatch(/@azure\/(data-tables|core-)/);
+  });
 
   test('of records carries nothing of the comparison', async () => {
     for (const cloud of ['gcp', 'azure'] as const)
