@@ -1,6 +1,7 @@
 // The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
 // (`x-functions-key`); health and the static page are open, as they show nothing.
 import { readFileSync } from 'node:fs';
+import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
 import { type CellTargets, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
@@ -10,7 +11,7 @@ import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { processorTimes } from '../instance/processor.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, open, tableClient } from './instance.ts';
+import { config, open, tables } from './instance.ts';
 
 const baseline = once(async () => azureTablesBaseline({ tableClient }));
 const targets = async (): Promise<CellTargets> => {
@@ -34,3 +35,13 @@ host.setup({ enableHttpStream: true });
 host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}', handler });
 host.http('page', { methods: ['GET', 'HEAD'], authLevel: 'anonymous', route: 'v1/compare', handler });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });
+
+/** A client of one physical table, for the layouts that the store is compared with. */
+function tableClient(tableName: string): TableClient {
+  const { endpoint, credential } = tables;
+  // Plain HTTP is for Azurite on the same machine.
+  const options = { allowInsecureConnection: new URL(endpoint).hostname === '127.0.0.1' };
+  return 'key' in credential
+    ? new TableClient(endpoint, tableName, credential, options)
+    : new TableClient(endpoint, tableName, credential, options);
+}

@@ -2,7 +2,7 @@
 // state between requests. The page is static and open; every cell needs an admin's key.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { type CellRequest, cellRequestSchema, type CellResult, datasetSchema } from '../../shared/compare/cell/cell.ts';
 import { CellError } from '../../shared/compare/cell/run.ts';
 import { type App, type Call, createApp, type FrameOptions, reply, replyJson } from '../http/app.ts';

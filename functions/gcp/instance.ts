@@ -1,6 +1,6 @@
 // Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
-import { GoogleAuth } from 'google-gax';
-import { z } from 'zod';
+import { GoogleAuth } from 'google-auth-library';
+import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
@@ -15,10 +15,10 @@ export const config = functionConfig(process.env);
 const env = parsedEnvironment(
   z.object({
     GOOGLE_CLOUD_PROJECT: z.string(),
-    STOWAGE_DATABASE_ID: z.string().optional(),
-    STOWAGE_NAMESPACE: z.string().optional(),
+    STOWAGE_DATABASE_ID: z.optional(z.string()),
+    STOWAGE_NAMESPACE: z.optional(z.string()),
     /** `host:port` of an emulator; the SDK's own client reads it too. */
-    DATASTORE_EMULATOR_HOST: z.string().optional(),
+    DATASTORE_EMULATOR_HOST: z.optional(z.string()),
   }),
   process.env,
 );

@@ -1,6 +1,7 @@
 // Reads the environment an entry hands over. Whatever is wrong is said at start, with the variable's name and never with its value.
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { type AuthConfig, ROLES } from '../http/auth.ts';
+import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,31 +21,30 @@ export class ConfigError extends Error {}
 /** Enough randomness that guessing is hopeless: 16 characters of base64 are 96 bits. */
 const KEY_CHARS_MIN = 16;
 
-const appKeys = z
-  .string()
-  .transform((text) => text.split(',').map((key) => key.trim()))
-  .pipe(
-    z
-      .array(
-        z
-          .string()
-          .regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces')
-          // Azure hands over the text of a reference that it could not follow, and that text is no secret.
-          .refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved')
-          .min(KEY_CHARS_MIN),
-      )
-      .max(2, 'at most two keys, separated by a comma'),
-  )
-  .optional();
+const appKey = z.string().check(
+  z.regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces'),
+  // Azure hands over the text of a reference that it could not follow, and that text is no secret.
+  z.refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved'),
+  z.minLength(KEY_CHARS_MIN),
+);
+const appKeys = z.optional(
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((text: string) => text.split(',').map((key) => key.trim())),
+    ),
+    z.array(appKey).check(z.maxLength(2, 'at most two keys, separated by a comma')),
+  ),
+);
 
 const FUNCTION = z.object({
-  STOWAGE_AUTH: z.enum(['keys', 'none']).default('keys'),
+  STOWAGE_AUTH: z.prefault(z.enum(['keys', 'none']), 'keys'),
   STOWAGE_READ_KEYS: appKeys,
   STOWAGE_WRITE_KEYS: appKeys,
   STOWAGE_ADMIN_KEYS: appKeys,
-  STOWAGE_TIMEOUT_MS: z.coerce.number().int().min(1).max(60_000).default(25_000),
+  STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
   // What both clouds' entities take.
-  STOWAGE_CONTAINER_BYTES_MAX: z.coerce.number().int().min(16_384).max(720_000).optional(),
+  STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
 });
 
 /**
@@ -74,9 +74,9 @@ export function functionConfig(env: Environment): FunctionConfig {
 }
 
 /** The environment through a schema whose names are variables; an empty variable counts as absent. Throws a ConfigError. */
-export function parsedEnvironment<Schema extends z.ZodType>(schema: Schema, env: Environment): z.output<Schema> {
+export function parsedEnvironment<Schema extends z.core.$ZodType>(schema: Schema, env: Environment): z.output<Schema> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const result = schema.safeParse(present);
+  const result = z.safeParse(schema, present, { error: reasonOf });
   if (result.success) return result.data;
   const issues = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
   throw new ConfigError(`wrong environment: ${issues.join('; ')}`);

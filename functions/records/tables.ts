@@ -1,6 +1,6 @@
 // Tables over HTTP, and the handles that requests share. A record is never the reason to create a table: that takes an admin's PUT.
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import {
   type CallOptions,
   type EncodedValue,
@@ -85,13 +85,15 @@ export function tableNameOf(request: Request): string {
 
 const TABLE_OPTIONS = z
   .strictObject({
-    order: z.enum(['hash', 'key']).exactOptional(),
-    containers: z.int().min(1).max(256).exactOptional(),
+    order: z.exactOptional(z.enum(['hash', 'key'])),
+    containers: z.exactOptional(z.int().check(z.minimum(1), z.maximum(256))),
   })
-  .refine(({ order, containers = 1 }) => order !== 'key' || containers === 1, {
-    path: ['containers'],
-    error: 'a table of order "key" begins with one: leave it out',
-  });
+  .check(
+    z.refine(({ order, containers = 1 }) => order !== 'key' || containers === 1, {
+      path: ['containers'],
+      error: 'a table of order "key" begins with one: leave it out',
+    }),
+  );
 
 /** The routes of tables: list, look at, create and drop. */
 export function tableRoutes(tables: Tables): Route[] {
