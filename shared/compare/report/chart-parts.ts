@@ -7,7 +7,7 @@ import { init, use } from 'echarts/core';
 import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import type { Panel } from './chart-panels.ts';
-import type { ReportLayout } from './schema.ts';
+import type { ReportLayout } from './names.ts';
 
 // No other part of echarts is drawn with: bundles leave them out.
 use([BarChart, LineChart, GridComponent, TitleComponent, LabelLayout, SVGRenderer]);

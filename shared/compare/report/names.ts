@@ -1,6 +1,12 @@
 // Names and colours of providers and layouts, the same in every table and chart.
-import type { Provider } from '../dimensions.ts';
-import type { ReportLayout } from './schema.ts';
+import type { Layout, Provider } from '../dimensions.ts';
+
+/** A model has one layout more: records that are read first, and written if nobody else wrote them. */
+export const REPORT_LAYOUTS = ['record', 'conditional', 'batch', 'container'] as const satisfies readonly (
+  Layout | 'conditional'
+)[];
+
+export type ReportLayout = (typeof REPORT_LAYOUTS)[number];
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',

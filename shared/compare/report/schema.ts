@@ -1,95 +1,21 @@
 // The report of a comparison as data: what `report/compare.json` holds, checked before it is written. SCHEMA.md describes it for readers
 // in other languages.
 import { z } from 'zod';
-import { type Layout, PROVIDERS, WORKLOADS } from '../dimensions.ts';
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
 export const REPORT_SCHEMA_VERSION = 2;
 
-/** A model has one layout more: records that are read first, and written if nobody else wrote them. */
-export const REPORT_LAYOUTS = ['record', 'conditional', 'batch', 'container'] as const satisfies readonly (
-  Layout | 'conditional'
-)[];
-
-export type ReportLayout = (typeof REPORT_LAYOUTS)[number];
-
 const coordinates = {
   provider: z.enum(PROVIDERS),
-  layout: z.enum(REPORT_LAYOUTS),
-  workload: z.enum([...WORKLOADS, 'put', 'modify']),
+  layout: z.enum(LAYOUTS),
+  workload: z.enum(WORKLOADS),
   concurrency: z.int().min(1),
 };
 
 const positive = z.number().min(0);
 
 const share = positive.max(1);
-
-const level = z.enum(['low', 'middle', 'high']);
-
-/** Of a modelled cell: what the comparison's coordinates do not say, and figures that only a model has. */
-const modelledCellSchema = z.strictObject({
-  group: z.string(),
-  across: z.string(),
-  at: positive,
-  case: z.string(),
-  keys: z.enum(['uniform', 'zipfian', 'one']),
-  records: z.int(),
-  instances: z.int(),
-  arrivalsPerSecond: positive.nullable(),
-  containerBytesMax: z.int().nullable(),
-  containers: z.int().nullable(),
-  settings: z.record(z.string(), z.union([z.number(), level])),
-  parameters: z.array(z.string()),
-  warmupMs: positive,
-  conflictsPer1000Records: positive,
-  slowestCaller: positive.nullable(),
-  processorBusiest: positive,
-  processorMean: positive,
-  underWay: positive,
-  splits: z.int(),
-  throttled: z.int(),
-  contended: z.int(),
-  lost: z.int(),
-  timedOut: z.int(),
-});
-
-/** What was modelled, and with which numbers. */
-const modelSchema = z.strictObject({
-  what: z.string(),
-  clouds: z.array(
-    z.strictObject({
-      provider: z.enum(PROVIDERS),
-      name: z.string(),
-      date: z.string(),
-      parameters: z.array(
-        z.strictObject({
-          name: z.string(),
-          value: z.number(),
-          low: z.number(),
-          middle: z.number(),
-          high: z.number(),
-          grade: z.enum(['documented', 'measured', 'guessed']),
-          source: z.string(),
-        }),
-      ),
-    }),
-  ),
-  /** The calibration that processor time comes from; null where it costs nothing. */
-  processor: z
-    .strictObject({ measured: z.string(), cpu: z.string(), platform: z.string(), node: z.string() })
-    .nullable(),
-  goals: z.array(
-    z.strictObject({
-      provider: z.enum(PROVIDERS),
-      group: z.string(),
-      case: z.string(),
-      what: z.string(),
-      wanted: z.string(),
-      value: z.number().nullable(),
-      isReached: z.boolean(),
-    }),
-  ),
-});
 
 const reportCellSchema = z.strictObject({
   ...coordinates,
@@ -117,7 +43,6 @@ const reportCellSchema = z.strictObject({
   durationMs: positive,
   repetitions: z.array(positive).min(1),
   histogram: z.string(),
-  model: modelledCellSchema.optional(),
 });
 
 export type ReportCell = z.infer<typeof reportCellSchema>;
@@ -196,8 +121,6 @@ export const reportSchema = z.strictObject({
   leftovers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), dataset: z.string(), error: z.string() })),
   summary: z.array(summaryRowSchema),
   notes: z.array(z.string()),
-  /** Only in the report of a model: then no figure of it was measured. */
-  model: modelSchema.optional(),
 });
 
 export type Report = z.infer<typeof reportSchema>;

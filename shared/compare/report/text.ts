@@ -59,7 +59,7 @@ function sections({ cells }: Report): string[] {
 }
 
 function seriesOf({ provider, layout }: ReportCell): string {
-  const order = { record: 1, conditional: 2, batch: 3, container: 4 }[layout];
+  const order = { record: 1, batch: 2, container: 3 }[layout];
   return `${provider === 'datastore' ? 0 : 1}${order}`;
 }
 
