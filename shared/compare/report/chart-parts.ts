@@ -3,7 +3,7 @@
 import * as echarts from 'echarts';
 import type { EChartsOption } from 'echarts';
 import type { Panel } from './chart-panels.ts';
-import type { ReportLayout } from './schema.ts';
+import type { ReportLayout } from './names.ts';
 
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';

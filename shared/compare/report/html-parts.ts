@@ -2,7 +2,7 @@
 import type { Provider } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
 import { colourOf } from './names.ts';
-import type { ReportLayout } from './schema.ts';
+import type { ReportLayout } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 
 export function chip(provider: Provider, layout: ReportLayout): string {

@@ -1,6 +1,8 @@
 // Names and colours of providers and layouts, the same in every table and chart.
-import type { Provider } from '../dimensions.ts';
-import type { ReportLayout } from './schema.ts';
+import type { Layout, Provider } from '../dimensions.ts';
+
+/** A model has one layout more: records that are read first, and written if nobody else wrote them. */
+export type ReportLayout = Layout | 'conditional';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',

@@ -1,7 +1,7 @@
 // The report for a terminal: at most 110 columns, plain ASCII, numbers right-aligned.
 import { busyWarning } from './busy-warning.ts';
 import { PROVIDER_NAMES } from './names.ts';
-import type { Report, ReportCell, SummaryRow } from './schema.ts';
+import type { Report, ReportCell, SummaryRow } from './old-schema.ts';
 import { sameCallSize } from './summary.ts';
 
 /** The whole text, with a final newline. */
