@@ -3,7 +3,12 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { type CellRequest, cellRequestSchema, type CellResult, datasetSchema } from '../../shared/compare/cell/cell.ts';
+import {
+  type CellRequest,
+  cellRequestSchema,
+  type CellResult,
+  datasetSchema,
+} from '../../shared/compare/cell/old-cell.ts';
 import { CellError } from '../../shared/compare/cell/run.ts';
 import { type App, type Call, createApp, type FrameOptions, reply, replyJson } from '../http/app.ts';
 import { readBody } from '../http/body.ts';

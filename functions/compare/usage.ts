@@ -8,5 +8,5 @@ import type { DriverCounters } from '../../shared/drivers/measured.ts';
 export function storeUsage(provider: Provider, counters: DriverCounters): Usage {
   const { requests, billable } = billableOf(provider, counters);
   const { bytesWritten, bytesRead } = counters;
-  return { requests, retries: 0, billable: { ...billable }, bytesWritten, bytesRead };
+  return { requests, retries: {}, billable: { ...billable }, bytesWritten, bytesRead };
 }

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
-import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
+import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/old-plan.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
 import { reportText } from '../../shared/compare/report/text.ts';

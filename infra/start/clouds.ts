@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { type Provider, PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
-import type { Circumstances } from '../../shared/compare/report/schema.ts';
+import type { Circumstances } from '../../shared/compare/report/old-schema.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';

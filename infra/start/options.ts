@@ -1,7 +1,7 @@
 // The options of `npm start` and `npm run dev`.
-import { cellRequestSchema } from '../../shared/compare/cell/cell.ts';
+import { cellRequestSchema } from '../../shared/compare/cell/old-cell.ts';
 import type { Provider } from '../../shared/compare/dimensions.ts';
-import { DEFAULT_PLAN, FULL_PLAN, type Plan } from '../../shared/compare/plan/plan.ts';
+import { DEFAULT_PLAN, FULL_PLAN, type Plan } from '../../shared/compare/plan/old-plan.ts';
 import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../cli/options.ts';
 import type { CloudsOptions, LocalKeys } from './clouds.ts';
 

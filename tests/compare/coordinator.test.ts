@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CellRequestInput } from '../../shared/compare/cell/cell.ts';
+import type { CellRequestInput } from '../../shared/compare/cell/old-cell.ts';
 import { type Endpoint, runPlan, warmUp } from '../../shared/compare/plan/coordinator.ts';
-import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
+import { cellsOf, DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/old-plan.ts';
 import { result } from './fakes.ts';
 
 const PLAN = { ...DEFAULT_PLAN, concurrencies: [1, 8] };

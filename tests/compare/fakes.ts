@@ -5,7 +5,7 @@ import {
   type CellRequestInput,
   cellRequestSchema,
   type CellResult,
-} from '../../shared/compare/cell/cell.ts';
+} from '../../shared/compare/cell/old-cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
 import type { CellTargets } from '../../shared/compare/cell/run.ts';
 import { tenantOf } from '../../shared/compare/data/keys.ts';
@@ -40,7 +40,7 @@ export function fakeTargets({
   getManyMax = 500,
   empty = false,
 }: FakeOptions): CellTargets & { readonly log: string[] } {
-  const usage = emptyUsage(null);
+  const usage = emptyUsage(false);
   const log: string[] = [];
   const answer = async (what: string, records: number): Promise<void> => {
     log.push(`${what} ${records}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CellResult } from '../../shared/compare/cell/cell.ts';
+import type { CellResult } from '../../shared/compare/cell/old-cell.ts';
 import {
   decodeHistogram,
   encodeHistogram,
@@ -10,10 +10,10 @@ import {
   recordLatency,
 } from '../../shared/compare/cell/histogram.ts';
 import type { MeasuredCell } from '../../shared/compare/plan/coordinator.ts';
-import { DEFAULT_PLAN } from '../../shared/compare/plan/plan.ts';
+import { DEFAULT_PLAN } from '../../shared/compare/plan/old-plan.ts';
 import { reportHtml } from '../../shared/compare/report/html.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
-import { type Circumstances, reportSchema } from '../../shared/compare/report/schema.ts';
+import { type Circumstances, reportSchema } from '../../shared/compare/report/old-schema.ts';
 import { reportText } from '../../shared/compare/report/text.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { result } from './fakes.ts';

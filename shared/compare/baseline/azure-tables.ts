@@ -17,7 +17,7 @@ export interface AzureTablesBaselineOptions {
 
 /** A baseline on one storage account. The client's retries are at their default, and seen: each attempt passes the pipeline. */
 export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions): Baseline {
-  const usage = emptyUsage(0);
+  const usage = emptyUsage(true);
   return {
     provider: 'azure-tables',
     putManyMax: TRANSACTION_MAX,
@@ -78,35 +78,50 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
   };
 }
 
-/** Two policies, one outside the SDK's retry policy and one inside: calls, and attempts. A request is billed whole, a group transaction too. */
+/**
+ * Two policies, one outside the SDK's retry policy and one inside: calls, and attempts. A request is billed whole, a group transaction too. An attempt
+ * after another of its call is a retry, by the status or the error's code of the one before.
+ */
 function countRequests(client: TableClient, usage: MutableUsage): void {
-  const seeCall = (): void => addRetries(usage, -1);
-  const seeAttempt = (isRead: boolean): void => {
-    addRetries(usage, 1);
-    usage.requests++;
-    if (isRead) usage.billable.reads++;
-    else usage.billable.writes++;
-  };
-  client.pipeline.addPolicy(observer('stowageCalls', seeCall), { beforePolicies: ['defaultRetryPolicy'] });
-  client.pipeline.addPolicy(observer('stowageAttempts', seeAttempt), { afterPhase: 'Retry' });
-}
-
-/** Retries = attempts - calls. */
-function addRetries(usage: MutableUsage, change: 1 | -1): void {
-  usage.retries = (usage.retries ?? 0) + change;
-}
-
-function observer(name: string, see: (isRead: boolean) => void) {
-  return {
-    name,
-    sendRequest: <Request extends { method: string }, Response>(
-      request: Request,
-      next: (request: Request) => Promise<Response>,
-    ): Promise<Response> => {
-      see(request.method === 'GET');
-      return next(request);
+  const failures = new Map<string, string>();
+  client.pipeline.addPolicy(
+    {
+      name: 'stowageCalls',
+      sendRequest: async (request, next) => {
+        try {
+          return await next(request);
+        } finally {
+          failures.delete(request.requestId);
+        }
+      },
     },
-  };
+    { beforePolicies: ['defaultRetryPolicy'] },
+  );
+  client.pipeline.addPolicy(
+    {
+      name: 'stowageAttempts',
+      sendRequest: async (request, next) => {
+        countAttempt(usage, request.method === 'GET', failures.get(request.requestId));
+        try {
+          const response = await next(request);
+          if (response.status >= 400) failures.set(request.requestId, String(response.status));
+          return response;
+        } catch (error) {
+          failures.set(request.requestId, String((error as { code?: unknown }).code ?? 'unknown'));
+          throw error;
+        }
+      },
+    },
+    { afterPhase: 'Retry' },
+  );
+}
+
+/** `refusal`: how the attempt before this one of the same call ended. */
+function countAttempt(usage: MutableUsage, isRead: boolean, refusal: string | undefined): void {
+  usage.requests++;
+  if (isRead) usage.billable.reads++;
+  else usage.billable.writes++;
+  if (refusal !== undefined) usage.retries![refusal] = (usage.retries![refusal] ?? 0) + 1;
 }
 
 function entityOf({ key, fields }: SampleRecord) {

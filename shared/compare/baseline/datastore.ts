@@ -22,7 +22,7 @@ const UNINDEXED = ['notes'];
 /** A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
   const datastore = new Datastore(options);
-  const usage = emptyUsage(null);
+  const usage = emptyUsage(false);
   return {
     provider: 'datastore',
     putManyMax: COMMIT_MAX,

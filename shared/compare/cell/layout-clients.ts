@@ -3,7 +3,7 @@ import type { PutItem, Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from '../baseline/baseline.ts';
 import { chunks } from '../data/chunks.ts';
 import type { RecordFields, SampleRecord } from '../data/records.ts';
-import { type CellRequest, LOAD_RECORDS_PER_CALL } from './cell.ts';
+import { type CellRequest, LOAD_RECORDS_PER_CALL } from './old-cell.ts';
 import type { Operation } from './operations.ts';
 
 /** One call of the SDK or of the store, sent and answered as one, as its user would time it. */

@@ -3,7 +3,7 @@
 import { uniformIndexes, zipfianIndexes } from '../data/keys.ts';
 import { seededRandom } from '../data/random.ts';
 import { recordSource, type SampleRecord } from '../data/records.ts';
-import type { CellRequest } from './cell.ts';
+import type { CellRequest } from './old-cell.ts';
 
 /** What is done to one record. */
 export type Operation =

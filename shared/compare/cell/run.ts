@@ -6,8 +6,8 @@ import type { Baseline } from '../baseline/baseline.ts';
 import { chunks } from '../data/chunks.ts';
 import type { RecordFields } from '../data/records.ts';
 import type { Provider } from '../dimensions.ts';
-import type { Usage } from '../usage.ts';
-import { type CellRequest, type CellResult, LOAD_RECORDS_PER_CALL } from './cell.ts';
+import { countsBetween, type Usage } from '../usage.ts';
+import { type CellRequest, type CellResult, LOAD_RECORDS_PER_CALL } from './old-cell.ts';
 import { encodeHistogram, latenciesOf } from './histogram.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient } from './layout-clients.ts';
 import { type Operation, operationSource } from './operations.ts';
@@ -170,7 +170,7 @@ function resultOf(
 function spent(before: Usage, after: Usage): Usage {
   return {
     requests: after.requests - before.requests,
-    retries: before.retries === null || after.retries === null ? null : after.retries - before.retries,
+    retries: before.retries === null || after.retries === null ? null : countsBetween(before.retries, after.retries),
     billable: {
       reads: after.billable.reads - before.billable.reads,
       writes: after.billable.writes - before.billable.writes,

@@ -1,11 +1,12 @@
 // The client of the comparison: sends a plan's cells to the functions, one at a time, and gathers their answers. A cell that fails is
 // kept with its error; the others go on. All state of a run is here, none in the functions.
-import { type CellResult, cellResultSchema } from '../cell/cell.ts';
+import { type CellResult, cellResultSchema } from '../cell/old-cell.ts';
 import { WINDOW_GROWTH_MAX } from '../cell/window.ts';
-import type { Layout, Provider, Workload } from '../dimensions.ts';
+import type { OldWorkload } from '../cell/old-cell.ts';
+import type { Layout, Provider } from '../dimensions.ts';
 import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
 import { median } from './median.ts';
-import { cellsOf, type Plan, type PlannedCell, repeated, warmupCellsOf } from './plan.ts';
+import { cellsOf, type Plan, type PlannedCell, repeated, warmupCellsOf } from './old-plan.ts';
 import { Datasets, type Leftover } from './datasets.ts';
 
 export type { Endpoint } from './endpoint.ts';
@@ -14,7 +15,7 @@ export type { Endpoint } from './endpoint.ts';
 export interface MeasuredCell {
   readonly provider: Provider;
   readonly layout: Layout;
-  readonly workload: Workload;
+  readonly workload: OldWorkload;
   readonly concurrency: number;
   /** In the order they ran; at least one. */
   readonly runs: readonly CellResult[];
@@ -24,7 +25,7 @@ export interface MeasuredCell {
 export interface FailedCell {
   readonly provider: Provider;
   readonly layout: Layout;
-  readonly workload: Workload;
+  readonly workload: OldWorkload;
   readonly concurrency: number;
   readonly error: string;
 }

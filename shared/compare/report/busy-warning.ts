@@ -1,5 +1,5 @@
 // Warns of a machine that was busy with other work while the comparison ran: its figures are not those of the layouts alone.
-import type { CellResult } from '../cell/cell.ts';
+import type { CellResult } from '../cell/old-cell.ts';
 import type { ProcessorShares } from '../cell/processor-shares.ts';
 
 /**

@@ -1,10 +1,11 @@
 // The charts of the report as SVG text, drawn by echarts without a browser. Axes of rates and costs are logarithmic: layouts differ by powers of ten.
 // Each is drawn in two shapes, for pages and for phones: one shrunk to a phone's width could not be read. Colours are the page's CSS variables.
-import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
+import { OLD_WORKLOADS, type OldWorkload } from '../cell/old-cell.ts';
+import { type Layout, LAYOUTS, type Provider } from '../dimensions.ts';
 import { panelsOf, type Shape } from './chart-panels.ts';
 import { axis, decades, FONT_PX, LABEL, logAxis, panelTitles, short, svg, SYMBOLS, valueText } from './chart-parts.ts';
 import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
-import type { Report, ReportCell } from './schema.ts';
+import type { Report, ReportCell } from './old-schema.ts';
 
 const THROUGHPUT_PX = 220;
 const LATENCIES = [
@@ -19,7 +20,7 @@ export function providersOf(report: Report): Provider[] {
 }
 
 /** Throughput against callers in flight, a panel for each provider, on the same scale. */
-export function throughputChart(report: Report, workload: Workload, shape: Shape): string {
+export function throughputChart(report: Report, workload: OldWorkload, shape: Shape): string {
   const providers = providersOf(report);
   const names = providers.map((provider) => PROVIDER_NAMES[provider]);
   const { panels, heightPx } = panelsOf(names.length, shape, {
@@ -85,7 +86,7 @@ function labelPlace(value: number, others: readonly number[], pxPerFactorTen: nu
 }
 
 /** p50, p95 and p99 of every layout at the highest concurrency with the operations they stand on, a panel for each provider. */
-export function latencyChart(report: Report, workload: Workload, shape: Shape): string {
+export function latencyChart(report: Report, workload: OldWorkload, shape: Shape): string {
   const providers = providersOf(report);
   const names = providers.map((provider) => PROVIDER_NAMES[provider]);
   const concurrency = Math.max(...report.plan.concurrencies);
@@ -140,7 +141,7 @@ export function spendingChart(report: Report, figureOf: (cell: ReportCell) => nu
   const series = providersOf(report).flatMap((provider) => LAYOUTS.map((layout) => ({ provider, layout })));
   const [min, max] = decades(report.cells.map(figureOf));
   const vertical = { headPx: 32, heightPx: 24 * series.length, footPx: 30 };
-  const { panels, heightPx } = panelsOf(WORKLOADS.length, shape, {
+  const { panels, heightPx } = panelsOf(OLD_WORKLOADS.length, shape, {
     ...vertical,
     labelsPx: 136,
     rightPx: 50,
@@ -148,14 +149,14 @@ export function spendingChart(report: Report, figureOf: (cell: ReportCell) => nu
   });
   const names = series.map(({ provider, layout }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout}`);
   return svg(shape.widthPx, heightPx, {
-    title: panelTitles(WORKLOADS, panels),
+    title: panelTitles(OLD_WORKLOADS, panels),
     grid: panels,
-    xAxis: WORKLOADS.map((_, at) => logAxis(at, min, max)),
-    yAxis: WORKLOADS.map((_, at) => {
+    xAxis: OLD_WORKLOADS.map((_, at) => logAxis(at, min, max)),
+    yAxis: OLD_WORKLOADS.map((_, at) => {
       const base = axis('category', at);
       return { ...base, data: names, inverse: true, axisLabel: { ...base.axisLabel, show: panels[at]!.hasLabels } };
     }),
-    series: WORKLOADS.map((workload, at) => ({
+    series: OLD_WORKLOADS.map((workload, at) => ({
       type: 'bar' as const,
       silent: true,
       xAxisIndex: at,
@@ -170,7 +171,7 @@ export function spendingChart(report: Report, figureOf: (cell: ReportCell) => nu
   });
 }
 
-function bestCell(report: Report, provider: Provider, layout: Layout, workload: Workload): ReportCell | undefined {
+function bestCell(report: Report, provider: Provider, layout: Layout, workload: OldWorkload): ReportCell | undefined {
   const row = report.summary.find((one) => one.provider === provider && one.workload === workload);
   const concurrency = row?.best[layout]?.concurrency;
   return concurrency === undefined ? undefined : find(report, { provider, layout, workload, concurrency });

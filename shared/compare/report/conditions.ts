@@ -50,7 +50,10 @@ function conditionOf(text: string): Condition {
 }
 
 /** Changes that meet a condition, each with the first it meets. What may be chance meets none. */
-export function metBy({ changes }: Against, conditions: readonly Condition[]): { condition: Condition; change: Change }[] {
+export function metBy(
+  { changes }: Against,
+  conditions: readonly Condition[],
+): { condition: Condition; change: Change }[] {
   return changes.flatMap((change) => {
     const condition = conditions.find((one) => isMet(one, change));
     return condition === undefined ? [] : [{ condition, change }];

@@ -1,7 +1,8 @@
 // What the pages of all reports are made of.
 import type { Provider } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
-import { colourOf, type ReportLayout } from './names.ts';
+import { colourOf } from './names.ts';
+import type { ReportLayout } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 
 export function chip(provider: Provider, layout: ReportLayout): string {

@@ -1,19 +1,20 @@
 // The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere.
-import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
+import { OLD_WORKLOADS, type OldWorkload } from '../cell/old-cell.ts';
+import { type Layout, LAYOUTS, type Provider } from '../dimensions.ts';
 import { busyWarning } from './busy-warning.ts';
 import { latencyChart, providersOf, spendingChart, throughputChart } from './charts.ts';
 import { chip, escape, figure, page, whole } from './html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
-import type { Report, ReportCell, SummaryRow } from './schema.ts';
+import type { Report, ReportCell, SummaryRow } from './old-schema.ts';
 import { sameCallSize } from './summary.ts';
 
-const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
+const WORKLOAD_TITLES: Readonly<Record<OldWorkload, string>> = {
   load: 'Load: new records, 500 a call',
   read: 'Read: uniform keys',
   update: 'Update: half reads, half writes, zipfian keys',
 };
 
-const WORKLOAD_WORDS: Readonly<Record<Workload, string>> = {
+const WORKLOAD_WORDS: Readonly<Record<OldWorkload, string>> = {
   load: 'record: single inserts. batch: commits of 500 (Datastore), five group transactions of 100 in parallel (Azure). container: putMany.',
   read: 'record and container: one strong get a call. batch: lookups of 500 keys (Datastore); single gets on Azure, which has no batched get. Call sizes differ: compare container with record, not with lookups of 500.',
   update:
@@ -28,7 +29,7 @@ export function reportHtml(report: Report): string {
     failures(report),
     leftovers(report),
     ratios(report),
-    ...WORKLOADS.filter((workload) => report.cells.some((cell) => cell.workload === workload)).map((workload) =>
+    ...OLD_WORKLOADS.filter((workload) => report.cells.some((cell) => cell.workload === workload)).map((workload) =>
       workloadSection(report, workload),
     ),
     spending(report),
@@ -87,7 +88,7 @@ ${LAYOUTS.map((layout) => `<td class="n" data-title="${layout}">${bestText(row, 
 <td class="n" data-title="container / batch">${times(row.containerToBatch, sameCallSize(row.best.container, row.best.batch))}</td><td class="n" data-title="container / record">${times(row.containerToRecord, sameCallSize(row.best.container, row.best.record))}</td></tr>`,
   );
   return `<section><h2>Each layout at its best concurrency</h2>
-<div class="scroll"><table class="best"><thead><tr><th>Provider</th><th>Workload</th><th class="n">record</th><th class="n">batch</th><th class="n">container</th><th class="n">container / batch</th><th class="n">container / record</th></tr></thead>
+<div class="scroll"><table class="best"><thead><tr><th>Provider</th><th>OldWorkload</th><th class="n">record</th><th class="n">batch</th><th class="n">container</th><th class="n">container / batch</th><th class="n">container / record</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div>
 <p class="words">Records a second, and the callers in flight at which they were reached. The load figures are medians of ${plan.loadRepetitions} runs, below them the slowest and the fastest run. A ratio in brackets sets one record a call against hundreds a call.</p></section>`;
 }
@@ -109,7 +110,7 @@ function times(ratio: number | null, isLike: boolean): string {
   return isLike ? `<b>${text}</b>` : `<small>(${text})</small>`;
 }
 
-function workloadSection(report: Report, workload: Workload): string {
+function workloadSection(report: Report, workload: OldWorkload): string {
   const highest = Math.max(...report.plan.concurrencies);
   return `<section><h2>${WORKLOAD_TITLES[workload]}</h2><p class="words">${WORKLOAD_WORDS[workload]}</p>
 ${legend(providersOf(report))}
@@ -165,7 +166,7 @@ function allCells({ cells }: Report): string {
     'retries',
     'waited',
   ];
-  return `<section><h2>All cells</h2><div class="scroll" role="region" aria-label="All cells" tabindex="0"><table class="all"><thead><tr><th>Series</th><th>Workload</th>${titles
+  return `<section><h2>All cells</h2><div class="scroll" role="region" aria-label="All cells" tabindex="0"><table class="all"><thead><tr><th>Series</th><th>OldWorkload</th>${titles
     .map((title) => `<th class="n">${title}</th>`)
     .join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>
 <p class="words">op.: operations timed; a percentile is given where at least ten of them were slower. waited: share of its working time that the function waited for a processor.</p></section>`;

@@ -2,11 +2,7 @@
 import type { Layout, Provider } from '../dimensions.ts';
 
 /** A model has one layout more: records that are read first, and written if nobody else wrote them. */
-export const REPORT_LAYOUTS = ['record', 'conditional', 'batch', 'container'] as const satisfies readonly (
-  Layout | 'conditional'
-)[];
-
-export type ReportLayout = (typeof REPORT_LAYOUTS)[number];
+export type ReportLayout = Layout | 'conditional';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',

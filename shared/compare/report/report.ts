@@ -1,10 +1,10 @@
 // Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and circumstances always make the same report.
 import { dollarsPerMillionRecords, type OperationPriceList, operationPriceList } from '../../cost/operations.ts';
 import type { PriceList } from '../../cost/prices.ts';
-import type { CellResult } from '../cell/cell.ts';
+import type { CellResult } from '../cell/old-cell.ts';
 import { type MeasuredCell, type PlanOutcome, rateOf } from '../plan/coordinator.ts';
-import type { Plan } from '../plan/plan.ts';
-import { type Circumstances, type Report, REPORT_SCHEMA_VERSION, type ReportCell } from './schema.ts';
+import type { Plan } from '../plan/old-plan.ts';
+import { type Circumstances, type Report, REPORT_SCHEMA_VERSION, type ReportCell } from './old-schema.ts';
 import { summaryOf } from './summary.ts';
 
 /** What every reader of the figures has to know. */
@@ -58,7 +58,7 @@ function reportCellOf({ runs, ...coordinates }: MeasuredCell, prices: OperationP
     errors: Object.values(errors).reduce((sum, count) => sum + count, 0),
     errorsByCode: errors,
     unfinished,
-    retries: usage.retries,
+    retries: usage.retries === null ? null : Object.values(usage.retries).reduce((sum, times) => sum + times, 0),
     requests: Math.round(usage.requests * share),
     billableOperations: Math.round(billable * share),
     bytesWritten: Math.round(usage.bytesWritten * share),

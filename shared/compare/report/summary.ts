@@ -1,12 +1,13 @@
 // The comparison in a few ratios: each layout at its best concurrency against the others at theirs.
-import { type Layout, PROVIDERS, WORKLOADS } from '../dimensions.ts';
-import type { ReportCell, SummaryRow } from './schema.ts';
+import { OLD_WORKLOADS } from '../cell/old-cell.ts';
+import { type Layout, PROVIDERS } from '../dimensions.ts';
+import type { ReportCell, SummaryRow } from './old-schema.ts';
 
 /** A row for each provider and workload that has cells. A ratio is null where one side has none. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
   const rows: SummaryRow[] = [];
   for (const provider of PROVIDERS) {
-    for (const workload of WORKLOADS) {
+    for (const workload of OLD_WORKLOADS) {
       const some = cells.filter((cell) => cell.provider === provider && cell.workload === workload);
       if (some.length === 0) continue;
       const best = {

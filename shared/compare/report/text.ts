@@ -1,7 +1,7 @@
 // The report for a terminal: at most 110 columns, plain ASCII, numbers right-aligned.
 import { busyWarning } from './busy-warning.ts';
 import { PROVIDER_NAMES } from './names.ts';
-import type { Report, ReportCell, SummaryRow } from './schema.ts';
+import type { Report, ReportCell, SummaryRow } from './old-schema.ts';
 import { sameCallSize } from './summary.ts';
 
 /** The whole text, with a final newline. */
@@ -59,7 +59,7 @@ function sections({ cells }: Report): string[] {
 }
 
 function seriesOf({ provider, layout }: ReportCell): string {
-  const order = { record: 1, batch: 2, container: 3 }[layout];
+  const order = { record: 1, conditional: 2, batch: 3, container: 4 }[layout];
   return `${provider === 'datastore' ? 0 : 1}${order}`;
 }
 

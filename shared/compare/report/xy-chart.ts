@@ -53,7 +53,10 @@ export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string
       nameLocation: 'middle' as const,
       nameGap: 26,
     })),
-    yAxis: shown.map((_, at) => ({ ...logAxis(at, yMin, yMax), minorSplitLine: { show: true, lineStyle: FAINT_LINE } })),
+    yAxis: shown.map((_, at) => ({
+      ...logAxis(at, yMin, yMax),
+      minorSplitLine: { show: true, lineStyle: FAINT_LINE },
+    })),
     series: shown.flatMap(({ lines }, at) => lines.flatMap((line) => [...intervalsOf(line, at), lineOf(line, at)])),
   } as EChartsOption);
 }

@@ -11,8 +11,9 @@ import {
   SYMBOLS,
   valueText,
 } from '../../compare/report/chart-parts.ts';
-import { colourOf, PROVIDER_NAMES, REPORT_LAYOUTS } from '../../compare/report/names.ts';
+import { colourOf, PROVIDER_NAMES } from '../../compare/report/names.ts';
 import type { ModelReportCell } from './schema.ts';
+import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 
 /** What the axis of a group's charts is called. */
 const AXIS_NAMES: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ export function groupChart({ cells, providers, figures }: GroupChart, shape: Sha
   const { panels, heightPx } = panelsOf(names.length, shape, sizes);
   const [min, max] = decades(cells.flatMap((cell) => figures.map(({ of }) => of(cell) ?? 0)));
   const places = [...new Set(cells.map(({ model }) => model.at))].toSorted((a, b) => a - b);
-  const layouts = REPORT_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
+  const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
   return svg(shape.widthPx, heightPx, {
     title: panelTitles(names, panels),
     grid: panels,

@@ -1,9 +1,10 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
 import { chip, escape, figure, page, whole } from '../../compare/report/html-parts.ts';
-import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES, REPORT_LAYOUTS } from '../../compare/report/names.ts';
+import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../../compare/report/names.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';
 import type { ModelReport, ModelReportCell } from './schema.ts';
+import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 
 const THROUGHPUT: readonly Figure[] = [{ of: (cell) => cell.recordsPerSecond }];
 const LATENCY: readonly Figure[] = [
@@ -84,7 +85,7 @@ function legend({ providers }: ModelReport, cells: readonly ModelReportCell[]): 
   const groups = providers
     .filter(({ ran }) => ran)
     .map(({ provider }) => {
-      const layouts = REPORT_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
+      const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
       const keys = layouts.map((layout) => `<span class="key">${chip(provider, layout)}${layout}</span>`);
       return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
     });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
-import type { CellRequest, CellResult } from '../../../shared/compare/cell/cell.ts';
+import type { CellRequest, CellResult } from '../../../shared/compare/cell/old-cell.ts';
 import { CellError } from '../../../shared/compare/cell/run.ts';
 
 const cell = { layout: 'record', workload: 'read', concurrency: 1, dataset: 'abc' };

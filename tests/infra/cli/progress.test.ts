@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { showProgress } from '../../../infra/cli/progress.ts';
-import { cellsOf, DEFAULT_PLAN } from '../../../shared/compare/plan/plan.ts';
+import { cellsOf, DEFAULT_PLAN } from '../../../shared/compare/plan/old-plan.ts';
 
 const [cell] = cellsOf(DEFAULT_PLAN, ['datastore'], 'r1');
 
