@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../shared/compare/plan/figure.ts';
-import type { Against, Change } from '../../shared/compare/report/against.ts';
+import type { Against, Change } from '../../shared/compare/report/schema.ts';
 import { conditionsOf, idleConditions, metBy } from '../../shared/compare/report/conditions.ts';
 
 function change(over: Partial<Change>): Change {

@@ -1,53 +1,17 @@
 // Two reports against each other, cell by cell: what changed by more than chance. Repetitions are ranked against repetitions (significance.ts). That
 // tells a change from the scatter of runs within each comparison; what moved between them beside the code, such as the machine, it cannot tell.
-import { z } from 'zod';
-import { type Coordinates, coordinatesSchema } from '../cell/coordinates.ts';
-import { type Figure, figureSchema } from '../plan/figure.ts';
-import type { Report, ReportCell } from './schema.ts';
+import type { Coordinates } from '../cell/coordinates.ts';
+import type { Figure } from '../plan/figure.ts';
+import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
 import { mannWhitneyP, SIGNIFICANCE } from './significance.ts';
 
-/** Figures that are compared, by the names that conditions use. */
-export const COMPARED = {
+const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure | null>> = {
   throughput: (cell) => cell.recordsPerSecond,
   p50: (cell) => cell.latency.p50Ms,
   p95: (cell) => cell.latency.p95Ms,
   p99: (cell) => cell.latency.p99Ms,
   cost: (cell) => cell.dollarsPerMillionRecords,
-} as const satisfies Readonly<Record<string, (cell: ReportCell) => Figure | null>>;
-
-export type ComparedName = keyof typeof COMPARED;
-
-const NAMES = Object.keys(COMPARED) as [ComparedName, ...ComparedName[]];
-
-const changeSchema = z.strictObject({
-  ...coordinatesSchema.shape,
-  figure: z.enum(NAMES),
-  before: figureSchema,
-  now: figureSchema,
-  /** Of the medians, now to before. */
-  ratio: z.number().min(0),
-  /** Two-sided Mann-Whitney test of the repetitions, exact. */
-  p: z.number().min(0).max(1),
-  /** `undecided`: the difference may be chance. */
-  verdict: z.enum(['higher', 'lower', 'undecided']),
-});
-
-export type Change = z.infer<typeof changeSchema>;
-
-export const againstSchema = z.strictObject({
-  /** When the earlier comparison began. */
-  startedAt: z.iso.datetime(),
-  /** Below this p a change counts. */
-  significance: z.number(),
-  changes: z.array(changeSchema),
-  /** Cells that only one of the two has. */
-  onlyBefore: z.int().min(0),
-  onlyNow: z.int().min(0),
-  /** What else differs between the two comparisons, a sentence each. */
-  otherwise: z.array(z.string()),
-});
-
-export type Against = z.infer<typeof againstSchema>;
+};
 
 type Compared = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan'>;
 
@@ -70,7 +34,7 @@ export function against(now: Compared, before: Compared): Against {
 }
 
 function changesOf(cell: ReportCell, old: ReportCell): Change[] {
-  return NAMES.flatMap((figure) => {
+  return COMPARED_NAMES.flatMap((figure) => {
     const [after, before] = [COMPARED[figure](cell), COMPARED[figure](old)];
     if (after === null || before === null || before.median <= 0) return [];
     const p = mannWhitneyP(before.values, after.values);

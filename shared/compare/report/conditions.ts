@@ -3,13 +3,13 @@
 //   conditions = condition {"," condition}    condition = {name "."} figure ("<" | ">") ratio
 // A name is a provider, a layout or a workload, and narrows the condition to its cells; names of one kind are alternatives.
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
-import { type Against, type Change, COMPARED, type ComparedName } from './against.ts';
+import { type Against, type Change, COMPARED_NAMES } from './schema.ts';
 
 export interface Condition {
   /** As it was written. */
   readonly text: string;
   readonly names: readonly string[];
-  readonly figure: ComparedName;
+  readonly figure: Change['figure'];
   readonly comparison: '<' | '>';
   /** Now to before. */
   readonly ratio: number;
@@ -21,7 +21,7 @@ const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names
   ['workload', WORKLOADS],
 ];
 
-const FIGURES = Object.keys(COMPARED);
+const FIGURES: readonly string[] = COMPARED_NAMES;
 
 const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<ratio>\d+(\.\d+)?|\.\d+)$/;
 
@@ -43,7 +43,7 @@ function conditionOf(text: string): Condition {
   return {
     text,
     names,
-    figure: figure as ComparedName,
+    figure: figure as Change['figure'],
     comparison: comparison as '<' | '>',
     ratio: Number(ratio),
   };

@@ -1,6 +1,5 @@
 // Figures in words: the same for the page, the terminal and the live page.
-import type { Figure, Ratio } from '../plan/figure.ts';
-import { REPETITIONS_TO_TELL_APART } from '../plan/figure.ts';
+import { type Figure, type Ratio, REPETITIONS_TO_TELL_APART } from '../plan/figure.ts';
 
 /** `12,345`. */
 export function whole(value: number): string {

@@ -1,5 +1,4 @@
 // A chart of lines over two logarithmic axes, with the interval of every point as a bar: what all charts of the comparison are. Pure SVG text.
-import type { EChartsOption } from 'echarts';
 import type { Provider } from '../dimensions.ts';
 import { type Panel, panelsOf, type Shape } from './chart-panels.ts';
 import { decades, LABEL, logAxis, panelTitles, svg, SYMBOLS } from './chart-parts.ts';
@@ -26,6 +25,7 @@ export interface XyChart {
   /** Panels beside each other, on a phone below each other; all of the same scale. */
   readonly panels: readonly { readonly title: string; readonly lines: readonly Line[] }[];
   readonly xName: string;
+  readonly yName: string;
   /** What the ticks of the axis are powers of. */
   readonly xBase: 2 | 10;
 }
@@ -43,9 +43,13 @@ export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string
   );
   const [yMin, yMax] = decades(points.flatMap(({ y, interval = [] }) => [y, ...interval]));
   const titles = shown.map(({ title }) => title);
+  const toPx = ({ x, y }: Point, { width, height }: Panel): Spot => ({
+    right: (Math.log(x / xMin) / Math.log(xMax / xMin)) * width,
+    up: (Math.log(y / yMin) / Math.log(yMax / yMin)) * height,
+  });
   return svg(shape.widthPx, places.heightPx, {
     title: panelTitles(titles, places.panels),
-    grid: places.panels as Panel[],
+    grid: places.panels,
     xAxis: shown.map((_, at) => ({
       ...logAxis(at, xMin, xMax),
       logBase: xBase,
@@ -57,8 +61,15 @@ export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string
       ...logAxis(at, yMin, yMax),
       minorSplitLine: { show: true, lineStyle: FAINT_LINE },
     })),
-    series: shown.flatMap(({ lines }, at) => lines.flatMap((line) => [...intervalsOf(line, at), lineOf(line, at)])),
-  } as EChartsOption);
+    series: shown.flatMap(({ lines }, at) => {
+      const panel = places.panels[at]!;
+      const spots = lines.flatMap((line) => line.points.map((point) => toPx(point, panel)));
+      return lines.flatMap((line) => [
+        ...intervalsOf(line, at),
+        lineOf(line, at, (point) => labelOf(point, toPx(point, panel), spots)),
+      ]);
+    }),
+  });
 }
 
 const FAINT_LINE = { color: 'var(--line)', opacity: 0.45 };
@@ -76,7 +87,29 @@ function bounds(values: readonly number[], base: 2 | 10): [number, number] {
   return low === high ? [2 ** (low - 1), 2 ** (high + 1)] : [2 ** low, 2 ** high];
 }
 
-function lineOf({ provider, layout, dash, points }: Line, at: number) {
+/** A point in its panel, in CSS pixels from the lower left. */
+interface Spot {
+  readonly right: number;
+  readonly up: number;
+}
+
+/** Above its point, or below where another point is nearer above; none where both sides are taken: the table has every figure. */
+function labelOf({ label = '' }: Point, own: Spot, spots: readonly Spot[]) {
+  const beside = spots.filter(({ right, up }) => Math.abs(right - own.right) < LABEL_WIDTH_PX && up !== own.up);
+  const room = (sign: 1 | -1): number =>
+    Math.min(...beside.map(({ up }) => (up - own.up) * sign).filter((distance) => distance > 0));
+  const [above, below] = [room(1), Math.min(room(-1), own.up)];
+  return {
+    show: label !== '' && Math.max(above, below) >= LABEL_HEIGHT_PX,
+    formatter: label,
+    position: above >= Math.min(below, 2 * LABEL_HEIGHT_PX) ? ('top' as const) : ('bottom' as const),
+  };
+}
+
+const LABEL_WIDTH_PX = 26;
+const LABEL_HEIGHT_PX = 22;
+
+function lineOf({ provider, layout, dash, points }: Line, at: number, label: (point: Point) => object) {
   return {
     type: 'line' as const,
     silent: true,
@@ -87,8 +120,8 @@ function lineOf({ provider, layout, dash, points }: Line, at: number) {
     lineStyle: { width: 2.5, type: dash },
     color: colourOf(provider, layout),
     labelLayout: { hideOverlap: true },
-    data: points.map(({ x, y, label = '' }) => ({ value: [x, y], label: { show: label !== '', formatter: label } })),
-    label: { ...LABEL, position: 'top' as const },
+    data: points.map((point) => ({ value: [point.x, point.y], label: label(point) })),
+    label: LABEL,
     z: 3,
   };
 }
