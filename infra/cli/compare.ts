@@ -11,8 +11,8 @@ import { reportOf } from '../../shared/compare/report/report.ts';
 import { reportText } from '../../shared/compare/report/old-text.ts';
 import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
 import { machine } from './machine.ts';
-import { showProgress } from './progress.ts';
-import { writeReport } from './report-files.ts';
+import { showProgress } from './old-progress.ts';
+import { writeReport } from './old-report-files.ts';
 
 export interface CompareDeployedOptions {
   /** Path of the endpoints file that a deployment has written. */
