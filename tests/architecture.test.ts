@@ -134,6 +134,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
   [
     'infra/cli',
+    'shared/compare/cell/histogram.ts',
     'shared/compare/plan',
     'shared/compare/report',
     'shared/cost/',
