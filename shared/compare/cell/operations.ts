@@ -1,6 +1,6 @@
 // The operations of a workload, which knows no layout: the same seed gives every layout the same records and keys, so that layouts differ in how
 // they store and in nothing else.
-import { uniformIndexes, zipfianIndexes } from '../data/keys.ts';
+import { uniformIndexes, zipfianIndexes } from '../data/distributions.ts';
 import { seededRandom } from '../data/random.ts';
 import { recordSource, type SampleRecord } from '../data/records.ts';
 import type { CellRequest } from './old-cell.ts';
