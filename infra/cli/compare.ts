@@ -8,7 +8,7 @@ import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts
 import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/old-plan.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
+import { reportText } from '../../shared/compare/report/old-text.ts';
 import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
 import { machine } from './machine.ts';
 import { showProgress } from './progress.ts';

@@ -7,7 +7,7 @@ import { FULL_PLAN, type Plan } from '../../shared/compare/plan/old-plan.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
 import type { Report } from '../../shared/compare/report/old-schema.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
+import { reportText } from '../../shared/compare/report/old-text.ts';
 import { machine, versions } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
 import { showProgress } from '../cli/progress.ts';

@@ -152,6 +152,39 @@ const reportSearchSchema = z.strictObject({
 
 export type ReportSearch = z.infer<typeof reportSearchSchema>;
 
+/** Figures that are compared with those of an earlier report, by the names that conditions on them use. */
+export const COMPARED_NAMES = ['throughput', 'p50', 'p95', 'p99', 'cost'] as const;
+
+const changeSchema = z.strictObject({
+  ...coordinatesSchema.shape,
+  figure: z.enum(COMPARED_NAMES),
+  before: figureSchema,
+  now: figureSchema,
+  /** Of the medians, now to before. */
+  ratio: positive,
+  /** Two-sided Mann-Whitney test of the repetitions, exact. */
+  p: share,
+  /** `undecided`: the difference may be chance. */
+  verdict: z.enum(['higher', 'lower', 'undecided']),
+});
+
+export type Change = z.infer<typeof changeSchema>;
+
+const againstSchema = z.strictObject({
+  /** When the earlier comparison began. */
+  startedAt: z.iso.datetime(),
+  /** Below this p a change counts. */
+  significance: share,
+  changes: z.array(changeSchema),
+  /** Cells that only one of the two has. */
+  onlyBefore: z.int().min(0),
+  onlyNow: z.int().min(0),
+  /** What else differs between the two comparisons, a sentence each. */
+  otherwise: z.array(z.string()),
+});
+
+export type Against = z.infer<typeof againstSchema>;
+
 /** The machine that asked for the cells, which is not where they ran. */
 const coordinatorSchema = z.strictObject({
   cpu: z.string(),
@@ -208,6 +241,8 @@ export const reportSchema = z.strictObject({
   failures: z.array(failureSchema),
   leftOut: z.array(leftOutSchema),
   leftovers: z.array(leftoverSchema),
+  /** What changed since an earlier report, where one was given. */
+  against: againstSchema.optional(),
   /** What a reader has to know to read the figures; they follow from the plan and the places. */
   notes: z.array(z.string()),
 });

@@ -12,8 +12,8 @@ import {
   valueText,
 } from '../../compare/report/chart-parts.ts';
 import { colourOf, PROVIDER_NAMES } from '../../compare/report/names.ts';
-import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 import type { ModelReportCell } from './schema.ts';
+import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 
 /** What the axis of a group's charts is called. */
 const AXIS_NAMES: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
 import { chip, escape, figure, page, whole } from '../../compare/report/html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../../compare/report/names.ts';
-import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';
 import type { ModelReport, ModelReportCell } from './schema.ts';
+import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 
 const THROUGHPUT: readonly Figure[] = [{ of: (cell) => cell.recordsPerSecond }];
 const LATENCY: readonly Figure[] = [

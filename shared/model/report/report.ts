@@ -1,8 +1,9 @@
-// The report of a plan. The same results make the same bytes on any machine: so it names
+// The report of a plan: cells as the comparison has them, with what only a model knows. The same results make the same bytes on any machine: so it names
 // no time and no machine but those of the calibration, and its clock is the virtual one.
 import { operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
+import { rounded } from '../../compare/report/report.ts';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { namesOf, ProviderParameters } from '../data/parameters.ts';
 import type { ModelResult } from '../run/cell.ts';
@@ -48,7 +49,6 @@ export function modelReport(
       platform: 'virtual time',
       node: machine.node,
     },
-    versions: {},
     providers: PROVIDERS.map((provider) => ({
       provider,
       ran: results.some(({ cell }) => cell.provider === provider),
@@ -63,7 +63,6 @@ export function modelReport(
       records: Math.max(...results.map(({ cell }) => cell.records)),
       recordBytes: Math.max(...results.map(({ cell }) => cell.recordBytes)),
       seed,
-      loadRepetitions: 1,
     },
     prices: operationPriceList(PRICES_2026_11),
     cells,
@@ -116,12 +115,9 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): M
     p95Ms: result.p95Ms,
     p99Ms: result.p99Ms,
     maxMs: result.maxMs,
-    processorWait: null,
-    processorStolen: null,
     errors,
     errorsByCode: { ...result.errors },
     unfinished: result.unfinished,
-    retries: null,
     requests: Math.round(result.requestsPerOperation * operations),
     billableOperations: Math.round(result.billedPerOperation * operations),
     bytesWritten: Math.round(result.bytesWrittenPerOperation * operations),
@@ -131,7 +127,6 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): M
     dollarsPerMillionRecords: result.dollarsPerMillion,
     records: operations,
     durationMs: rounded(windowMs),
-    repetitions: [rounded(result.operationsPerSecond)],
     histogram: result.histogram,
     model: {
       group,
@@ -163,9 +158,4 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): M
 
 function distinct(values: readonly number[]): number[] {
   return [...new Set(values)].toSorted((a, b) => a - b);
-}
-
-/** To a hundredth. */
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }

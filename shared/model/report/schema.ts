@@ -1,5 +1,4 @@
-// The report of a model as data: what `report/model.json` holds, checked before it is written. No figure of it was
-// measured.
+// The model's report as data: what `report/model.json` holds, checked before it is written. SCHEMA.md describes it for readers in other languages.
 import { z } from 'zod';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { MODEL_LAYOUTS, MODEL_WORKLOADS } from '../work/dimensions.ts';
@@ -7,16 +6,7 @@ import { MODEL_LAYOUTS, MODEL_WORKLOADS } from '../work/dimensions.ts';
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
 export const MODEL_SCHEMA_VERSION = 3;
 
-const coordinates = {
-  provider: z.enum(PROVIDERS),
-  layout: z.enum(MODEL_LAYOUTS),
-  workload: z.enum(MODEL_WORKLOADS),
-  concurrency: z.int().min(1),
-};
-
 const positive = z.number().min(0);
-
-const share = positive.max(1);
 
 const level = z.enum(['low', 'middle', 'high']);
 
@@ -85,8 +75,11 @@ const modelSchema = z.strictObject({
   ),
 });
 
-const cellSchema = z.strictObject({
-  ...coordinates,
+const modelReportCellSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  layout: z.enum(MODEL_LAYOUTS),
+  workload: z.enum(MODEL_WORKLOADS),
+  concurrency: z.int().min(1),
   recordsPerCall: z.int().min(1),
   recordsPerSecond: positive,
   operations: z.int().min(0),
@@ -94,12 +87,9 @@ const cellSchema = z.strictObject({
   p95Ms: positive.nullable(),
   p99Ms: positive.nullable(),
   maxMs: positive,
-  processorWait: share.nullable(),
-  processorStolen: share.nullable(),
   errors: z.int().min(0),
   errorsByCode: z.record(z.string(), z.int()),
   unfinished: z.int().min(0),
-  retries: positive.nullable(),
   requests: positive,
   billableOperations: positive,
   bytesWritten: positive,
@@ -109,12 +99,11 @@ const cellSchema = z.strictObject({
   dollarsPerMillionRecords: positive,
   records: z.int().min(0),
   durationMs: positive,
-  repetitions: z.array(positive).min(1),
   histogram: z.string(),
   model: modelledCellSchema,
 });
 
-export type ModelReportCell = z.infer<typeof cellSchema>;
+export type ModelReportCell = z.infer<typeof modelReportCellSchema>;
 
 export const modelReportSchema = z.strictObject({
   schemaVersion: z.literal(MODEL_SCHEMA_VERSION),
@@ -128,9 +117,6 @@ export const modelReportSchema = z.strictObject({
     platform: z.string(),
     node: z.string(),
   }),
-  /** Package -> version. */
-  versions: z.record(z.string(), z.string()),
-  /** What stood in for each cloud, or why it was left out. */
   providers: z.array(
     z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), backend: z.string(), isEmulator: z.boolean() }),
   ),
@@ -142,7 +128,6 @@ export const modelReportSchema = z.strictObject({
     records: z.int(),
     recordBytes: z.int(),
     seed: z.int(),
-    loadRepetitions: z.int(),
   }),
   prices: z.strictObject({
     date: z.string(),
@@ -158,7 +143,7 @@ export const modelReportSchema = z.strictObject({
       }),
     ),
   }),
-  cells: z.array(cellSchema),
+  cells: z.array(modelReportCellSchema),
   notes: z.array(z.string()),
   model: modelSchema,
 });

@@ -255,11 +255,18 @@ describe.each([
     await expectProblem(await post(admin, { ...cell, peer: 'http://elsewhere' }), 400, 'invalid');
   });
 
-  test('serves a page that may run its own script and reach its own origin only', async () => {
+  test('lets a page of the other cloud ask without a key whether it may call', async () => {
+    const headers = { Origin: 'http://elsewhere', 'Access-Control-Request-Method': 'POST' };
+    const response = await sendTo(host)('/v1/compare/cells', { method: 'OPTIONS', headers });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('Access-Control-Allow-Headers')).toContain('x-functions-key');
+  });
+
+  test('serves a page that may run its own script and call functions, and nothing else', async () => {
     const response = await send('/v1/compare');
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('Content-Security-Policy')).toMatch(
-      /default-src 'none'; script-src 'sha256-.*connect-src 'self'/,
+      /default-src 'none'; script-src 'sha256-.*; connect-src 'self' https: http:\/\/localhost:\* http:\/\/127\.0\.0\.1:\*; base-uri/,
     );
     expect(await response.text()).toContain('<form id="plan">');
   });

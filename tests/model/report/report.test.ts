@@ -1,10 +1,10 @@
 // The report of a plan: goals, the file and the page.
 import { describe, expect, test } from 'vitest';
-import { type ModelReport, modelReportSchema } from '../../../shared/model/report/schema.ts';
 import { InstanceRuntime } from '../../../shared/model/instance/runtime.ts';
 import { goalsOf, type PlayedRow } from '../../../shared/model/report/goals.ts';
 import { modelHtml } from '../../../shared/model/report/html.ts';
 import { modelReport } from '../../../shared/model/report/report.ts';
+import { type ModelReport, modelReportSchema } from '../../../shared/model/report/schema.ts';
 import { playedText } from '../../../shared/model/report/text.ts';
 import type { ModelCell, ModelResult } from '../../../shared/model/run/cell.ts';
 import { type PlanInput, planSchema, rowsOf } from '../../../shared/model/run/plan.ts';
@@ -50,7 +50,7 @@ async function reported(settings: ModelCell['settings'] = {}): Promise<ModelRepo
 }
 
 describe('the file', () => {
-  test("holds to its schema, and is the same bytes each time", async () => {
+  test('keeps its schema, and the same bytes each time', async () => {
     const report = await reported();
     expect(() => modelReportSchema.parse(report)).not.toThrow();
     expect(report.cells).toHaveLength(2 * (3 + 3 + 2));
@@ -59,10 +59,10 @@ describe('the file', () => {
 
   test('says that it is a model, of what, and with which numbers', async () => {
     const { model, providers, machine } = await reported({ 'commit.baseMs': 77 });
-    expect(model.what).toMatch(/^A MODEL/);
+    expect(model!.what).toMatch(/^A MODEL/);
     expect(providers.map(({ backend }) => backend)).toEqual(['MODEL datastore-2026-11', 'MODEL azure-tables-2026-11']);
     expect(machine.platform).toBe('virtual time');
-    const [datastore] = model.clouds;
+    const [datastore] = model!.clouds;
     const commit = datastore!.parameters.find(({ name }) => name === 'commit.baseMs');
     expect(commit).toMatchObject({ value: 77, middle: 30, grade: 'measured' });
   });

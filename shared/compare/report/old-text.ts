@@ -1,5 +1,5 @@
 // The report for a terminal: at most 110 columns, plain ASCII, numbers right-aligned.
-import { busyWarning } from './busy-warning.ts';
+import { busyWarning } from './old-busy-warning.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Report, ReportCell, SummaryRow } from './old-schema.ts';
 import { sameCallSize } from './summary.ts';

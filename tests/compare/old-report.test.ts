@@ -11,10 +11,10 @@ import {
 } from '../../shared/compare/cell/histogram.ts';
 import type { MeasuredCell } from '../../shared/compare/plan/coordinator.ts';
 import { DEFAULT_PLAN } from '../../shared/compare/plan/old-plan.ts';
-import { reportHtml } from '../../shared/compare/report/html.ts';
+import { reportHtml } from '../../shared/compare/report/old-html.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
 import { type Circumstances, reportSchema } from '../../shared/compare/report/old-schema.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
+import { reportText } from '../../shared/compare/report/old-text.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { result } from './fakes.ts';
 
