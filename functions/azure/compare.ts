@@ -3,20 +3,27 @@
 import { readFileSync } from 'node:fs';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
-import { type CellTargets, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
+import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
+import { runCell } from '../../shared/compare/cell/run.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
+import { instance, placeOf } from '../compare/place.ts';
+import { storesBySize } from '../compare/stores.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
-import { processorTimes } from '../instance/processor.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, open, tableClient } from './instance.ts';
+import { config, endpoint, openStoreOf, tableClient } from './instance.ts';
+import { azureFacts } from './platform.ts';
 
-const baseline = once(async () => azureTablesBaseline({ tableClient }));
-const targets = async (): Promise<CellTargets> => {
-  const { store, usage } = await open();
-  return { provider: 'azure-tables', baseline: await baseline(), store, storeUsage: usage, processorTimes };
-};
+const storeOf = storesBySize(openStoreOf);
+const targets = once(async (): Promise<CellTargets> => ({
+  provider: 'azure-tables',
+  baseline: azureTablesBaseline({ tableClient }),
+  storeOf,
+  place: placeOf(azureFacts(process.env, endpoint), import.meta.url),
+  instance,
+}));
 const handler = handlerOf(
   createCompareApp({
     ...config,
@@ -24,6 +31,7 @@ const handler = handlerOf(
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
     page: readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8'),
+    prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
     runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
     removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
   }),

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
+import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
+import { withEntities } from '../compare/stores.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
@@ -28,7 +30,9 @@ const env = parsedEnvironment(
   }),
   process.env,
 );
-const endpoint = env.STOWAGE_TABLES_ENDPOINT;
+
+/** Of the storage account's tables. */
+export const endpoint = env.STOWAGE_TABLES_ENDPOINT;
 const credential =
   env.STOWAGE_TABLES_ACCOUNT === undefined || env.STOWAGE_TABLES_KEY === undefined
     ? managedIdentity({ endpoint: env.IDENTITY_ENDPOINT, secret: env.IDENTITY_HEADER, clientId: env.AZURE_CLIENT_ID })
@@ -36,14 +40,17 @@ const credential =
 // Plain HTTP is for Azurite on the same machine.
 const allowInsecureConnection = new URL(endpoint).hostname === '127.0.0.1';
 
-/** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
-export const open = once(async () => {
+/** A store with containers of at most so many KiB (null: the store's own size), and what it spent so far; closed when the platform ends the instance. */
+export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
   const options = { endpoint, tableName: env.STOWAGE_TABLES_TABLE, credential };
-  const { driver, counters } = measured(azureTablesDriver(options));
+  const { driver, counters } = measured(withEntities(azureTablesDriver(options), containerKib));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
-});
+}
+
+/** The store of the function `records`, opened once. */
+export const open = once(() => openStoreOf(null));
 
 /** A client of one physical table, for the layouts that the store is compared with. */
 export function tableClient(tableName: string): TableClient {

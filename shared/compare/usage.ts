@@ -26,6 +26,8 @@ export const usageSchema = z.strictObject({
   requests: count,
   /** Requests that the SDK, or the store, sent again, by the code that they were refused with; null where the SDK does not show them. */
   retries: countsSchema.nullable(),
+  /** Conditional writes that met another's: they wrote nothing, and were done again. */
+  conflicts: count,
   /** What the provider bills: entities on Datastore, requests on Azure Table Storage (a group transaction is one). */
   billable: z.strictObject({ reads: count, writes: count, deletes: count }),
   /** Keys and property values handed to the SDK, without the protocol's own bytes. */
@@ -42,6 +44,7 @@ export type MutableUsage = { -readonly [K in keyof Usage]: Usage[K] };
 export function emptyUsage(showsRetries: boolean): MutableUsage {
   return {
     requests: 0,
+    conflicts: 0,
     retries: showsRetries ? {} : null,
     billable: { reads: 0, writes: 0, deletes: 0 },
     bytesWritten: 0,

@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import type { Baseline, BaselineTable } from '../../../shared/compare/baseline/baseline.ts';
 import { chunks } from '../../../shared/compare/data/chunks.ts';
-import { uniformIndexes } from '../../../shared/compare/data/keys.ts';
+import { uniformIndexes } from '../../../shared/compare/data/distributions.ts';
 import { type Random, seededRandom } from '../../../shared/compare/data/random.ts';
 import { type RecordFields, recordSource, type SampleRecord } from '../../../shared/compare/data/records.ts';
 import type { Store, Table } from '../../../shared/store/index.ts';

@@ -1,11 +1,11 @@
 // Azure Table Storage through @azure/data-tables, as its users write it: one entity a record, five string properties.
 // The partition key is the record's tenant, the row key the rest of its key: 500 records handed over together share a partition, as group
 // transactions demand, and no tenant is everybody's hot partition. There is no batched get.
-import { RestError, type TableClient } from '@azure/data-tables';
-import { tenantOf } from '../data/keys.ts';
+import { odata, RestError, type TableClient } from '@azure/data-tables';
+import { tenantEnd, tenantOf } from '../data/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
 import { emptyUsage, type MutableUsage } from '../usage.ts';
-import type { Baseline, BaselineTable } from './baseline.ts';
+import { type Baseline, type BaselineTable, withTries } from './baseline.ts';
 
 /** Operations in one group transaction: the service's limit. */
 const TRANSACTION_MAX = 100;
@@ -61,7 +61,13 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
       usage.bytesWritten += sizeOf(record);
       await client.updateEntity(entityOf(record), 'Replace');
     },
+    modify: (record) =>
+      withTries(
+        () => modify(client, record, usage),
+        () => void usage.conflicts++,
+      ),
     get,
+    range: (from, to, count) => range(client, { from, to, count }, usage),
     putMany: async (records) => {
       for (const record of records) usage.bytesWritten += sizeOf(record);
       await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
@@ -76,6 +82,41 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
       return count;
     },
   };
+}
+
+/** By the entity's ETag. */
+async function modify(client: TableClient, record: SampleRecord, usage: MutableUsage): Promise<boolean | 'conflict'> {
+  try {
+    const { etag, ...fields } = await client.getEntity<RecordFields>(tenantOf(record.key), rowKeyOf(record.key));
+    usage.bytesRead += fieldBytes(fields);
+    usage.bytesWritten += sizeOf(record);
+    await client.updateEntity(entityOf(record), 'Replace', { etag });
+    return true;
+  } catch (error) {
+    const status = error instanceof RestError ? error.statusCode : undefined;
+    if (status === 412) return 'conflict';
+    if (status === 404) return false;
+    throw error;
+  }
+}
+
+/** One page, of the partition that both ends are in: the whole of a tenant lies in one. */
+async function range(
+  client: TableClient,
+  { from, to, count }: { readonly from: string; readonly to: string; readonly count: number },
+  usage: MutableUsage,
+): Promise<number> {
+  const [partition, first] = [tenantOf(from), rowKeyOf(from)];
+  const isWhole = to === tenantEnd(from);
+  const filter = isWhole
+    ? odata`PartitionKey eq ${partition} and RowKey ge ${first}`
+    : odata`PartitionKey eq ${partition} and RowKey ge ${first} and RowKey lt ${rowKeyOf(to)}`;
+  const pages = client.listEntities<RecordFields>({ queryOptions: { filter } }).byPage({ maxPageSize: count });
+  for await (const page of pages) {
+    for (const fields of page) usage.bytesRead += fieldBytes(fields);
+    return page.length;
+  }
+  return 0;
 }
 
 /**

@@ -25,10 +25,10 @@ export const datasetRequestSchema = z.strictObject({
   records: z.int().min(1).max(1_000_000).default(10_000),
   recordBytes: recordBytes.default(500),
   containerKib: containerKib.default(null),
-  /** Everything random follows from it. */
+  /** The records' texts follow from it. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** Entities written a second, at most, grow as Datastore asks (ramp.ts). */
-  isRamped: z.boolean().default(false),
+  /** When the dataset met its first operation, in milliseconds since 1970: from then on operations grow as Datastore asks (ramp.ts). Null: as they come. */
+  rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
 /** How long the load lasts before it is measured. */
@@ -47,13 +47,15 @@ export const cellRequestSchema = z.strictObject({
   keys: z.enum(KEY_CHOICES).nullable().default(null),
   /** Callers in flight; of an open loop the most operations in flight. */
   callers: z.int().min(1).max(CALLERS_MAX),
-  /** Operations that begin a second on this instance; null: a closed loop. */
+  /** Calls that begin a second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
   /** Length of the measured window; a closed loop's grows, at most tenfold, while callers have had too few replies (window.ts). */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
   /** When the window opens on all instances, in milliseconds since 1970; null: as soon as this instance is warm. */
   windowAtMs: z.number().positive().nullable().default(null),
+  /** What is done to which record follows from it; how records look follows from `seed`. Equal ones give every layout the same operations. */
+  drawSeed: z.int().min(0).max(0xffff_ffff).default(1),
   /** Number of the first record that this instance inserts. Instances of a run, and runs on one dataset, take ranges of their own. */
   insertFrom: z.int().min(0).max(RECORD_INDEX_MAX).default(0),
   /** Which of how many instances this is; each draws operations of its own. */
@@ -90,7 +92,7 @@ export const cellResultSchema = z.strictObject({
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
   place: placeSchema,
-  /** True if no earlier request had come to this instance: it had only just started. */
+  /** True if no earlier cell had run in this instance's process. */
   isCold: z.boolean(),
   /** Age of the instance's process when the request arrived. */
   uptimeMs: milliseconds,
@@ -109,14 +111,17 @@ export const cellResultSchema = z.strictObject({
   openedAtMs: z.number().positive(),
   /** Length of the window as it was measured. */
   durationMs: z.number().positive(),
-  /** Records whose reply arrived within the window: the numerator of the throughput. */
-  records: count,
+  /**
+   * Records whose reply arrived within the window, those of an operation that reached over its edge by the share of its time within: the numerator of the
+   * throughput, and no whole number. A scan counts as one.
+   */
+  records: z.number().min(0),
   /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: count,
   usage: usageSchema,
   /** Failed records since the window began, by code. */
   errors: countsSchema,
-  /** Operations that had no reply when the drain ended. */
+  /** Operations that had no reply when the drain ended; of an open loop also those that were due and could not be sent. They are in the histogram with their age. */
   unfinished: count,
   /**
    * Latency in microseconds of every operation that began within the window, drain included: in an open loop from the moment it was due, not from the

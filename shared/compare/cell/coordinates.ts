@@ -19,7 +19,7 @@ export const coordinatesSchema = z.strictObject({
   instances: z.int().min(1).max(INSTANCES_MAX),
   /** On each instance: callers in flight of a closed loop, each of which waits for its reply; of an open loop the most operations in flight. */
   callers: z.int().min(1).max(CALLERS_MAX),
-  /** Operations that begin a second, on all instances together, whatever was answered: an open loop. Null: a closed loop. */
+  /** Calls that begin a second, on all instances together, whatever was answered: an open loop. Null: a closed loop. */
   ratePerSecond: z.number().positive().nullable(),
 });
 

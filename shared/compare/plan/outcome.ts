@@ -90,15 +90,3 @@ export type PlanEvent =
   | { readonly kind: 'failed'; readonly done: number; readonly total: number; readonly failure: FailedRun }
   /** A dataset is being loaded, or everything is being removed: no figure counts it. */
   | { readonly kind: 'preparing' | 'removing'; readonly what: string };
-
-/** A `compare` function to run cells in. */
-export interface Endpoint {
-  readonly provider: Coordinates['provider'];
-  /**
-   * Without `/v1`. Several where each is one instance (local processes): instance i is sent to url i modulo their number. One where a platform spreads
-   * requests over instances.
-   */
-  readonly urls: readonly [string, ...string[]];
-  /** Sent with each request: the keys. */
-  readonly headers: Readonly<Record<string, string>>;
-}

@@ -14,7 +14,7 @@ export const PERCENTILES = [50, 90, 95, 99, 99.9] as const;
 export const searchSchema = z.strictObject({
   percentile: z.literal(PERCENTILES).default(99),
   latencyMsMax: z.number().positive().max(60_000),
-  /** The first rate that is tried; operations a second on all instances together. */
+  /** The first rate that is tried; calls a second on all instances together. */
   fromPerSecond: rate.default(100),
   /** No higher rate is tried. */
   toPerSecond: rate.default(100_000),
@@ -45,9 +45,9 @@ export const planSchema = z
     instances: distinct(z.int().min(1).max(INSTANCES_MAX)).default([1]),
     /** Rungs of the closed loop: callers in flight on each instance. May be empty. */
     callers: distinct(z.int().min(1).max(CALLERS_MAX), 0).default([1, 8, 32]),
-    /** Rungs of the open loop: operations a second on all instances together. */
+    /** Rungs of the open loop: calls a second on all instances together. */
     ratesPerSecond: distinct(rate, 0).default([]),
-    /** Operations of the open loop that one instance may have in flight; what is due beyond waits, and its latency grows. */
+    /** Calls of the open loop that one instance may have in flight; what is due beyond waits, and its latency grows. */
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),
     durationMs,

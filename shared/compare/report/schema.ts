@@ -54,8 +54,8 @@ const runSchema = z.strictObject({
   repetition: z.int().min(1),
   startedAt: z.iso.datetime(),
   recordsPerSecond: positive,
-  /** Replied within the windows. */
-  records: z.int().min(0),
+  /** Replied within the windows; operations that reached over an edge count in part. */
+  records: positive,
   /** Replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: z.int().min(0),
   /** Operations in the histogram. */
