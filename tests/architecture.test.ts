@@ -135,6 +135,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   [
     'infra/cli',
     'shared/compare/cell/histogram.ts',
+    'shared/compare/cell/coordinates.ts',
     'shared/compare/plan',
     'shared/compare/report',
     'shared/cost/',

@@ -1,7 +1,9 @@
-// What a terminal shows while a plan runs: the figures of the present workload so far, and how far the plan is. Pure lines of text.
-import { latenciesOf, mergeHistograms } from '../../shared/compare/cell/histogram.ts';
-import { PROVIDERS, LAYOUTS } from '../../shared/compare/dimensions.ts';
+// What a terminal shows while a plan runs: the figures so far, and how far the plan is. Pure lines of text.
+import type { Coordinates } from '../../shared/compare/cell/coordinates.ts';
+import { latenciesOf } from '../../shared/compare/cell/histogram.ts';
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../../shared/compare/dimensions.ts';
 import { median } from '../../shared/compare/plan/median.ts';
+import { mergeParts } from '../../shared/compare/plan/merge.ts';
 import type { CellRun, PlanEvent } from '../../shared/compare/plan/outcome.ts';
 import { decimal, whole } from '../../shared/compare/report/format.ts';
 import { textTable } from '../../shared/compare/report/text-table.ts';
@@ -10,12 +12,11 @@ import { cellWords, loadWords } from '../../shared/compare/report/words.ts';
 /** A plan as it runs, told by its events. */
 export class LivePlan {
   readonly #startedMs: number;
-  readonly #runs: CellRun[] = [];
+  readonly #runs: Measured[] = [];
   #failed = 0;
   #done = 0;
   #total = 0;
   #doing = '';
-  #workload: string | undefined;
 
   constructor(startedMs: number) {
     this.#startedMs = startedMs;
@@ -29,16 +30,14 @@ export class LivePlan {
     this.#done = event.done;
     this.#total = event.total;
     if (event.kind === 'begun') {
-      this.#workload = event.cell.workload;
       this.#doing = `${cellWords(event.cell)}, run ${event.repetition}`;
-    } else if (event.kind === 'ended') this.#runs.push(event.run);
+    } else if (event.kind === 'ended') this.#runs.push(measuredIn(event.run));
     else if (event.kind === 'failed') this.#failed += 1;
   }
 
-  /** The table of the present workload, and below it the line of `status`. */
+  /** The table of what ran, and below it the line of `status`. */
   lines(nowMs: number): string[] {
-    const own = this.#runs.filter(({ cell }) => cell.workload === this.#workload);
-    const table = own.length === 0 ? [] : tableOf(own).split('\n');
+    const table = this.#runs.length === 0 ? [] : tableOf(this.#runs).split('\n');
     return [...table, this.status(nowMs)];
   }
 
@@ -60,30 +59,41 @@ export class LivePlan {
   }
 }
 
-/** A row for each layout, a column for each load: median throughput so far, and p50. */
-function tableOf(runs: readonly CellRun[]): string {
-  const [first] = runs;
-  const loads = [...new Map(runs.map(({ cell }) => [loadWords(cell), cell.callers * cell.instances])).entries()];
-  const titles = loads.toSorted(([, one], [, other]) => one - other).map(([words]) => words);
-  const rows = PROVIDERS.flatMap((provider) =>
-    LAYOUTS.flatMap((layout) => {
-      const own = runs.filter(({ cell }) => cell.provider === provider && cell.layout === layout);
-      if (own.length === 0) return [];
-      const cells = titles.map((title) => soFar(own.filter(({ cell }) => loadWords(cell) === title)));
-      return [[provider, layout, ...cells]];
-    }),
-  );
-  return textTable([`${first!.cell.workload}, records/s and p50`, '', ...titles], rows, 2);
+interface Measured {
+  readonly cell: Coordinates;
+  readonly recordsPerSecond: number;
+  readonly p50Ms: number | null;
 }
 
-function soFar(runs: readonly CellRun[]): string {
+function measuredIn({ cell, parts }: CellRun): Measured {
+  const { recordsPerSecond, histogram } = mergeParts(parts);
+  return { cell, recordsPerSecond, p50Ms: latenciesOf(histogram).p50Ms };
+}
+
+/** A row for each workload and layout, a column for each load: medians so far, of throughput and of p50. */
+function tableOf(runs: readonly Measured[]): string {
+  const loads = new Map(runs.map(({ cell }) => [loadWords(cell), cell.callers * cell.instances]));
+  const titles = [...loads].toSorted(([, one], [, other]) => one - other).map(([words]) => words);
+  const series = [...Map.groupBy(runs, ({ cell }) => rowWords(cell).join(' ')).values()];
+  const rows = series
+    .toSorted(([one], [other]) => rowPlace(one!.cell) - rowPlace(other!.cell))
+    .map((own) => [...rowWords(own[0]!.cell), ...titles.map((title) => soFar(own, title))]);
+  return textTable(['records/s and p50', '', '', ...titles], rows, 3);
+}
+
+function rowWords({ workload, provider, layout, containerKib, recordBytes }: Coordinates): string[] {
+  const size = containerKib === null ? '' : ` ${containerKib}K`;
+  return [workload, provider, `${layout}${size} ${recordBytes}B`];
+}
+
+function rowPlace({ workload, provider, layout }: Coordinates): number {
+  return 100 * WORKLOADS.indexOf(workload) + 10 * PROVIDERS.indexOf(provider) + LAYOUTS.indexOf(layout);
+}
+
+function soFar(series: readonly Measured[], load: string): string {
+  const runs = series.filter(({ cell }) => loadWords(cell) === load);
   if (runs.length === 0) return '';
-  const histograms = runs.flatMap(({ parts }) => parts.map(({ histogram }) => histogram));
-  const { p50Ms } = latenciesOf(mergeHistograms(histograms));
-  return `${whole(median(runs.map(rateOf)))} ${p50Ms === null ? '-' : `${decimal(p50Ms)} ms`}`;
-}
-
-/** Records a second of all instances of a run. */
-export function rateOf({ parts }: CellRun): number {
-  return parts.reduce((sum, { records, durationMs }) => sum + records / (durationMs / 1_000), 0);
+  const latencies = runs.flatMap(({ p50Ms }) => p50Ms ?? []);
+  const p50 = latencies.length === 0 ? '-' : `${decimal(median(latencies))} ms`;
+  return `${whole(median(runs.map(({ recordsPerSecond }) => recordsPerSecond)))} ${p50}`;
 }

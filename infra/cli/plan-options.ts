@@ -6,7 +6,6 @@ import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } fro
 import { type Condition, conditionsOf } from '../../shared/compare/report/conditions.ts';
 import type { Report } from '../../shared/compare/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
-import { readReport } from './report-files.ts';
 
 const NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
 
@@ -111,6 +110,16 @@ function parts(text: string): string[] {
   return text.split(',').map((part) => part.trim());
 }
 
+/** The command line that repeats the comparison: as it was given, and the seed if it was not. */
+export function commandOf(name: string, args: readonly string[], { seed }: Plan): string {
+  const hasSeed = args.some((arg) => arg === '--seed' || arg.startsWith('--seed='));
+  return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
+}
+
+function quoted(arg: string): string {
+  return /^[\w./,:=@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** What a comparison is measured against. */
 export interface Baseline {
   readonly report: Report | undefined;
@@ -124,6 +133,7 @@ export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): 
   const conditions = failIf === undefined ? [] : refusing('--fail-if', () => conditionsOf(failIf));
   if (against === undefined) return { conditions, report: undefined };
   try {
+    const { readReport } = await import('./report-files.ts');
     return { conditions, report: await readReport(against) };
   } catch (error) {
     throw new UsageError(`--against: ${(error as Error).message}`, { cause: error });

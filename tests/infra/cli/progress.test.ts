@@ -8,6 +8,7 @@ import type { CellResult } from '../../../shared/compare/cell/cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/compare/cell/histogram.ts';
 import type { PlanEvent } from '../../../shared/compare/plan/outcome.ts';
 import { coordinatesOf } from '../../../shared/compare/report/against.ts';
+import { emptyUsage } from '../../../shared/compare/usage.ts';
 import { sampleCell } from '../../compare/sample-report.ts';
 
 const cell = coordinatesOf(sampleCell({ workload: 'ycsb-a', callers: 8 }, { repetitions: 1 }));
@@ -15,7 +16,16 @@ const cell = coordinatesOf(sampleCell({ workload: 'ycsb-a', callers: 8 }, { repe
 function partOf(records: number): CellResult {
   const histogram = newHistogram();
   for (let at = 0; at < 20; at += 1) recordLatency(histogram, 4);
-  return { records, durationMs: 500, histogram: encodeHistogram(histogram) } as CellResult;
+  const series = { stepMs: 100, records: [], errors: [], maxMs: [] };
+  const usage = emptyUsage(false);
+  return {
+    records,
+    durationMs: 500,
+    histogram: encodeHistogram(histogram),
+    errors: {},
+    series,
+    usage,
+  } as unknown as CellResult;
 }
 
 const begun = (done: number): PlanEvent => ({ kind: 'begun', done, total: 10, cell, repetition: 2 });
@@ -36,8 +46,8 @@ test('the table has medians of all instances together, by layout and load', () =
   const plan = new LivePlan(0);
   for (const event of [ended(1, 100, 200), ended(2, 400, 300), ended(3, 500), begun(3)]) plan.take(event);
   expect(plan.lines(3_000)).toEqual([
-    '  ycsb-a, records/s and p50              8 callers',
-    '  datastore                  record  1,000 4.00 ms',
+    '  records/s and p50                              8 callers',
+    '  ycsb-a             datastore  record 500B  1,000 4.00 ms',
     '3 of 10 runs, about 7 s left: Datastore record, ycsb-a, 8 callers, run 2',
   ]);
 });

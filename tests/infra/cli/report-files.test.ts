@@ -34,9 +34,9 @@ test('a second comparison overwrites nothing of the first, and is the newest', a
 });
 
 test('a report that breaks its schema is not written', async () => {
-  await expect(
-    writeReport(sampleReport({ cells: CELLS, change: { schemaVersion: 2 as 3 } }), folder),
-  ).rejects.toThrow('schemaVersion');
+  await expect(writeReport(sampleReport({ cells: CELLS, change: { schemaVersion: 2 as 3 } }), folder)).rejects.toThrow(
+    'schemaVersion',
+  );
   expect(await readdir(folder)).toEqual([]);
 });
 
