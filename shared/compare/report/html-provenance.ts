@@ -67,7 +67,7 @@ function versionsHtml(versions: Readonly<Record<string, string>>): string {
 
 function coordinatorHtml({ coordinator, versions, commit }: Report): string {
   const { cpu, cores, memoryBytes, platform, node } = coordinator;
-  return `<p class="words">The cells were asked for by another machine: ${cores} x ${escape(cpu)}, ${Math.round(memoryBytes / 2 ** 30)} GiB, ${escape(platform)},
+  return `<p class="words">The cells were asked for by another machine: ${cores} x ${escape(cpu)}, ${memoryBytes === 0 ? '' : `${Math.round(memoryBytes / 2 ** 30)} GiB, `}${escape(platform)},
 ${escape(node)}${commit === null ? '' : `, commit ${escape(commit.slice(0, 12))}`}. There: ${versionsHtml(versions)}</p>`;
 }
 

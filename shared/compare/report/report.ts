@@ -44,7 +44,9 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
 }
 
 /** Runs of one cell together, in the order of their repetitions; cells by their coordinates, whatever order they ran in. */
-function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(runs: readonly Run[]): Run[][] {
+function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
+  runs: readonly Run[],
+): Run[][] {
   const groups = Map.groupBy(runs, ({ cell }) => JSON.stringify(cell));
   return [...groups.values()]
     .map((group) => group.toSorted((one, other) => one.repetition - other.repetition))
@@ -84,7 +86,9 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
     retries: retriesOf(runs),
     unfinished: sum(runs.map(({ unfinished }) => unfinished)),
     requestsPer1000Records: per(({ requests }) => requests * 1_000),
-    billableOperationsPer1000Records: per(({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000),
+    billableOperationsPer1000Records: per(
+      ({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000,
+    ),
     dollarsPerMillionRecords: figureOf(runs.map(dollars)),
     bytesWrittenPerRecord: per(({ bytesWritten }) => bytesWritten),
     bytesReadPerRecord: per(({ bytesRead }) => bytesRead),
