@@ -58,15 +58,7 @@ function failuresHtml({ failures }: Pick<Report, 'failures'> | PlanOutcome): str
 
 /** What an event says to somebody who waits. */
 export function eventWords(event: PlanEvent): string {
-  switch (event.kind) {
-    case 'preparing':
-    case 'removing':
-      return `${event.kind === 'preparing' ? 'Loading' : 'Removing'} ${event.what} …`;
-    case 'begun':
-      return `${event.done} of ${event.total} runs: ${cellWords(event.cell)}, run ${event.repetition} …`;
-    case 'ended':
-    case 'searched':
-    case 'failed':
-      return `${event.done} of ${event.total} runs.`;
-  }
+  if ('what' in event) return `${event.kind === 'preparing' ? 'Loading' : 'Removing'} ${event.what} …`;
+  const done = `${event.done} of ${event.total} runs`;
+  return event.kind === 'begun' ? `${done}: ${cellWords(event.cell)}, run ${event.repetition} …` : `${done}.`;
 }

@@ -1,7 +1,6 @@
 // The live page: the coordinator of `npm start` in a browser. It calls the functions' cells with the keys that it is given, draws what they measure as it
 // comes, and hands out the report.
-import type { Provider } from '../../../shared/compare/dimensions.ts';
-import { PROVIDERS } from '../../../shared/compare/dimensions.ts';
+import { type Provider, PROVIDERS } from '../../../shared/compare/dimensions.ts';
 import { itemsOf } from '../../../shared/compare/plan/cells.ts';
 import { runPlan } from '../../../shared/compare/plan/coordinator.ts';
 import type { Plan } from '../../../shared/compare/plan/plan.ts';
@@ -13,14 +12,14 @@ import { PRICES_2026_11 } from '../../../shared/cost/prices-2026-11.ts';
 import { FormError, PlanForm } from './form.ts';
 import { eventWords, liveHtml, LiveOutcome } from './live.ts';
 
-function byId<Kind extends HTMLElement>(id: string): Kind {
-  return document.getElementById(id) as Kind;
+function byId(id: string): HTMLElement {
+  return document.getElementById(id)!;
 }
 
-const form = new PlanForm(byId('form'), ownProvider());
-const start = byId<HTMLFormElement>('form').querySelector('button')!;
-const cancel = byId<HTMLButtonElement>('cancel');
-const progress = byId<HTMLProgressElement>('progress');
+const form = new PlanForm(byId('form') as HTMLFormElement, ownProvider());
+const start = byId('form').querySelector('button')!;
+const cancel = byId('cancel') as HTMLButtonElement;
+const progress = byId('progress');
 let cancelled = new AbortController();
 let links: string[] = [];
 
