@@ -28,7 +28,16 @@ export async function buildPage(folder: string, provider: Provider): Promise<str
   }, template);
 }
 
-async function bundled(entry: string): Promise<string> {
+/** Both clouds' functions have the same script, which takes a second or two to build. */
+const scripts = new Map<string, Promise<string>>();
+
+function bundled(entry: string): Promise<string> {
+  const known = scripts.get(entry) ?? bundle(entry);
+  scripts.set(entry, known);
+  return known;
+}
+
+async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,

@@ -32,7 +32,7 @@ export function callersOf({ callers, instances }: Pick<ReportCell, 'callers' | '
 }
 
 /** Closed loop: of several container sizes the first, which the others have a chart of their own for. */
-export function mainCells(cells: readonly ReportCell[]): ReportCell[] {
+function mainCells(cells: readonly ReportCell[]): ReportCell[] {
   const closed = cells.filter(({ ratePerSecond }) => ratePerSecond === null);
   const first = closed.find(({ layout }) => layout === 'container')?.containerKib ?? null;
   return closed.filter(({ layout, containerKib }) => layout !== 'container' || containerKib === first);

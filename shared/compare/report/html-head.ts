@@ -22,7 +22,7 @@ ${warningsHtml(report)}`;
 }
 
 /** `45 s`, `12 min`. */
-export function lengthWords(durationMs: number): string {
+function lengthWords(durationMs: number): string {
   const seconds = Math.round(durationMs / 1_000);
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
