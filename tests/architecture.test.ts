@@ -28,7 +28,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/store': ['contract', 'format', 'container system', 'io', 'engine', 'table admin', 'store.ts', 'index.ts'],
   'shared/drivers': ['common', 'memory datastore azure-tables', '*.ts'],
   'shared/cost': ['*.ts'],
-  'shared/compare': ['dimensions.ts usage.ts data', 'baseline', 'cell', 'plan', 'report'],
+  'shared/compare': ['dimensions.ts usage.ts', 'data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
   'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'report'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],

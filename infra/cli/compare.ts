@@ -5,13 +5,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
-import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/old-plan.ts';
+import { PLANS } from '../../shared/compare/plan/plan.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
-import { reportText } from '../../shared/compare/report/old-text.ts';
 import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
 import { machine } from './machine.ts';
-import { showProgress } from './progress.ts';
+import { showEvent } from './progress.ts';
 import { writeReport } from './report-files.ts';
 
 export interface CompareDeployedOptions {
@@ -42,30 +41,26 @@ export async function compareDeployed(options: CompareDeployedOptions): Promise<
   const targets: Endpoint[] = await Promise.all(
     clouds.map(async (cloud) => ({
       provider: PROVIDER_OF[cloud.cloud],
-      url: urlOf(cloud, 'compare'),
+      urls: [urlOf(cloud, 'compare')],
       headers: await headersFor(cloud, 'compare', 'admin', options.ask),
     })),
   );
-  const plan = options.isFull ? FULL_PLAN : DEFAULT_PLAN;
+  const plan = options.isFull ? PLANS.full : PLANS.default;
   const started = new Date();
   log(`Comparing ${clouds.map(({ cloud }) => cloud).join(' and ')}, stage ${stage} ...`);
-  const progress = showProgress();
-  const run = { endpoints: targets, signal, onProgress: progress.show };
-  const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, run).finally(progress.end);
+  const run = { endpoints: targets, signal, onEvent: showEvent };
+  const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, run);
   const report = reportOf(outcome, plan, PRICES_2026_11, {
     startedAt: started.toISOString(),
     durationMs: Date.now() - started.getTime(),
-    machine: machine(),
+    coordinator: machine(),
     versions: options.versions,
-    providers: targets.map(({ provider, url }) => ({
-      provider,
-      ran: true,
-      backend: new URL(url).host,
-      isEmulator: false,
-    })),
+    commit: null,
+    command: null,
+    providers: targets.map(({ provider }) => ({ provider, ran: true, why: '' })),
   });
   const files = await writeReport(report, outDir);
-  log(`\n${reportText(report)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`);
+  log(`\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`);
   return report.failures.length === 0;
 }
 

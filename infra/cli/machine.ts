@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Circumstances } from '../../shared/compare/report/old-schema.ts';
+import type { Circumstances } from '../../shared/compare/report/schema.ts';
 
 /** Packages whose versions may move the figures. */
 const PACKAGES = [
@@ -14,7 +14,7 @@ const PACKAGES = [
   'msgpackr',
 ];
 
-export function machine(): Circumstances['machine'] {
+export function machine(): Circumstances['coordinator'] {
   const [first] = os.cpus();
   return {
     cpu: first?.model.trim() ?? 'unknown',

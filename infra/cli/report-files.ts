@@ -1,8 +1,8 @@
 // Writes the report as data and as a page.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { reportHtml } from '../../shared/compare/report/old-html.ts';
-import { type Report, reportSchema } from '../../shared/compare/report/old-schema.ts';
+import { reportHtml } from '../../shared/compare/report/html.ts';
+import { type Report, reportSchema } from '../../shared/compare/report/schema.ts';
 
 /** Writes the report and returns the full paths of `compare.json` and `compare.html`. Throws, with nothing written, if it breaks the schema. */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { buildFacts } from './build-facts.ts';
 import { lockFileOf } from './lock-file.ts';
 
 export const CLOUDS = ['gcp', 'azure'] as const;
@@ -33,6 +34,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = 'lib/main.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
+const BUILD = 'compare/build.json';
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
 interface Platform {
@@ -80,6 +82,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
+  if (files.has(PAGE)) files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 

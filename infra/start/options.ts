@@ -1,8 +1,8 @@
 // The options of `npm start` and `npm run dev`.
-import { cellRequestSchema } from '../../shared/compare/cell/old-cell.ts';
+import { z } from 'zod';
 import type { Provider } from '../../shared/compare/dimensions.ts';
-import { DEFAULT_PLAN, FULL_PLAN, type Plan } from '../../shared/compare/plan/old-plan.ts';
-import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../cli/options.ts';
+import { DEFAULT_PLAN, type Plan, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
+import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
 import type { CloudsOptions, LocalKeys } from './clouds.ts';
 
 export interface StartOptions {
@@ -26,30 +26,22 @@ const DATASTORE = {
   help: "which Datastore emulator; Google's needs gcloud and Java",
 } as const;
 
-const { concurrency, records, recordBytes } = cellRequestSchema.shape;
-const RECORDS_MAX = records.unwrap().maxValue!;
-const BYTES_MIN = recordBytes.unwrap().minValue!;
-const BYTES_MAX = recordBytes.unwrap().maxValue!;
-const CALLERS_MAX = concurrency.maxValue!;
-/** A window grows up to tenfold, and a function answers within 220 s. */
-const SECONDS_MAX = 16;
-
 export const START = command({
   name: 'npm start --',
   about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
 an entity a record, the SDK's batches, and this store. About 2 minutes.`,
   options: {
     full: { help: 'every number of callers from 1 to 128, windows of 2 s; about 20 minutes' },
-    callers: { value: 'LIST', help: `numbers of callers in flight, 1 to ${CALLERS_MAX} each; default 1,8,32` },
+    callers: { value: 'LIST', help: `numbers of callers in flight; default ${DEFAULT_PLAN.callers.join()}` },
     records: {
       value: 'N',
-      help: `records to read and update, at most ${RECORDS_MAX}; default ${DEFAULT_PLAN.records}`,
+      help: `records to work on; default ${DEFAULT_PLAN.records}`,
     },
     bytes: {
       value: 'N',
-      help: `of text in a record, ${BYTES_MIN} to ${BYTES_MAX}; default ${DEFAULT_PLAN.recordBytes}`,
+      help: `of text in a record; default ${DEFAULT_PLAN.recordBytes.join()}`,
     },
-    seconds: { value: 'N', help: `length of each measurement, at most ${SECONDS_MAX}; default 1` },
+    seconds: { value: 'N', help: `length of each measurement; default ${DEFAULT_PLAN.durationMs / 1_000}` },
     cloud: { value: 'gcp|azure|both', default: 'both', help: 'which clouds take part' },
     out: { value: 'DIR', default: 'report', help: 'where compare.json and compare.html go' },
     datastore: DATASTORE,
@@ -102,27 +94,19 @@ const PROVIDERS_OF = {
 } as const;
 
 function planOf(values: CommandLine<typeof START.options>['values']): Plan {
-  const plan = values.full ? FULL_PLAN : DEFAULT_PLAN;
+  const plan = values.full ? PLANS.full : DEFAULT_PLAN;
   const { callers, records, bytes, seconds } = values;
   if ([callers, records, bytes, seconds].every((value) => value === undefined)) return plan;
-  return {
+  const changed = planSchema.safeParse({
     ...plan,
     name: 'custom',
-    ...(callers === undefined ? {} : { concurrencies: rungsOf(callers) }),
-    ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1, RECORDS_MAX) }),
-    ...(bytes === undefined ? {} : { recordBytes: wholeNumber('--bytes', bytes, BYTES_MIN, BYTES_MAX) }),
-    ...(seconds === undefined ? {} : { durationMs: durationOf(seconds) }),
-  };
-}
-
-/** Ascending, each once. */
-function rungsOf(text: string): number[] {
-  const concurrencies = text.split(',').map((part) => wholeNumber('--callers', part.trim(), 1, CALLERS_MAX));
-  return [...new Set(concurrencies)].toSorted((one, other) => one - other);
-}
-
-function durationOf(seconds: string): number {
-  return Math.max(1, Math.round(positiveNumber('--seconds', seconds, SECONDS_MAX) * 1_000));
+    ...(callers === undefined ? {} : { callers: callers.split(',').map(Number) }),
+    ...(records === undefined ? {} : { records: Number(records) }),
+    ...(bytes === undefined ? {} : { recordBytes: [Number(bytes)] }),
+    ...(seconds === undefined ? {} : { durationMs: Math.round(1_000 * Number(seconds)) }),
+  });
+  if (!changed.success) throw new UsageError(z.prettifyError(changed.error));
+  return changed.data;
 }
 
 /** Throws a UsageError. */

@@ -41,6 +41,7 @@ function runOf(repetition: number, rate: number, providerIndex: number): ReportR
     usage: {
       requests: 200,
       retries: null,
+      conflicts: 0,
       billable: { reads: 100, writes: 200, deletes: 0 },
       bytesWritten: 8,
       bytesRead: 4,

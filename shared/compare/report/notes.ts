@@ -49,7 +49,9 @@ function methodNotes(plan: Plan): string[] {
         ]
       : []),
     ...(instances.some((count) => count > 1)
-      ? ['Several instances: their windows open at one moment by their own clocks, rates are added up, and histograms merged.']
+      ? [
+          'Several instances: their windows open at one moment by their own clocks, rates are added up, and histograms merged.',
+        ]
       : []),
     `A percentile stands only where at least ten operations were slower in every run: p50 from ${operationsNeeded(50)} operations on, p90 from ${operationsNeeded(90)}, p95 from ${operationsNeeded(95)}, p99 from ${operationsNeeded(99)}, p99.9 from ${operationsNeeded(99.9)}.`,
     'Latency is that of one operation as it is sent and answered: a get, a put, a lookup of 500, a commit, a group transaction, a putMany. Compare it within a workload with the records a call in mind.',

@@ -44,7 +44,9 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
 }
 
 /** Runs of one cell together, in the order of their repetitions; cells by their coordinates, whatever order they ran in. */
-function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(runs: readonly Run[]): Run[][] {
+function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
+  runs: readonly Run[],
+): Run[][] {
   const groups = Map.groupBy(runs, ({ cell }) => JSON.stringify(cell));
   return [...groups.values()]
     .map((group) => group.toSorted((one, other) => one.repetition - other.repetition))
@@ -71,7 +73,7 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
   const cell = first!.cell;
   const runs = cellRuns.map((run) => runOf(run, places));
   const per = (of: (usage: Usage) => number): Figure =>
-    figureOf(runs.map(({ usage, recordsTotal }) => rounded(of(usage) / recordsTotal)));
+    figureOf(runs.map(({ usage, recordsTotal }) => of(usage) / recordsTotal));
   const dollars = ({ usage, recordsTotal }: ReportRun): number =>
     dollarsPerMillionRecords(usage.billable, recordsTotal, prices.providers[cell.provider]);
   return {
@@ -84,7 +86,9 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
     retries: retriesOf(runs),
     unfinished: sum(runs.map(({ unfinished }) => unfinished)),
     requestsPer1000Records: per(({ requests }) => requests * 1_000),
-    billableOperationsPer1000Records: per(({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000),
+    billableOperationsPer1000Records: per(
+      ({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000,
+    ),
     dollarsPerMillionRecords: figureOf(runs.map(dollars)),
     bytesWrittenPerRecord: per(({ bytesWritten }) => bytesWritten),
     bytesReadPerRecord: per(({ bytesRead }) => bytesRead),
@@ -111,8 +115,8 @@ function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
 }
 
 function retriesOf(runs: readonly ReportRun[]): Counts | null {
-  const all = runs.flatMap(({ usage }) => usage.retries ?? []);
-  return all.length < runs.length ? null : sumOfCounts(all);
+  const all = runs.map(({ usage }) => usage.retries);
+  return all.every((counts) => counts !== null) ? sumOfCounts(all) : null;
 }
 
 function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
@@ -126,9 +130,4 @@ function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-/** To a hundredth. */
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }

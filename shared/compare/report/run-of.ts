@@ -30,7 +30,8 @@ function isSound({ warmup, isCold, isHeldByRamp, durationMs }: CellResult, skewM
 }
 
 function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
-  const { place, isCold, uptimeMs, firstOperationMs, warmup, durationMs, behindMsMax, isHeldByRamp, memoryBytes } = part;
+  const { place, isCold, uptimeMs, firstOperationMs, warmup, durationMs, behindMsMax, isHeldByRamp, memoryBytes } =
+    part;
   return {
     place: places.indexOf(place),
     isCold,
