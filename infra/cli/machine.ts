@@ -1,9 +1,7 @@
 // The machine and the versions that a comparison ran on.
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import type { Circumstances } from '../../shared/compare/report/schema.ts';
 
 /** Packages whose versions may move the figures. */
@@ -15,8 +13,6 @@ const PACKAGES = [
   '@azure/functions',
   'msgpackr',
 ];
-
-const GIT_TIMEOUT_MS = 5_000;
 
 export function machine(): Circumstances['coordinator'] {
   const [first] = os.cpus();
@@ -42,14 +38,4 @@ export async function versions(root: string, others: readonly string[] = []): Pr
     }),
   );
   return Object.fromEntries(entries);
-}
-
-/** The commit that is checked out; null outside of a repository. */
-export async function commitOf(root: string): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD'], { cwd: root, timeout: GIT_TIMEOUT_MS });
-    return stdout.trim();
-  } catch {
-    return null;
-  }
 }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/compare/dimensions.ts';
+import { buildFacts } from './build-facts.ts';
 import { lockFileOf } from './lock-file.ts';
 import { buildPage } from './page.ts';
 
@@ -36,6 +37,7 @@ const MAIN = 'lib/main.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
+const BUILD = 'compare/build.json';
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
 interface Platform {
@@ -85,6 +87,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler))
     files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
+  if (files.has(PAGE)) files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 

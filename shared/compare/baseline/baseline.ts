@@ -49,7 +49,7 @@ export interface BaselineTable {
 const MODIFY_TRIES = 10;
 
 /** Others changed the record each time. */
-export class ConflictError extends Error {
+class ConflictError extends Error {
   readonly code = 'conflict';
 }
 

@@ -69,7 +69,6 @@ export type CellRequestInput = z.input<typeof cellRequestSchema>;
 /** The same with its defaults filled in. */
 export type CellRequest = z.output<typeof cellRequestSchema>;
 export type DatasetRequest = z.output<typeof datasetRequestSchema>;
-export type DatasetRequestInput = z.input<typeof datasetRequestSchema>;
 
 const share = z.number().min(0).max(1);
 const count = z.int().min(0);

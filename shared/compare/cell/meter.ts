@@ -15,7 +15,7 @@ const STEPS_WANTED = 20;
 const STEP_LEAST_MS = 100;
 
 /** A step of the series, in milliseconds, for a window of this length. */
-export function stepMsOf(durationMs: number): number {
+function stepMsOf(durationMs: number): number {
   return Math.max(STEP_LEAST_MS, durationMs / STEPS_WANTED);
 }
 

@@ -54,7 +54,8 @@ export class Phases {
 
   /** How often somebody has to look at least. */
   get tickMs(): number {
-    return Math.max(1, Math.min(this.#sliceMs, this.#options.durationMs / 20));
+    const windowTickMs = Math.max(1, this.#options.durationMs / 20);
+    return this.openedMs === Infinity ? Math.min(this.#sliceMs, windowTickMs) : windowTickMs;
   }
 
   /** Opens and closes what is due. To be called before a reply is counted, and before a call is made. */

@@ -24,7 +24,7 @@ export function cellsOf(plan: Plan, providers: readonly Provider[]): Coordinates
 }
 
 /** The cells that a search looks for the highest rate of. */
-export function searchesOf(plan: Plan, providers: readonly Provider[]): Coordinates[] {
+function searchesOf(plan: Plan, providers: readonly Provider[]): Coordinates[] {
   if (plan.search === null) return [];
   return placesOf(plan, providers).map((place) => ({ ...place, callers: plan.inFlightMax, ratePerSecond: null }));
 }

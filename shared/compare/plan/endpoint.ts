@@ -118,5 +118,6 @@ function firstIssue({ issues }: z.ZodError): string {
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return (text.includes(cause) ? text : `${text}${cause}`).replaceAll(/\s+/g, ' ');
+  // What nobody answered carries its cause in its own words.
+  return `${text}${error instanceof NoAnswerError ? '' : cause}`.replaceAll(/\s+/g, ' ');
 }

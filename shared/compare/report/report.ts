@@ -73,7 +73,7 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
   const cell = first!.cell;
   const runs = cellRuns.map((run) => runOf(run, places));
   const per = (of: (usage: Usage) => number): Figure =>
-    figureOf(runs.map(({ usage, recordsTotal }) => rounded(of(usage) / recordsTotal)));
+    figureOf(runs.map(({ usage, recordsTotal }) => of(usage) / recordsTotal));
   const dollars = ({ usage, recordsTotal }: ReportRun): number =>
     dollarsPerMillionRecords(usage.billable, recordsTotal, prices.providers[cell.provider]);
   return {
@@ -115,8 +115,8 @@ function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
 }
 
 function retriesOf(runs: readonly ReportRun[]): Counts | null {
-  const all = runs.flatMap(({ usage }) => usage.retries ?? []);
-  return all.length < runs.length ? null : sumOfCounts(all);
+  const all = runs.map(({ usage }) => usage.retries);
+  return all.every((counts) => counts !== null) ? sumOfCounts(all) : null;
 }
 
 function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
@@ -130,9 +130,4 @@ function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-/** To a hundredth. */
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }

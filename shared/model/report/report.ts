@@ -3,7 +3,6 @@
 import { operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
-import { rounded } from '../../compare/report/report.ts';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { namesOf, ProviderParameters } from '../data/parameters.ts';
 import type { ModelResult } from '../run/cell.ts';
@@ -158,4 +157,9 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): M
 
 function distinct(values: readonly number[]): number[] {
   return [...new Set(values)].toSorted((a, b) => a - b);
+}
+
+/** To a hundredth. */
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
 }
