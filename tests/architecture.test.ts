@@ -134,11 +134,12 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
   [
     'infra/cli',
+    'shared/compare/cell/histogram.ts',
+    'shared/compare/cell/coordinates.ts',
     'shared/compare/plan',
     'shared/compare/report',
     'shared/cost/',
     DIMENSIONS,
-    'cli-progress',
     'zod',
     'node:',
   ],

@@ -2,17 +2,14 @@
 // However the job ends, everything it started is closed, in reverse order.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
+import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
 import { heatUp } from '../../shared/compare/plan/heat-up.ts';
 import { PROVIDERS } from '../../shared/compare/dimensions.ts';
-import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
-import { reportOf } from '../../shared/compare/report/report.ts';
-import type { Report } from '../../shared/compare/report/schema.ts';
-import { machine, versions } from '../cli/machine.ts';
+import { runComparison } from '../cli/comparison.ts';
+import { EXIT } from '../cli/exit.ts';
+import { versions } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
 import { commitOf } from '../package/build-facts.ts';
-import { showEvent } from '../cli/progress.ts';
-import { writeReport } from '../cli/report-files.ts';
 import { type Clouds, startClouds } from './clouds.ts';
 import { makeFolder } from './folder.ts';
 import { runJob } from './job.ts';
@@ -28,7 +25,7 @@ const HEAT_UP_MS = 6_000;
 const CLOSE_TIMEOUT_MS = 30_000;
 
 await runCommand(START, process.argv.slice(2), async (given) => {
-  const options = startOptionsOf(given);
+  const options = await startOptionsOf(given, process.argv.slice(2));
   await makeFolder('--out', options.outDir);
   return await runJob((signal) => run(options, signal), CLOSE_TIMEOUT_MS);
 });
@@ -52,38 +49,32 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<number> 
   }
 }
 
-/** Ctrl-C ends the plan and no more: what was measured by then makes a report. */
-async function compare(clouds: Clouds, { plan, outDir }: StartOptions, signal: AbortSignal): Promise<number> {
-  const started = new Date();
-  const runId = `r${started.getTime().toString(36)}`;
+/** Ctrl-C ends the plan and no more: what was measured by then makes a report. Resolves to the exit code. */
+async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
   const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
     provider,
     urls: compareUrls,
     headers,
   }));
   console.log(`Warming up for about ${HEAT_UP_MS / 1_000} s ...`);
-  await heatUp(HEAT_UP_MS, runId, { endpoints, signal });
-  const outcome = await runPlan(plan, runId, { endpoints, signal, onEvent: showEvent });
-  const report = reportOf(outcome, plan, PRICES_2026_11, {
-    startedAt: started.toISOString(),
-    durationMs: Date.now() - started.getTime(),
-    coordinator: machine(),
-    versions: await versions(ROOT),
-    commit: await commitOf(ROOT),
-    command: null,
-    providers: PROVIDERS.map((provider) => {
-      const ran = clouds.running.some((cloud) => cloud.provider === provider);
-      return { provider, ran, why: ran ? '' : 'it was not asked for' };
-    }),
+  await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal });
+  const code = await runComparison({
+    ...options,
+    outDir: path.resolve(options.outDir),
+    endpoints,
+    circumstances: {
+      versions: await versions(ROOT),
+      commit: await commitOf(ROOT),
+      command: options.command,
+      providers: PROVIDERS.map((provider) => {
+        const ran = clouds.running.some((cloud) => cloud.provider === provider);
+        return { provider, ran, why: ran ? 'on this machine' : 'not asked for' };
+      }),
+    },
+    log: console.log,
+    signal,
   });
-  return await publish(report, clouds, outDir);
-}
-
-/** Writes the report. Returns exit code 1 if a run failed: the report is then not the whole comparison. */
-async function publish(report: Report, clouds: Clouds, outDir: string): Promise<number> {
-  const files = await writeReport(report, path.resolve(outDir));
-  console.log(files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n'));
-  if (report.failures.length === 0) return 0;
-  console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
-  return 1;
+  if (code === EXIT.failed)
+    console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
+  return code;
 }

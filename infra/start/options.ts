@@ -1,12 +1,25 @@
 // The options of `npm start` and `npm run dev`.
-import { z } from 'zod';
 import type { Provider } from '../../shared/compare/dimensions.ts';
-import { DEFAULT_PLAN, type Plan, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
+import type { Plan } from '../../shared/compare/plan/plan.ts';
+import { EXIT_HELP } from '../cli/exit.ts';
 import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
+import {
+  type Baseline,
+  baselineFrom,
+  commandOf,
+  PLAN_HELP,
+  PLAN_OPERAND,
+  PLAN_OPTIONS,
+  planFrom,
+} from '../cli/plan-options.ts';
 import type { CloudsOptions, LocalKeys } from './clouds.ts';
 
 export interface StartOptions {
   readonly plan: Plan;
+  /** An earlier report, and conditions on what changed since. */
+  readonly baseline: Baseline;
+  /** What repeats the comparison. */
+  readonly command: string;
   readonly providers: readonly Provider[];
   readonly datastore: CloudsOptions['datastore'];
   /** Where the report goes. */
@@ -28,27 +41,18 @@ const DATASTORE = {
 
 export const START = command({
   name: 'npm start --',
+  operands: [PLAN_OPERAND],
   about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
-an entity a record, the SDK's batches, and this store. About 2 minutes.`,
+an entity a record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 2 minutes.
+${EXIT_HELP}`,
   options: {
-    full: { help: 'every number of callers from 1 to 128, windows of 2 s; about 20 minutes' },
-    callers: { value: 'LIST', help: `numbers of callers in flight; default ${DEFAULT_PLAN.callers.join()}` },
-    records: {
-      value: 'N',
-      help: `records to work on; default ${DEFAULT_PLAN.records}`,
-    },
-    bytes: {
-      value: 'N',
-      help: `of text in a record; default ${DEFAULT_PLAN.recordBytes.join()}`,
-    },
-    seconds: { value: 'N', help: `length of each measurement; default ${DEFAULT_PLAN.durationMs / 1_000}` },
+    ...PLAN_OPTIONS,
     cloud: { value: 'gcp|azure|both', default: 'both', help: 'which clouds take part' },
-    out: { value: 'DIR', default: 'report', help: 'where compare.json and compare.html go' },
     datastore: DATASTORE,
   },
   examples: [
     'npm start',
-    'npm start -- --cloud azure --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
+    'npm start -- --cloud azure --workloads ycsb-b --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
   ],
 });
 
@@ -77,10 +81,16 @@ shell.`,
   examples: ['npm run dev', 'npm run dev -- --port 8080 --data .data --admin-key only-on-this-machine'],
 });
 
-/** Throws a UsageError. */
-export function startOptionsOf({ values }: CommandLine<typeof START.options>): StartOptions {
+/** `args`: as they were given. Throws a UsageError. */
+export async function startOptionsOf(
+  { operands, values }: CommandLine<typeof START.options>,
+  args: readonly string[],
+): Promise<StartOptions> {
+  const plan = await planFrom(operands[0], values);
   return {
-    plan: planOf(values),
+    plan,
+    baseline: await baselineFrom(values),
+    command: commandOf(START.name, args, plan),
     providers: PROVIDERS_OF[choice('--cloud', values.cloud, ['gcp', 'azure', 'both'])],
     datastore: datastoreOf(values.datastore),
     outDir: notEmpty('--out', values.out),
@@ -92,22 +102,6 @@ const PROVIDERS_OF = {
   azure: ['azure-tables'],
   both: ['datastore', 'azure-tables'],
 } as const;
-
-function planOf(values: CommandLine<typeof START.options>['values']): Plan {
-  const plan = values.full ? PLANS.full : DEFAULT_PLAN;
-  const { callers, records, bytes, seconds } = values;
-  if ([callers, records, bytes, seconds].every((value) => value === undefined)) return plan;
-  const changed = planSchema.safeParse({
-    ...plan,
-    name: 'custom',
-    ...(callers === undefined ? {} : { callers: callers.split(',').map(Number) }),
-    ...(records === undefined ? {} : { records: Number(records) }),
-    ...(bytes === undefined ? {} : { recordBytes: [Number(bytes)] }),
-    ...(seconds === undefined ? {} : { durationMs: Math.round(1_000 * Number(seconds)) }),
-  });
-  if (!changed.success) throw new UsageError(z.prettifyError(changed.error));
-  return changed.data;
-}
 
 /** Throws a UsageError. */
 export function devOptionsOf({ values }: CommandLine<typeof DEV.options>): DevOptions {

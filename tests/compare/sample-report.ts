@@ -123,21 +123,26 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
   };
 }
 
-const PLACES: readonly Place[] = PROVIDERS.map((provider) => ({
-  provider,
-  platform: 'local',
-  backend: provider === 'datastore' ? 'embedded emulator' : 'Azurite 3.37.0',
-  isEmulator: true,
-  region: null,
-  instanceId: `instance-of-${provider}`,
-  memoryBytes: 2 ** 31,
-  processors: 2,
-  processorModel: 'A <fast> CPU',
-  system: 'Linux 6.1.0 x64',
-  runtime: 'Node.js 24.21.0',
-  versions: { stowage: '0.1.0', '@azure/data-tables': '13.3.2' },
-  commit: '0123456789abcdef0123456789abcdef01234567',
-}));
+/** Where a function beside an emulator runs. */
+export function placeOf(provider: Provider): Place {
+  return {
+    provider,
+    platform: 'local',
+    backend: provider === 'datastore' ? 'embedded emulator' : 'Azurite 3.37.0',
+    isEmulator: true,
+    region: null,
+    instanceId: `instance-of-${provider}`,
+    memoryBytes: 2 ** 31,
+    processors: 2,
+    processorModel: 'A <fast> CPU',
+    system: 'Linux 6.1.0 x64',
+    runtime: 'Node.js 24.21.0',
+    versions: { stowage: '0.1.0', '@azure/data-tables': '13.3.2' },
+    commit: '0123456789abcdef0123456789abcdef01234567',
+  };
+}
+
+const PLACES = PROVIDERS.map(placeOf);
 
 /** The same places as functions of the real clouds. */
 export const CLOUD_PLACES: readonly Place[] = PLACES.map((place) => ({

@@ -51,7 +51,7 @@ export function coordinatesOf(cell: Coordinates): Coordinates {
 }
 
 /** The same for the same cell. */
-export function nameOf(cell: Coordinates): string {
+function nameOf(cell: Coordinates): string {
   return Object.values(coordinatesOf(cell)).join(' ');
 }
 

@@ -95,8 +95,16 @@ export function svg(width: number, height: number, option: EChartsOption): strin
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption({ animation: false, textStyle: { fontFamily: FONT }, backgroundColor: 'transparent', ...option });
-    return chart.renderToSVGString();
+    return withoutHooks(chart.renderToSVGString());
   } finally {
     chart.dispose();
   }
+}
+
+/**
+ * What echarts adds for pointers and for its own script in a page: a style element, classes that are numbered on and on, places of data. A picture needs
+ * none of it; without, the same figures make the same text, and no page has to allow a style of its own.
+ */
+function withoutHooks(text: string): string {
+  return text.replaceAll(/<style[^]*?<\/style>/g, '').replaceAll(/ (class|ecmeta_\w+)="[^"]*"/g, '');
 }

@@ -18,6 +18,8 @@ type Of = (cell: ReportCell) => Figure | null;
 const DASHES: readonly Dash[] = ['solid', 'dashed', 'dotted'];
 const throughput: Of = (cell) => cell.recordsPerSecond;
 const dollars: Of = (cell) => cell.dollarsPerMillionRecords;
+const rate = (cell: ReportCell): number => cell.recordsPerSecond.median;
+
 /** The median operation and the slow one. */
 const LATENCIES: readonly (readonly [of: Of, dash: Dash])[] = [
   [(cell) => cell.latency.p50Ms, 'solid'],
@@ -30,7 +32,7 @@ export function callersOf({ callers, instances }: Pick<ReportCell, 'callers' | '
 }
 
 /** Closed loop: of several container sizes the first, which the others have a chart of their own for. */
-export function mainCells(cells: readonly ReportCell[]): ReportCell[] {
+function mainCells(cells: readonly ReportCell[]): ReportCell[] {
   const closed = cells.filter(({ ratePerSecond }) => ratePerSecond === null);
   const first = closed.find(({ layout }) => layout === 'container')?.containerKib ?? null;
   return closed.filter(({ layout, containerKib }) => layout !== 'container' || containerKib === first);
@@ -75,20 +77,19 @@ function latencyChart(cells: readonly ReportCell[]): Chart {
     xName: 'records a second',
     yName: 'milliseconds',
     xBase: 10,
-    panels: panelsBy(cells, (own) => latencyLines(own, (cell) => cell.recordsPerSecond.median)),
+    panels: panelsBy(cells, (own) => latencyLines(own, rate)),
     key: 'Solid: half of the operations were faster (p50). Dashed: 99 of 100 were (p99). Numbers: callers in flight.',
   };
 }
 
 function costChart(cells: readonly ReportCell[]): Chart {
-  const x = (cell: ReportCell): number => cell.recordsPerSecond.median;
   return {
     title: 'Cost against throughput',
     xName: 'records a second',
     yName: 'dollars a million records',
     xBase: 10,
     panels: panelsBy(cells, (own) =>
-      byLayout(own).map((some) => lineOf(some, { of: dollars, x, label: String, dash: 'solid' })),
+      byLayout(own).map((some) => lineOf(some, { of: dollars, x: rate, label: String, dash: 'solid' })),
     ),
     key: 'Numbers: callers in flight.',
   };
@@ -207,6 +208,11 @@ export function chartWords({ title, xName, yName, panels }: Chart): string {
 
 function lineWords({ layout, points }: Line): string {
   const [first, last] = [points[0]!, points.at(-1)!];
-  const at = ({ x, y }: Point): string => `${short(y)} at ${short(x)}`;
-  return points.length === 1 ? `${layout} ${at(first)}` : `${layout} from ${at(first)} to ${at(last)}`;
+  return points.length === 1
+    ? `${layout} ${pointWords(first)}`
+    : `${layout} from ${pointWords(first)} to ${pointWords(last)}`;
+}
+
+function pointWords({ x, y }: Point): string {
+  return `${short(y)} at ${short(x)}`;
 }

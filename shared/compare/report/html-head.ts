@@ -1,4 +1,5 @@
 // The top of the report's page: what was compared, where, and what a reader must know before any figure.
+import { providersIn } from './charts.ts';
 import { escape } from './html-parts.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
@@ -7,7 +8,7 @@ import { cellWords, list } from './words.ts';
 
 export function headHtml(report: Report): string {
   const { plan, cells, startedAt, durationMs, places } = report;
-  const clouds = [...new Set(cells.map(({ provider }) => PROVIDER_NAMES[provider]))];
+  const clouds = providersIn(cells).map((provider) => PROVIDER_NAMES[provider]);
   const began = startedAt.replace('T', ' ').slice(0, 16);
   return `<header>
 <h1>Stowage: ${clouds.length === 0 ? 'a comparison without figures' : escape(list(clouds))}</h1>
@@ -21,7 +22,7 @@ ${warningsHtml(report)}`;
 }
 
 /** `45 s`, `12 min`. */
-export function lengthWords(durationMs: number): string {
+function lengthWords(durationMs: number): string {
   const seconds = Math.round(durationMs / 1_000);
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

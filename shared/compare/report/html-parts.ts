@@ -1,8 +1,7 @@
 // What the pages of all reports are made of.
 import type { Provider } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
-import { colourOf } from './names.ts';
-import type { ReportLayout } from './names.ts';
+import { colourOf, type ReportLayout } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 
 export function chip(provider: Provider, layout: ReportLayout): string {

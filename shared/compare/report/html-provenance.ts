@@ -27,13 +27,23 @@ function leftOutHtml({ leftOut, providers }: Report): string {
   return `<section id="left-out"><h2>What was left out</h2><ul>${items.map((item) => `<li>${escape(item)}</li>`).join('')}</ul></section>`;
 }
 
+const PLACE_COLUMNS = [
+  'Instance',
+  'answered by',
+  'platform',
+  'region',
+  'processors',
+  'memory',
+  'runtime',
+  'system',
+  'versions',
+  'commit',
+];
+
 function placesTable(places: readonly Place[]): string {
   return tableHtml({
     caption: 'Function instances that ran cells',
-    columns: [
-      ...['Instance', 'answered by', 'platform', 'region', 'processors', 'memory', 'runtime', 'system', 'versions'],
-      'commit',
-    ].map((title) => ({ title })),
+    columns: PLACE_COLUMNS.map((title) => ({ title })),
     rows: places.map((place) => [
       `${PROVIDER_SHORT_NAMES[place.provider]} <small>${escape(place.instanceId)}</small>`,
       `${escape(place.backend)}${place.isEmulator ? ' <small>emulated</small>' : ''}`,
@@ -57,7 +67,7 @@ function versionsHtml(versions: Readonly<Record<string, string>>): string {
 
 function coordinatorHtml({ coordinator, versions, commit }: Report): string {
   const { cpu, cores, memoryBytes, platform, node } = coordinator;
-  return `<p class="words">The cells were asked for by another machine: ${cores} x ${escape(cpu)}, ${Math.round(memoryBytes / 2 ** 30)} GiB, ${escape(platform)},
+  return `<p class="words">The cells were asked for by another machine: ${cores} x ${escape(cpu)}, ${memoryBytes === 0 ? '' : `${Math.round(memoryBytes / 2 ** 30)} GiB, `}${escape(platform)},
 ${escape(node)}${commit === null ? '' : `, commit ${escape(commit.slice(0, 12))}`}. There: ${versionsHtml(versions)}</p>`;
 }
 

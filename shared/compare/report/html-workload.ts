@@ -73,11 +73,20 @@ ${tableHtml({
 
 /** By cloud, layout and load. */
 function inOrder(cells: readonly ReportCell[]): ReportCell[] {
-  const place = ({ provider, layout }: ReportCell): number =>
-    10 * PROVIDERS.indexOf(provider) + LAYOUTS.indexOf(layout);
-  const load = (cell: ReportCell): number => (cell.ratePerSecond === null ? callersOf(cell) : cell.ratePerSecond * 1e6);
-  return cells.toSorted((one, other) => place(one) - place(other) || load(one) - load(other));
+  return cells.toSorted((one, other) => seriesPlace(one) - seriesPlace(other) || loadPlace(one) - loadPlace(other));
 }
+
+function seriesPlace({ provider, layout }: ReportCell): number {
+  return LAYOUTS.length * PROVIDERS.indexOf(provider) + LAYOUTS.indexOf(layout);
+}
+
+/** Closed loops before open ones. */
+function loadPlace(cell: ReportCell): number {
+  return cell.ratePerSecond === null ? callersOf(cell) : OPEN_LOOPS + cell.ratePerSecond;
+}
+
+/** More callers than any cell has. */
+const OPEN_LOOPS = 1_000_000;
 
 function cellRow(cell: ReportCell): string[] {
   const { provider, layout, containerKib, latency, runs } = cell;

@@ -1,5 +1,6 @@
 // What a reader has to be told before any figure: where it ran, what disturbed it, what is missing. Sentences, the same for page and terminal.
 import type { Place } from '../cell/place.ts';
+import { providersIn } from './charts.ts';
 import { percent } from './format.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
@@ -87,7 +88,7 @@ export function disturbances({ cells }: Pick<Report, 'cells'>): string[] {
 }
 
 function providersOf(places: readonly Place[]): string[] {
-  return [...new Set(places.map(({ provider }) => PROVIDER_NAMES[provider]))];
+  return providersIn(places).map((provider) => PROVIDER_NAMES[provider]);
 }
 
 function regionsOf(places: readonly Place[]): string {
