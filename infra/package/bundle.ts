@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import type { Provider } from '../../shared/compare/dimensions.ts';
 import { buildFacts } from './build-facts.ts';
+import type { Provider } from '../../shared/compare/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
 import { buildPage } from './page.ts';
 
@@ -36,8 +36,8 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = 'lib/main.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
-const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const BUILD = 'compare/build.json';
+const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
 interface Platform {
@@ -85,9 +85,10 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
-  if (COMPARE.test(source.handler))
+  if (COMPARE.test(source.handler)) {
     files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
-  if (files.has(PAGE)) files.set(BUILD, json(await buildFacts(ROOT, cloud)));
+    files.set(BUILD, json(await buildFacts(ROOT, cloud)));
+  }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 

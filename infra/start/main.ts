@@ -9,7 +9,6 @@ import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { versions } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
-import { commandOf } from '../cli/plan-options.ts';
 import { commitOf } from '../package/build-facts.ts';
 import { type Clouds, startClouds } from './clouds.ts';
 import { makeFolder } from './folder.ts';
@@ -26,7 +25,7 @@ const HEAT_UP_MS = 6_000;
 const CLOSE_TIMEOUT_MS = 30_000;
 
 await runCommand(START, process.argv.slice(2), async (given) => {
-  const options = await startOptionsOf(given);
+  const options = await startOptionsOf(given, process.argv.slice(2));
   await makeFolder('--out', options.outDir);
   return await runJob((signal) => run(options, signal), CLOSE_TIMEOUT_MS);
 });
@@ -50,7 +49,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<number> 
   }
 }
 
-/** Ctrl-C ends the plan and no more: what was measured by then makes a report. */
+/** Ctrl-C ends the plan and no more: what was measured by then makes a report. Resolves to the exit code. */
 async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
   const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
     provider,
@@ -61,19 +60,19 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
   await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal });
   const code = await runComparison({
     ...options,
+    outDir: path.resolve(options.outDir),
     endpoints,
     circumstances: {
       versions: await versions(ROOT),
       commit: await commitOf(ROOT),
-      command: commandOf(START.name, process.argv.slice(2), options.plan),
+      command: options.command,
       providers: PROVIDERS.map((provider) => {
         const ran = clouds.running.some((cloud) => cloud.provider === provider);
-        return { provider, ran, why: ran ? 'asked for' : 'not asked for' };
+        return { provider, ran, why: ran ? 'on this machine' : 'not asked for' };
       }),
     },
-    outDir: path.resolve(options.outDir),
-    signal,
     log: console.log,
+    signal,
   });
   if (code === EXIT.failed)
     console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));

@@ -3,12 +3,23 @@ import type { Provider } from '../../shared/compare/dimensions.ts';
 import type { Plan } from '../../shared/compare/plan/plan.ts';
 import { EXIT_HELP } from '../cli/exit.ts';
 import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
-import { type Baseline, baselineFrom, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../cli/plan-options.ts';
+import {
+  type Baseline,
+  baselineFrom,
+  commandOf,
+  PLAN_HELP,
+  PLAN_OPERAND,
+  PLAN_OPTIONS,
+  planFrom,
+} from '../cli/plan-options.ts';
 import type { CloudsOptions, LocalKeys } from './clouds.ts';
 
 export interface StartOptions {
   readonly plan: Plan;
+  /** An earlier report, and conditions on what changed since. */
   readonly baseline: Baseline;
+  /** What repeats the comparison. */
+  readonly command: string;
   readonly providers: readonly Provider[];
   readonly datastore: CloudsOptions['datastore'];
   /** Where the report goes. */
@@ -32,18 +43,17 @@ export const START = command({
   name: 'npm start --',
   operands: [PLAN_OPERAND],
   about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
-an entity a record, the SDK's batches, and this store. About 2 minutes.
-${PLAN_HELP}
+an entity a record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 2 minutes.
 ${EXIT_HELP}`,
   options: {
+    ...PLAN_OPTIONS,
     cloud: { value: 'gcp|azure|both', default: 'both', help: 'which clouds take part' },
     datastore: DATASTORE,
-    ...PLAN_OPTIONS,
   },
   examples: [
     'npm start',
-    'npm start -- --cloud azure --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
-    'npm start -- --workloads ycsb-b,ycsb-c --layouts container --container-kib 64,256,1024 --callers 16',
+    'npm start -- --cloud azure --workloads ycsb-b --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
+    'npm start -- --workloads ycsb-c --layouts container --container-kib 64,256,1024 --callers 16',
     "npm start -- --workloads load --against report/compare.json --fail-if 'container.throughput<0.8'",
   ],
 });
@@ -73,11 +83,16 @@ shell.`,
   examples: ['npm run dev', 'npm run dev -- --port 8080 --data .data --admin-key only-on-this-machine'],
 });
 
-/** Rejects with a UsageError. */
-export async function startOptionsOf({ operands, values }: CommandLine<typeof START.options>): Promise<StartOptions> {
+/** `args`: as they were given. Throws a UsageError. */
+export async function startOptionsOf(
+  { operands, values }: CommandLine<typeof START.options>,
+  args: readonly string[],
+): Promise<StartOptions> {
+  const plan = await planFrom(operands[0], values);
   return {
-    plan: await planFrom(operands[0], values),
+    plan,
     baseline: await baselineFrom(values),
+    command: commandOf(START.name, args, plan),
     providers: PROVIDERS_OF[choice('--cloud', values.cloud, ['gcp', 'azure', 'both'])],
     datastore: datastoreOf(values.datastore),
     outDir: notEmpty('--out', values.out),

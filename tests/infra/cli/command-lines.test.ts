@@ -59,7 +59,7 @@ describe.each(COMMANDS)('%s', (_, script) => {
   });
 });
 
-const startOptions = (...args: string[]) => startOptionsOf(commandLineOf(START, args));
+const startOptions = async (...args: string[]) => await startOptionsOf(commandLineOf(START, args), args);
 const devOptions = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
 
 describe('npm start', () => {
@@ -67,6 +67,7 @@ describe('npm start', () => {
     expect(await startOptions()).toEqual({
       plan: DEFAULT_PLAN,
       baseline: { report: undefined, conditions: [] },
+      command: `npm start -- --seed ${DEFAULT_PLAN.seed}`,
       providers: ['datastore', 'azure-tables'],
       datastore: 'embedded',
       outDir: 'report',
@@ -74,12 +75,11 @@ describe('npm start', () => {
     expect((await startOptions('full')).plan).toEqual(PLANS.full);
   });
 
-  test('takes the options of a plan beside its own', async () => {
-    const args = '--records 2000 --callers 32,1 --cloud gcp --datastore google --out report/small'.split(' ');
-    expect(await startOptions(...args)).toMatchObject({
-      plan: { name: 'custom', records: 2_000, callers: [1, 32] },
+  test('takes what is to be compared, and calls that plan custom', async () => {
+    const args = '--records 2000 --bytes 1000 --callers 32,1,8,8 --seconds 0.5 --cloud gcp --out report/small';
+    expect(await startOptions(...args.split(' '))).toMatchObject({
+      plan: { name: 'custom', records: 2_000, recordBytes: [1_000], callers: [1, 8, 32], durationMs: 500 },
       providers: ['datastore'],
-      datastore: 'google',
       outDir: 'report/small',
     });
   });
@@ -88,7 +88,6 @@ describe('npm start', () => {
     ['--cloud=aws', '--cloud is one of gcp, azure, both, not "aws"'],
     ['--datastore=other', '--datastore is one of embedded, google'],
     ['--out=', '--out takes'],
-    ['--records=-5', '--records takes a whole number'],
     ['report', 'there is no plan report'],
   ])('%s is refused with what it may be', async (arg, message) => {
     await expect(startOptions(arg)).rejects.toThrow(message);

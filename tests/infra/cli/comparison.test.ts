@@ -100,7 +100,7 @@ describe('a target', () => {
     const { fetch: answering } = fakeFunctions();
     const { code, report } = await compare({
       fetch: (input, init) =>
-        String(input).includes('azure') ? Promise.reject(new TypeError('refused')) : answering(input, init),
+        (input as string).includes('azure') ? Promise.reject(new TypeError('refused')) : answering(input, init),
     });
     expect(code).toBe(EXIT.failed);
     expect(report.cells).toHaveLength(6);
