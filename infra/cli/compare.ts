@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
 import { PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
-import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
+import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
+import { FreshHeaders } from './fresh-headers.ts';
 
 export interface CompareDeployedOptions extends Pick<
   ComparisonOptions,
@@ -54,37 +55,6 @@ function providersOf(clouds: readonly CloudEndpoint[]): ComparisonOptions['circu
     const ran = taken.includes(provider);
     return { provider, ran, why: ran ? 'deployed' : 'not asked for, or not in the file of endpoints' };
   });
-}
-
-/** ID tokens last an hour. */
-const FRESH_MS = 30 * 60_000;
-
-/** Keys and tokens of the functions, asked for again when they have aged. */
-class FreshHeaders {
-  readonly #clouds: readonly CloudEndpoint[];
-  readonly #ask: AskTool;
-  readonly #known = new Map<string, { readonly askedMs: number; readonly headers: Promise<Record<string, string>> }>();
-
-  constructor(clouds: readonly CloudEndpoint[], ask: AskTool) {
-    this.#clouds = clouds;
-    this.#ask = ask;
-  }
-
-  /** Headers for a request to this address. */
-  async of(url: string): Promise<Record<string, string>> {
-    const cloud = this.#clouds.find((one) => url.startsWith(urlOf(one, 'compare')))!;
-    const known = this.#known.get(cloud.cloud);
-    if (known !== undefined && performance.now() - known.askedMs < FRESH_MS) return await known.headers;
-    const headers = headersFor(cloud, 'compare', 'admin', this.#ask);
-    this.#known.set(cloud.cloud, { askedMs: performance.now(), headers });
-    return await headers;
-  }
-
-  readonly fetch: typeof fetch = async (input, init) => {
-    const headers = new Headers(init?.headers);
-    for (const [name, value] of Object.entries(await this.of(String(input)))) headers.set(name, value);
-    return await fetch(input, { ...init, headers });
-  };
 }
 
 async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSchema.parse>> {

@@ -3,7 +3,7 @@
 const EXIT_INTERRUPTED = 130;
 
 /** A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the same. */
-const SAME_MS = 1_000;
+export const SAME_INTERRUPT_MS = 1_000;
 
 /** Aborts at the first SIGINT or SIGTERM. A second one ends the process at once. */
 export function interrupted(warn: (line: string) => void): AbortSignal {
@@ -12,7 +12,7 @@ export function interrupted(warn: (line: string) => void): AbortSignal {
   const interrupt = (): void => {
     const nowMs = performance.now();
     firstMs ??= nowMs;
-    if (nowMs - firstMs > SAME_MS) process.exit(EXIT_INTERRUPTED);
+    if (nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
     if (controller.signal.aborted) return;
     warn('\nEnding: what was made is removed, then the report is written. Ctrl-C again ends at once, without either.');
     controller.abort(new Error('ended by Ctrl-C'));

@@ -30,9 +30,11 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** `26 x`, `2.4 x`, `0.32 x`. */
+/** `26 x`, `2.4 x`, `0.32 x`, `0.0067 x`. */
 export function factor(ratio: number): string {
-  return `${ratio >= 10 ? whole(ratio) : ratio.toFixed(ratio < 1 ? 2 : 1)} x`;
+  if (ratio >= 10) return `${whole(ratio)} x`;
+  if (ratio >= 1) return `${ratio.toFixed(1)} x`;
+  return `${ratio >= 0.1 ? ratio.toFixed(2) : Number(ratio.toPrecision(2))} x`;
 }
 
 /** Why a ratio says nothing; undefined where it does. */

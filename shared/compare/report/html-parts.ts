@@ -14,10 +14,6 @@ export function figure(draw: (shape: Shape) => string, description: string): str
   return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
 }
 
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Text as HTML, for content and for quoted attributes. */

@@ -1,5 +1,6 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
-import { chip, escape, figure, page, whole } from '../../compare/report/html-parts.ts';
+import { whole } from '../../compare/report/format.ts';
+import { chip, escape, figure, page } from '../../compare/report/html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../../compare/report/names.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';

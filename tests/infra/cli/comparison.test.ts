@@ -41,6 +41,26 @@ async function compare(change: Partial<Parameters<typeof runComparison>[0]> = {}
   return { code, log: log.join('\n'), report: await readReport(path.join(outDir, 'compare.json')) };
 }
 
+/** The layout batch on Azure answers otherwise. */
+const partly = (answer: () => Response | Promise<Response>) =>
+  compare({
+    fetch: fakeFunctions((request, provider) =>
+      provider === 'azure-tables' && request.layout === 'batch'
+        ? answer()
+        : Response.json(fakeResult(request, provider)),
+    ).fetch,
+  });
+
+/** `slower` times as slow as before in the layout container. */
+async function twice(slower: number, conditions: string) {
+  const { report } = await compare();
+  const { fetch: fetchIt } = fakeFunctions((request, provider) => {
+    const result = fakeResult(request, provider);
+    return Response.json(request.layout === 'container' ? { ...result, records: result.records / slower } : result);
+  });
+  return await compare({ fetch: fetchIt, baseline: { report, conditions: conditionsOf(conditions) } });
+}
+
 test('writes a report of every run, and exits with 0', async () => {
   const { code, report, log } = await compare();
   expect(code).toBe(EXIT.ok);
@@ -57,15 +77,6 @@ test('writes a report of every run, and exits with 0', async () => {
 });
 
 describe('a target', () => {
-  const partly = (answer: () => Response | Promise<Response>) =>
-    compare({
-      fetch: fakeFunctions((request, provider) =>
-        provider === 'azure-tables' && request.layout === 'batch'
-          ? answer()
-          : Response.json(fakeResult(request, provider)),
-      ).fetch,
-    });
-
   test.each([
     [
       'fails',
@@ -89,7 +100,7 @@ describe('a target', () => {
     const { fetch: answering } = fakeFunctions();
     const { code, report } = await compare({
       fetch: (input, init) =>
-        String(input).includes('azure') ? Promise.reject(new TypeError('refused')) : answering(input, init),
+        (input as string).includes('azure') ? Promise.reject(new TypeError('refused')) : answering(input, init),
     });
     expect(code).toBe(EXIT.failed);
     expect(report.cells).toHaveLength(6);
@@ -114,16 +125,6 @@ test('Ctrl-C leaves a report of what there is, and exits with 130', async () => 
 });
 
 describe('against an earlier report', () => {
-  /** `slower` times as slow as before in the layout container. */
-  async function twice(slower: number, conditions: string) {
-    const { report } = await compare();
-    const { fetch: fetchIt } = fakeFunctions((request, provider) => {
-      const result = fakeResult(request, provider);
-      return Response.json(request.layout === 'container' ? { ...result, records: result.records / slower } : result);
-    });
-    return await compare({ fetch: fetchIt, baseline: { report, conditions: conditionsOf(conditions) } });
-  }
-
   test('exits with 3 where a condition is met, and names the cell', async () => {
     const { code, report, log } = await twice(2, 'ycsb-a.throughput<0.9');
     expect(code).toBe(EXIT.conditionMet);
