@@ -37,9 +37,11 @@ export class Clock {
 
   /** Lets time pass until the work ends. */
   async run<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    void Promise.allSettled([work]).then(() => (isDone = true));
-    for (await quiet(); !isDone; await quiet()) {
+    const progress = { isDone: false };
+    void Promise.allSettled([work]).then(() => {
+      progress.isDone = true;
+    });
+    for (await quiet(); !progress.isDone; await quiet()) {
       let next = 0;
       for (const [at, timer] of this.#timers.entries()) if (timer.dueMs < this.#timers[next]!.dueMs) next = at;
       const [timer] = this.#timers.splice(next, 1);

@@ -12,7 +12,7 @@ import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { tenantOf } from '../../shared/compare/data/keys.ts';
 import { emptyUsage } from '../../shared/compare/usage.ts';
 import type { Store, Table } from '../../shared/store/index.ts';
-import { Clock } from './fake-store.ts';
+import { type Clock } from './fake-store.ts';
 
 export const PLACE: Place = {
   provider: 'datastore',

@@ -39,9 +39,9 @@ describe('a figure', () => {
   });
 });
 
-describe('a ratio', () => {
-  const four = (from: number): ReturnType<typeof figureOf> => figureOf([from, from + 1, from + 2, from + 3]);
+const four = (from: number): ReturnType<typeof figureOf> => figureOf([from, from + 1, from + 2, from + 3]);
 
+describe('a ratio', () => {
   test('is decided where the intervals lie apart', () => {
     expect(ratioOf(four(20), four(10))).toEqual({ ratio: 21.5 / 11.5, low: 20 / 13, high: 23 / 10, verdict: 'higher' });
     expect(ratioOf(four(10), four(20))?.verdict).toBe('lower');

@@ -76,6 +76,12 @@ test('no percentile is above the maximum', () => {
 
 test('of no operations there is no latency', () => {
   expect(latenciesOf(newHistogram())).toEqual({
-    ...{ meanMs: 0, p50Ms: null, p90Ms: null, p95Ms: null, p99Ms: null, p999Ms: null, maxMs: 0 },
+    meanMs: 0,
+    p50Ms: null,
+    p90Ms: null,
+    p95Ms: null,
+    p99Ms: null,
+    p999Ms: null,
+    maxMs: 0,
   });
 });

@@ -57,7 +57,7 @@ test.each([
 test('nothing is held back on emulators, elsewhere than on Datastore, or where nobody asked for it', () => {
   const clock = new Clock();
   const of = (rampedSinceMs: number | null, place: typeof PLACE) =>
-    rampOf({ rampedSinceMs }, 1, { place }, () => emptyUsage(false), clock.runtime);
+    rampOf(rampedSinceMs, { instances: 1, place, usage: () => emptyUsage(false), runtime: clock.runtime });
   expect(of(0, PLACE)).toBeUndefined();
   expect(of(0, { ...REAL, provider: 'azure-tables' })).toBeUndefined();
   expect(of(null, REAL)).toBeUndefined();

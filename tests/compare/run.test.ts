@@ -22,6 +22,10 @@ async function ran(input: Partial<CellRequestInput>, options: Partial<Omit<FakeO
   return { result: await clock.run(runCell(cell(input), targets, { signal, runtime: clock.runtime })), targets };
 }
 
+/** The first keys of one of two instances. */
+const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
+  (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
+
 describe('a cell', () => {
   test('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
     const { result } = await ran({});
@@ -105,20 +109,19 @@ describe('a cell', () => {
   });
 
   test('draws the same operations in every layout from the same seed, others on every instance', async () => {
-    const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
-      (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
     expect(await keysOf('record', 0)).toEqual(await keysOf('container', 0));
     expect(await keysOf('record', 0)).not.toEqual(await keysOf('record', 1));
   });
 });
 
 describe.each(WORKLOADS)('the workload %s', (workload) => {
-  test.each(LAYOUTS)('runs in the layout %s, or it is said why not', async (layout) => {
-    const running = ran({ layout, workload, durationMs: 1_000 });
-    const why = whyNot(layout, workload);
-    if (why !== undefined) await expect(running).rejects.toThrow(why);
-    else expect((await running).result.records).toBeGreaterThan(0);
-  });
+  test.each(LAYOUTS.filter((layout) => whyNot(layout, workload) === undefined))(
+    'runs in the layout %s',
+    async (layout) => {
+      const { result } = await ran({ layout, workload, durationMs: 1_000 });
+      expect(result.records).toBeGreaterThan(0);
+    },
+  );
 
   test('mixes its operations as its shares say', async () => {
     const { log } = (await ran({ workload, durationMs: 10_000, records: 1_000, warmup: { leastMs: 0, mostMs: 0 } }))
@@ -131,6 +134,10 @@ describe.each(WORKLOADS)('the workload %s', (workload) => {
       expect(Math.abs(found - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / log.length));
     }
   });
+});
+
+test.each(['ycsb-e', 'ycsb-f'] as const)('%s is refused in batches, with the reason', async (workload) => {
+  await expect(ran({ layout: 'batch', workload })).rejects.toThrow(whyNot('batch', workload)!);
 });
 
 test('ycsb-d reads what it has inserted itself, and nothing that may still be missing', async () => {

@@ -72,6 +72,23 @@ describe('a closed loop', () => {
   });
 });
 
+/** A store that stands still for half a second. */
+const stalling = (clock: Clock) => () => {
+  const nowMs = clock.runtime.monotonicMs();
+  return nowMs >= 1_000 && nowMs < 1_500 ? 1_500 - nowMs : 1;
+};
+
+const measuredInStall = async (change: Partial<Load>): Promise<WindowResult> => {
+  const clock = new Clock();
+  const load = {
+    servers: 1_000,
+    serviceMs: stalling(clock),
+    durationMs: 1_000,
+    windowAtMs: clock.wallStartMs + 600,
+  };
+  return await measured({ ...load, ...change }, clock);
+};
+
 describe('an open loop', () => {
   test.each([50, 100, 400, 790])(
     'of %i a second on eight servers of 10 ms keeps its rate, and nobody waits',
@@ -95,22 +112,8 @@ describe('an open loop', () => {
   });
 
   test('counts a stall for every call that was due in it, where a closed loop sees it once', async () => {
-    const stalling = (clock: Clock) => () => {
-      const nowMs = clock.runtime.monotonicMs();
-      return nowMs >= 1_000 && nowMs < 1_500 ? 1_500 - nowMs : 1;
-    };
-    const opened = async (change: Partial<Load>): Promise<WindowResult> => {
-      const clock = new Clock();
-      const load = {
-        servers: 1_000,
-        serviceMs: stalling(clock),
-        durationMs: 1_000,
-        windowAtMs: clock.wallStartMs + 600,
-      };
-      return await measured({ ...load, ...change }, clock);
-    };
-    const open = await opened({ ratePerSecond: 1_000, callers: 1 });
-    const closed = await opened({ callers: 1 });
+    const open = await measuredInStall({ ratePerSecond: 1_000, callers: 1 });
+    const closed = await measuredInStall({ callers: 1 });
     // Half of the calls of a second were due in the half second of the stall: latencies of up to 500 ms, 250 on average, and a backlog behind them.
     expect(latenciesOf(closed.histogram).p95Ms).toBeLessThan(2);
     expect(latenciesOf(open.histogram).p50Ms).toBeGreaterThan(100);

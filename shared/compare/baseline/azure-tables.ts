@@ -148,7 +148,8 @@ function countRequests(client: TableClient, usage: MutableUsage): void {
           if (response.status >= 400) failures.set(request.requestId, String(response.status));
           return response;
         } catch (error) {
-          failures.set(request.requestId, String((error as { code?: unknown }).code ?? 'unknown'));
+          const { code } = error as { code?: unknown };
+          failures.set(request.requestId, typeof code === 'string' ? code : 'unknown');
           throw error;
         }
       },

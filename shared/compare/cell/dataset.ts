@@ -7,6 +7,7 @@ import type { RecordFields } from '../data/records.ts';
 import { type CellRequest, type DatasetRequest, LOAD_RECORDS_PER_CALL } from './cell.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient } from './layout-clients.ts';
 import { type Operation, operationSource } from './operations.ts';
+import type { Place } from './place.ts';
 import { Ramp } from './ramp.ts';
 import type { CellTargets } from './targets.ts';
 import type { Usage } from '../usage.ts';
@@ -17,7 +18,7 @@ const PRELOAD_CONCURRENCY = 4;
 /** A layout's client of a dataset, and running totals of what it spends. */
 export interface OpenDataset {
   readonly client: LayoutClient;
-  usage(): Usage;
+  readonly usage: () => Usage;
 }
 
 /** Opens the dataset's kind or table, and creates it where it is missing. */
@@ -65,18 +66,23 @@ export async function prepareDataset(
   const nextOperation = operationSource({ ...request, workload: 'load', keys: null, drawSeed: 1, insertFrom: 0, part });
   const operations = Array.from({ length: request.records }, nextOperation);
   const last = operations.pop()!;
-  const ramp = rampOf(request, 1, targets, usage, runtime);
+  const ramp = rampOf(request.rampedSinceMs, { instances: 1, place: targets.place, usage, runtime });
   await sendAll(client, operations, ramp, signal);
   await sendAll(client, [last], ramp, signal);
 }
 
-/** Undefined where the rule has nothing to say: on emulators, and on other providers than Datastore. */
+interface RampPlace {
+  /** That share what is allowed. */
+  readonly instances: number;
+  readonly place: Pick<Place, 'isEmulator' | 'provider'>;
+  readonly usage: () => Usage;
+  readonly runtime: Runtime;
+}
+
+/** Undefined where nobody asked for it, and where the rule has nothing to say: on emulators, and on other providers than Datastore. */
 export function rampOf(
-  { rampedSinceMs }: Pick<CellRequest, 'rampedSinceMs'>,
-  instances: number,
-  { place }: Pick<CellTargets, 'place'>,
-  usage: () => Usage,
-  runtime: Runtime,
+  rampedSinceMs: CellRequest['rampedSinceMs'],
+  { instances, place, usage, runtime }: RampPlace,
 ): Ramp | undefined {
   if (rampedSinceMs === null || place.isEmulator || place.provider !== 'datastore') return undefined;
   const spent = (): number => {
@@ -105,7 +111,7 @@ async function sendAll(
   const limit = pLimit(PRELOAD_CONCURRENCY);
   const failed = new AbortController();
   const send = async (some: readonly Operation[]): Promise<void> => {
-    while (ramp !== undefined && !ramp.isAllowed() && !signal.aborted) await ramp.pause(signal);
+    await ramp?.turn(() => signal.aborted, signal);
     signal.throwIfAborted();
     if (failed.signal.aborted) return;
     const units = [...client.call(some)].flat();

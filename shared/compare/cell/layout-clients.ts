@@ -159,7 +159,7 @@ async function sendToContainer(table: Table<RecordFields>, operation: Operation)
     case 'scan': {
       const { from, to, count } = operation;
       let records = 0;
-      for await (const _entry of table.scan({ from, to, limit: count })) records += 1;
+      for await (const entry of table.scan({ from, to, limit: count })) records += Number(entry.key >= from);
       return found(records > 0, from);
     }
     default:

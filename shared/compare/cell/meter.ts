@@ -57,7 +57,7 @@ export class Meter {
     this.recordsTotal += replied;
     if (nowMs < this.#phases.openedMs) this.warmupErrors += errors.length;
     else this.#countWithin(operation, replied, errors, nowMs);
-    if (replied > 0) this.#phases.replied(nowMs);
+    if (replied > 0) this.#phases.replied(operation.dueMs, nowMs);
   }
 
   /** Nobody waits any longer: what has not ended took at least as long as until now, and would flatter the latencies if it were left out. */

@@ -71,9 +71,10 @@ export class Phases {
     this.closedMs = Math.min(this.closedMs, nowMs);
   }
 
-  /** A reply with success has come. */
-  replied(nowMs: number): void {
+  /** A reply with success has come, to an operation that was due at `dueMs`. Within the window those count that were due in it: they have a latency. */
+  replied(dueMs: number, nowMs: number): void {
     if (this.openedMs !== Infinity) {
+      if (dueMs < this.openedMs) return;
       this.#replies += 1;
       this.#lastReplyMs = nowMs;
       return;

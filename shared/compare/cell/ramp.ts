@@ -50,17 +50,17 @@ export class Ramp {
     this.#spentBefore = options.spent();
   }
 
-  /** Whether an operation may be sent now; to be asked just before it is. */
-  isAllowed(): boolean {
-    const { elapsedMs, instances, spent, runtime } = this.#options;
-    const allowed = allowedBetween(elapsedMs, elapsedMs + runtime.monotonicMs() - this.#startMs) / instances;
-    const isAllowed = spent() - this.#spentBefore < Math.max(1, allowed);
-    this.hasHeld ||= !isAllowed;
-    return isAllowed;
+  /** Resolves when an operation may be sent, or when `isOver` says that nobody wants to send one any more. */
+  async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!isOver() && !this.#isAllowed()) {
+      this.hasHeld = true;
+      await this.#options.runtime.watch(PAUSE_MS, signal);
+    }
   }
 
-  /** Resolves after a while, or when the signal aborts; then it is to be asked again. */
-  async pause(signal: AbortSignal): Promise<void> {
-    await this.#options.runtime.watch(PAUSE_MS, signal);
+  #isAllowed(): boolean {
+    const { elapsedMs, instances, spent, runtime } = this.#options;
+    const allowed = allowedBetween(elapsedMs, elapsedMs + runtime.monotonicMs() - this.#startMs) / instances;
+    return spent() - this.#spentBefore < Math.max(1, allowed);
   }
 }

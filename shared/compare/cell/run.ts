@@ -38,14 +38,18 @@ export async function runCell(
   // A snapshot: the counters go on.
   const before = structuredClone(usage());
   const [timesBefore, beganMs] = [instance.processorTimes(), runtime.monotonicMs()];
-  const ramp = rampOf(request, request.part.count, targets, usage, runtime);
+  const ramp = rampOf(request.rampedSinceMs, { instances: request.part.count, place, usage, runtime });
   const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime, ramp });
   const processor = processorShares(timesBefore, instance.processorTimes(), runtime.monotonicMs() - beganMs);
   if (window.records === 0) throw emptyCell(request, provider, window);
   const { histogram, ...counts } = window;
   const { layout, workload } = request;
   return {
-    ...{ provider, layout, workload, place, ...start },
+    provider,
+    layout,
+    workload,
+    place,
+    ...start,
     recordsPerCall: client.recordsPerCall(workload),
     ...counts,
     usage: spent(before, usage()),

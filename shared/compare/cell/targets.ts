@@ -9,7 +9,7 @@ import type { ProcessorTimes } from './processor-shares.ts';
 /** This store, and running totals of its driver. */
 export interface ContainerStore {
   readonly store: Store;
-  usage(): Usage;
+  readonly usage: () => Usage;
 }
 
 /** Where a cell runs. Whoever made the baseline and the stores closes them. */
@@ -18,7 +18,7 @@ export interface CellTargets {
   /** For the layouts `record` and `batch`. */
   readonly baseline: Baseline;
   /** For the layout `container`: with containers of at most so many KiB, or of the store's own size. */
-  storeOf(containerKib: number | null): Promise<ContainerStore>;
+  readonly storeOf: (containerKib: number | null) => Promise<ContainerStore>;
   readonly place: Place;
   /** The instance's process as it stands now. */
   readonly instance: {

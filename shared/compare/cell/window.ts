@@ -123,15 +123,10 @@ class Run {
     let firstDueMs = dueMs;
     for (const group of call) {
       if (!this.#isOpen()) return;
-      await this.#allowed();
+      await this.#options.ramp?.turn(() => !this.#isOpen(), this.#options.signal);
       await Promise.all(group.map((unit) => this.#send(unit, firstDueMs)));
       firstDueMs = undefined;
     }
-  }
-
-  async #allowed(): Promise<void> {
-    const { ramp, signal } = this.#options;
-    while (ramp !== undefined && this.#isOpen() && !ramp.isAllowed()) await ramp.pause(signal);
   }
 
   async #send(unit: Unit, dueMs: number | undefined): Promise<void> {

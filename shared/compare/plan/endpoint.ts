@@ -85,7 +85,7 @@ async function post(path: string, body: object, timeoutMs: number, sending: Send
   return answer;
 }
 
-async function send(path: string, init: RequestInit, timeoutMs: number, sending: Sending): Promise<Response> {
+async function send(path: string, init: Init, timeoutMs: number, sending: Sending): Promise<Response> {
   const { endpoint, instance, signal, fetch: fetchIt } = sending;
   const url = endpoint.urls[instance % endpoint.urls.length]!;
   try {
@@ -98,6 +98,12 @@ async function send(path: string, init: RequestInit, timeoutMs: number, sending:
     signal.throwIfAborted();
     throw new NoAnswerError(messageOf(error), { cause: error });
   }
+}
+
+interface Init {
+  readonly method: 'POST' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });

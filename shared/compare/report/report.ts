@@ -2,7 +2,7 @@
 import { dollarsPerMillionRecords, type OperationPriceList, operationPriceList } from '../../cost/operations.ts';
 import type { PriceList } from '../../cost/prices.ts';
 import type { Coordinates } from '../cell/coordinates.ts';
-import { latenciesOf } from '../cell/histogram.ts';
+import type { Latencies } from '../cell/histogram.ts';
 import { type Figure, figureOf } from '../plan/figure.ts';
 import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -54,18 +54,18 @@ function byCell<Run extends { readonly cell: Coordinates; readonly repetition: n
 }
 
 function inOrder(one: Coordinates, other: Coordinates): number {
-  const names = (cell: Coordinates): string => [cell.provider, cell.workload, cell.layout].join(' ');
-  const numbers = (cell: Coordinates): number[] => [
-    cell.recordBytes,
-    cell.containerKib ?? 0,
-    cell.instances,
-    cell.ratePerSecond ?? 0,
-    cell.callers,
-  ];
-  const byName = names(one).localeCompare(names(other), 'en');
+  const byName = namesOf(one).localeCompare(namesOf(other), 'en');
   if (byName !== 0) return byName;
-  const differences = numbers(one).map((number, at) => number - numbers(other)[at]!);
+  const differences = numbersOf(one).map((number, at) => number - numbersOf(other)[at]!);
   return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+function namesOf({ provider, workload, layout }: Coordinates): string {
+  return [provider, workload, layout].join(' ');
+}
+
+function numbersOf({ recordBytes, containerKib, instances, ratePerSecond, callers }: Coordinates): number[] {
+  return [recordBytes, containerKib ?? 0, instances, ratePerSecond ?? 0, callers];
 }
 
 function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Places): ReportCell {
@@ -111,7 +111,7 @@ function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
     p99Ms: of('p99Ms'),
     p999Ms: of('p999Ms'),
     maxMs: of('maxMs')!,
-  } satisfies Record<keyof ReturnType<typeof latenciesOf>, Figure | null>;
+  } satisfies Record<keyof Latencies, Figure | null>;
 }
 
 function retriesOf(runs: readonly ReportRun[]): Counts | null {

@@ -16,15 +16,20 @@ export function comparisonsOf(cells: readonly ReportCell[]): Comparison[] {
 }
 
 function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
-  const { provider, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
+  const { layout: _, ...load } = coordinatesOf(cell);
   return {
-    ...{ provider, workload, recordBytes, containerKib, instances, callers, ratePerSecond },
+    ...load,
     numerator: cell.layout,
     denominator: other.layout,
     isLikeWithLike: cell.recordsPerCall === other.recordsPerCall,
     recordsPerSecond: ratioOf(cell.recordsPerSecond, other.recordsPerSecond),
     dollarsPerMillionRecords: ratioOf(cell.dollarsPerMillionRecords, other.dollarsPerMillionRecords),
   };
+}
+
+function coordinatesOf(cell: ReportCell): Coordinates {
+  const { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
+  return { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond };
 }
 
 function isSameLoad(one: Coordinates, other: Coordinates): boolean {
@@ -61,12 +66,8 @@ function bestOf(cells: readonly ReportCell[], layout: Layout): Best | null {
   const whole = own.filter(({ runs }) => runs.length === most);
   const best = whole.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
   if (best === undefined) return null;
-  const { provider, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = best;
   const { recordsPerCall, recordsPerSecond } = best;
-  return {
-    ...{ provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond },
-    ...{ recordsPerCall, recordsPerSecond },
-  };
+  return { ...coordinatesOf(best), recordsPerCall, recordsPerSecond };
 }
 
 function ratio(numerator: Best | null, denominator: Best | null): Ratio | null {
