@@ -36,7 +36,8 @@ export class FreshHeaders {
 
   readonly fetch: typeof fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
-    for (const [name, value] of Object.entries(await this.of(String(input)))) headers.set(name, value);
+    const { href } = new URL(input instanceof Request ? input.url : input);
+    for (const [name, value] of Object.entries(await this.of(href))) headers.set(name, value);
     return await fetch(input, { ...init, headers });
   };
 }

@@ -21,7 +21,9 @@ type Show = (plan: LivePlan, event: PlanEvent, nowMs: number) => void;
 /** Draws over what it drew before, as much of it as the terminal holds. */
 function drawing(stream: NodeJS.WriteStream): Show {
   let drawn = 0;
-  return (plan, _event, nowMs) => {
+  return (plan, event, nowMs) => {
+    // Ctrl-C has written something below the table by then.
+    if (event.kind === 'removing') drawn = 0;
     const lines = plan.lines(nowMs).slice(-Math.max(1, stream.rows - 1));
     moveCursor(stream, 0, -drawn);
     cursorTo(stream, 0);

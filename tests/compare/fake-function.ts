@@ -56,7 +56,7 @@ type Answer = (request: CellRequest, provider: Provider) => Response | Promise<R
 export function fakeFunctions(answer: Answer = (request, provider) => Response.json(fakeResult(request, provider))) {
   const log: string[] = [];
   const fetchIt: typeof fetch = async (input, init) => {
-    const { host, pathname } = new URL(String(input));
+    const { host, pathname } = new URL(input instanceof Request ? input.url : input);
     log.push(`${init?.method} ${host}${pathname}`);
     init?.signal?.throwIfAborted();
     if (pathname !== '/v1/compare/cells') return new Response(null, { status: 204 });

@@ -43,9 +43,9 @@ export class PlanForm {
   plan(): Plan {
     const named = this.#named();
     const changes = {
-      callers: this.#text('callers').split(',').map(Number),
-      durationMs: Math.round(Number(this.#text('seconds')) * 1_000),
-      ...Object.fromEntries(NUMBERS.map((name) => [name, Number(this.#text(name))])),
+      callers: this.#numbers('callers'),
+      durationMs: Math.round(this.#number('seconds') * 1_000),
+      ...Object.fromEntries(NUMBERS.map((name) => [name, this.#number(name)])),
       workloads: this.#chosen('workloads'),
       layouts: this.#chosen('layouts'),
     };
@@ -110,6 +110,22 @@ export class PlanForm {
 
   #boxes(name: keyof typeof CHOICES): HTMLInputElement[] {
     return [...this.#form.querySelectorAll<HTMLInputElement>(`input[name=${name}]`)];
+  }
+
+  /** Throws a FormError that names the field. */
+  #numbers(name: string): number[] {
+    return this.#text(name)
+      .split(',')
+      .map((part) => {
+        const number = part.trim() === '' ? NaN : Number(part);
+        if (!Number.isNaN(number)) return number;
+        const label = this.#input(name).labels?.[0]?.textContent.trim() ?? name;
+        throw new FormError(`${label}: "${part.trim()}" is no number.`);
+      });
+  }
+
+  #number(name: string): number {
+    return this.#numbers(name)[0]!;
   }
 
   #text(name: string): string {

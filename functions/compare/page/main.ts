@@ -118,7 +118,8 @@ function sayHowMuch(): void {
       `${runs} runs, ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`} at least`,
     );
   } catch (error) {
-    say('size', error instanceof FormError ? error.message : String(error));
+    // What is wrong is told when the comparison is to start.
+    say('size', error instanceof FormError ? '' : String(error));
   }
 }
 

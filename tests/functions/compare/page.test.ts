@@ -206,6 +206,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn();
     await page.getByLabel('Callers in flight').fill('1, many');
     await start();
+    expect(await page.textContent('#problem')).toBe('Callers in flight, a rung each: "many" is no number.');
+    await page.getByLabel('Callers in flight').fill('1, 0');
+    await start();
     expect(await page.textContent('#problem')).toMatch(/callers/);
     await page.uncheck('[name=datastore-isOn]');
     await page.uncheck('[name=azure-tables-isOn]');

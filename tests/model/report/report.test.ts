@@ -59,10 +59,10 @@ describe('the file', () => {
 
   test('says that it is a model, of what, and with which numbers', async () => {
     const { model, providers, machine } = await reported({ 'commit.baseMs': 77 });
-    expect(model!.what).toMatch(/^A MODEL/);
+    expect(model.what).toMatch(/^A MODEL/);
     expect(providers.map(({ backend }) => backend)).toEqual(['MODEL datastore-2026-11', 'MODEL azure-tables-2026-11']);
     expect(machine.platform).toBe('virtual time');
-    const [datastore] = model!.clouds;
+    const [datastore] = model.clouds;
     const commit = datastore!.parameters.find(({ name }) => name === 'commit.baseMs');
     expect(commit).toMatchObject({ value: 77, middle: 30, grade: 'measured' });
   });
