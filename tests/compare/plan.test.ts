@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { DEFAULT_PLAN, planOf, planSchema, PLANS } from '../../shared/compare/plan/plan.ts';
 
@@ -30,4 +31,10 @@ test.each([
 
 test('the default plan repeats each cell often enough to tell layouts apart', () => {
   expect(DEFAULT_PLAN.repetitions).toBeGreaterThanOrEqual(4);
+});
+
+test('the plan in the README is one', () => {
+  const readme = readFileSync(new URL('../../shared/compare/README.md', import.meta.url), 'utf8');
+  const [, plan] = /```json\n([^]*?)```/.exec(readme)!;
+  expect(planOf(plan!)).toMatchObject({ name: 'evening', search: { triesMax: 12 } });
 });
