@@ -67,8 +67,12 @@ function versionsHtml(versions: Readonly<Record<string, string>>): string {
 
 function coordinatorHtml({ coordinator, versions, commit }: Report): string {
   const { cpu, cores, memoryBytes, platform, node } = coordinator;
-  return `<p class="words">The cells were asked for by another machine: ${cores} x ${escape(cpu)}, ${memoryBytes === 0 ? '' : `${Math.round(memoryBytes / 2 ** 30)} GiB, `}${escape(platform)},
-${escape(node)}${commit === null ? '' : `, commit ${escape(commit.slice(0, 12))}`}. There: ${versionsHtml(versions)}</p>`;
+  return `<p class="words">What asked for the cells, and measured nothing: ${cores} x ${escape(cpu)}, ${memoryBytes === 0 ? '' : `${Math.round(memoryBytes / 2 ** 30)} GiB, `}${escape(platform)},
+${escape(/^\d/.test(node) ? `Node.js ${node}` : node)}${commit === null ? '' : `, commit ${escape(commit.slice(0, 12))}`}${versionsAfter(versions)}</p>`;
+}
+
+function versionsAfter(versions: Readonly<Record<string, string>>): string {
+  return Object.keys(versions).length === 0 ? '.' : `; ${versionsHtml(versions)}`;
 }
 
 function pricesHtml({ prices, places }: Report): string {

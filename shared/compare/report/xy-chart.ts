@@ -51,8 +51,7 @@ export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string
     title: panelTitles(titles, places.panels),
     grid: places.panels,
     xAxis: shown.map((_, at) => ({
-      ...logAxis(at, xMin, xMax),
-      logBase: xBase,
+      ...xAxis(at, xMin, xMax, xBase),
       name: xName,
       nameLocation: 'middle' as const,
       nameGap: 26,
@@ -72,20 +71,30 @@ export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string
   });
 }
 
+/** Where the axis has room beyond its powers, its ends have no ticks. */
+function xAxis(at: number, min: number, max: number, logBase: 2 | 10) {
+  const axis = logAxis(at, min, max);
+  const ends = logBase === 2 ? { showMinLabel: false, showMaxLabel: false } : {};
+  return { ...axis, logBase, axisLabel: { ...axis.axisLabel, ...ends } };
+}
+
 const FAINT_LINE = { color: 'var(--line)', opacity: 0.45 };
 
 function drawable(line: Line): Line {
   return { ...line, points: line.points.filter(({ x, y }) => x > 0 && y > 0) };
 }
 
-/** The powers of the base around the values, one apart at least. */
+/** The powers of the base around the values, one apart at least, with room for a label beside the first and the last point. */
 function bounds(values: readonly number[], base: 2 | 10): [number, number] {
   if (base === 10) return decades(values);
   if (values.length === 0) return [1, 2];
   const low = Math.floor(Math.log2(Math.min(...values)));
-  const high = Math.ceil(Math.log2(Math.max(...values)));
-  return low === high ? [2 ** (low - 1), 2 ** (high + 1)] : [2 ** low, 2 ** high];
+  const high = Math.max(low + 1, Math.ceil(Math.log2(Math.max(...values))));
+  const room = ROOM_SHARE * (high - low);
+  return [2 ** (low - room), 2 ** (high + room)];
 }
+
+const ROOM_SHARE = 0.07;
 
 /** A point in its panel, in CSS pixels from the lower left. */
 interface Spot {
