@@ -20,6 +20,9 @@ import { sampleReport, unusualCells } from '../../compare/sample-report.ts';
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'an-admin-key-for-this-test';
 
+/** A browser beside other tests on two processors. */
+const PATIENT = { timeout: 25_000 };
+
 const CHROMIUM = [process.env['STOWAGE_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
   (file) => file !== undefined && existsSync(file),
 );
@@ -66,7 +69,7 @@ async function startFunction(provider: Provider): Promise<FakeFunction> {
   };
 }
 
-describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
+describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () => {
   let browser: Browser;
   let page: Page;
   let functions: Readonly<Record<Provider, FakeFunction>>;
@@ -149,9 +152,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn();
     await start();
     await page.waitForFunction("document.querySelectorAll('#live figure').length === 2");
-    await expect.poll(() => page.getAttribute('#progress', 'value')).toBe('19');
+    await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('19');
     const words = (): Promise<string | null> => page.locator('#live [role=img]').first().getAttribute('aria-label');
-    await expect.poll(words).toMatch(/^Throughput against callers, .*Datastore: .*Azure Table Storage: /);
+    await expect.poll(words, PATIENT).toMatch(/^Throughput against callers, .*Datastore: .*Azure Table Storage: /);
     resolve();
     await ended();
   });
@@ -164,7 +167,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     };
     await fillIn();
     await start();
-    await expect.poll(() => page.getAttribute('#progress', 'value')).toBe('5');
+    await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('5');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await ended();
     expect(await page.textContent('#status')).toBe('Ended early: cancelled. What was made is removed.');
