@@ -4,7 +4,7 @@ import { cellsOf, itemsOf } from '../../shared/compare/plan/cells.ts';
 import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
 import { heatUp } from '../../shared/compare/plan/heat-up.ts';
 import type { PlanEvent } from '../../shared/compare/plan/outcome.ts';
-import { DEFAULT_PLAN, type Plan, planSchema } from '../../shared/compare/plan/plan.ts';
+import { DEFAULT_PLAN, type Plan, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
 import { result } from './fakes.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load', 'ycsb-c'], callers: [1, 8], repetitions: 2 });
@@ -271,4 +271,8 @@ test('the default plan takes no longer than a main job may', () => {
   const cells = cellsOf(DEFAULT_PLAN, PROVIDERS).length;
   // Between its shortest and its longest warm-up, without windows that grow.
   expect((cells * repetitions * (durationMs + warmup.leastMs)) / 1_000).toBeLessThan(130);
+});
+
+test('the full plan has the runs that it says', () => {
+  expect(itemsOf(PLANS.full, PROVIDERS)).toHaveLength(912);
 });
