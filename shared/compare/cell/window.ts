@@ -122,8 +122,8 @@ class Run {
   async #make(call: Call, dueMs: number | undefined): Promise<void> {
     let firstDueMs = dueMs;
     for (const group of call) {
-      if (!this.#isOpen()) return;
       await this.#options.ramp?.turn(() => !this.#isOpen(), this.#options.signal);
+      if (!this.#isOpen()) return;
       await Promise.all(group.map((unit) => this.#send(unit, firstDueMs)));
       firstDueMs = undefined;
     }
