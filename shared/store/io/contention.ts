@@ -24,7 +24,7 @@ const LOOKS_AFTER_FOREIGN = 8;
 /** Commits follow one another in a row if there are no more round trips between them than this. */
 const IN_A_ROW_ROUND_TRIPS = 2;
 /** Writes that meet in one container while one commit is under way: above this it is split, into parts that would have half of it. */
-const CROWD_MAX = 0.1;
+const CROWD_MAX = 0.07;
 const PARTS_MAX = 16;
 /** A process that works for more than this share of the time gains by sharing requests, not by sending more of them. */
 const BUSY_SHARE = 0.7;
