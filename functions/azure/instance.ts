@@ -1,10 +1,11 @@
 // Azure's side of both functions: environment -> Table Storage driver -> store, opened at the first request that needs it.
-import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
+import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
+import { withEntities } from '../compare/stores.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
@@ -16,38 +17,36 @@ export const config = functionConfig(process.env);
 const env = parsedEnvironment(
   z.object({
     /** `https://<account>.table.core.windows.net`, or Azurite's address with the account's path. */
-    STOWAGE_TABLES_ENDPOINT: z.url({ protocol: /^https?$/ }),
+    STOWAGE_TABLES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'expected an address, https://...' }),
     /** The physical table that holds all of the store's tables. */
-    STOWAGE_TABLES_TABLE: z.string().default('stowage'),
+    STOWAGE_TABLES_TABLE: z.prefault(z.string(), 'stowage'),
     /** Name and key of the account; without them the function's managed identity is used. */
-    STOWAGE_TABLES_ACCOUNT: z.string().optional(),
-    STOWAGE_TABLES_KEY: z.string().optional(),
-    IDENTITY_ENDPOINT: z.url().optional(),
-    IDENTITY_HEADER: z.string().optional(),
-    AZURE_CLIENT_ID: z.string().optional(),
+    STOWAGE_TABLES_ACCOUNT: z.optional(z.string()),
+    STOWAGE_TABLES_KEY: z.optional(z.string()),
+    IDENTITY_ENDPOINT: z.optional(z.url('expected an address')),
+    IDENTITY_HEADER: z.optional(z.string()),
+    AZURE_CLIENT_ID: z.optional(z.string()),
   }),
   process.env,
 );
-const endpoint = env.STOWAGE_TABLES_ENDPOINT;
-const credential =
-  env.STOWAGE_TABLES_ACCOUNT === undefined || env.STOWAGE_TABLES_KEY === undefined
-    ? managedIdentity({ endpoint: env.IDENTITY_ENDPOINT, secret: env.IDENTITY_HEADER, clientId: env.AZURE_CLIENT_ID })
-    : new AzureNamedKeyCredential(env.STOWAGE_TABLES_ACCOUNT, env.STOWAGE_TABLES_KEY);
-// Plain HTTP is for Azurite on the same machine.
-const allowInsecureConnection = new URL(endpoint).hostname === '127.0.0.1';
 
-/** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
-export const open = once(async () => {
-  const options = { endpoint, tableName: env.STOWAGE_TABLES_TABLE, credential };
-  const { driver, counters } = measured(azureTablesDriver(options));
+/** Where the tables are, and with whose rights. */
+export const tables = {
+  endpoint: env.STOWAGE_TABLES_ENDPOINT,
+  credential:
+    env.STOWAGE_TABLES_ACCOUNT === undefined || env.STOWAGE_TABLES_KEY === undefined
+      ? managedIdentity({ endpoint: env.IDENTITY_ENDPOINT, secret: env.IDENTITY_HEADER, clientId: env.AZURE_CLIENT_ID })
+      : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
+};
+
+/** A store with containers of at most so many KiB (null: the store's own size), and what it spent so far; closed when the platform ends the instance. */
+export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
+  const near = azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE });
+  const { driver, counters } = measured(withEntities(near, containerKib));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
-});
-
-/** A client of one physical table, for the layouts that the store is compared with. */
-export function tableClient(tableName: string): TableClient {
-  return credential instanceof AzureNamedKeyCredential
-    ? new TableClient(endpoint, tableName, credential, { allowInsecureConnection })
-    : new TableClient(endpoint, tableName, credential, { allowInsecureConnection });
 }
+
+/** The store of the function `records`, opened once. */
+export const open = once(() => openStoreOf(null));

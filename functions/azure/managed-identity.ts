@@ -1,7 +1,7 @@
 // The function's managed identity as a credential, through the endpoint that App Service and Functions offer to their own instances
-// (https://learn.microsoft.com/azure/app-service/overview-managed-identity): one GET, without an SDK. The clients keep tokens themselves.
+// (https://learn.microsoft.com/azure/app-service/overview-managed-identity): one GET, without an SDK. Its callers keep tokens themselves.
 import type { TokenCredential } from '@azure/core-auth';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { ConfigError } from '../instance/config.ts';
 
 /** What the platform puts into the environment as IDENTITY_ENDPOINT and IDENTITY_HEADER; `clientId` names a user-assigned identity. */

@@ -1,9 +1,11 @@
 // Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
-import { GoogleAuth } from 'google-gax';
-import { z } from 'zod';
+import { GoogleAuth } from 'google-auth-library';
+import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
+import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
+import { withEntities } from '../compare/stores.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
@@ -15,10 +17,10 @@ export const config = functionConfig(process.env);
 const env = parsedEnvironment(
   z.object({
     GOOGLE_CLOUD_PROJECT: z.string(),
-    STOWAGE_DATABASE_ID: z.string().optional(),
-    STOWAGE_NAMESPACE: z.string().optional(),
+    STOWAGE_DATABASE_ID: z.optional(z.string()),
+    STOWAGE_NAMESPACE: z.optional(z.string()),
     /** `host:port` of an emulator; the SDK's own client reads it too. */
-    DATASTORE_EMULATOR_HOST: z.string().optional(),
+    DATASTORE_EMULATOR_HOST: z.optional(z.string()),
   }),
   process.env,
 );
@@ -29,17 +31,20 @@ export const databaseOptions = {
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
 };
 
-/** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
-export const open = once(async () => {
+/** A store with containers of at most so many KiB (null: the store's own size), and what it spent so far; closed when the platform ends the instance. */
+export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
   const where =
     env.DATASTORE_EMULATOR_HOST === undefined
       ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
-  const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
+  const { driver, counters } = measured(withEntities(datastoreDriver({ ...databaseOptions, ...where }), containerKib));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());
   return { store, usage: () => storeUsage('datastore', counters) };
-});
+}
+
+/** The store of the function `records`, opened once. */
+export const open = once(() => openStoreOf(null));
 
 /** The app's line, tied to the trace that Cloud Logging shows it under. */
 export const log: Log = (line) => {

@@ -1,5 +1,5 @@
 // The function `vacuum` on Google Cloud: a plain function exported by name, like `records`. Cloud Scheduler calls it.
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { createVacuumApp } from '../vacuum/app.ts';
@@ -9,7 +9,7 @@ import { isFromAccount } from './scheduler.ts';
 
 /** The account of Cloud Scheduler's jobs; without one only an admin's key opens. */
 const { STOWAGE_SCHEDULER: account } = parsedEnvironment(
-  z.object({ STOWAGE_SCHEDULER: z.string().optional() }),
+  z.object({ STOWAGE_SCHEDULER: z.optional(z.string()) }),
   process.env,
 );
 

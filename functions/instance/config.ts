@@ -1,6 +1,7 @@
 // Reads the environment an entry hands over. Whatever is wrong is said at start, with the variable's name and never with its value.
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { type AuthConfig, ROLES } from '../http/auth.ts';
+import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,6 +11,8 @@ export interface FunctionConfig {
   readonly auth: AuthConfig;
   /** Default deadline of a request to `records`. */
   readonly timeoutMs: number;
+  /** Container size of all tables, in bytes; left out: the store's default. */
+  readonly containerBytesMax?: number;
 }
 
 /** A variable is missing or wrong; the message names it. */
@@ -18,34 +21,36 @@ export class ConfigError extends Error {}
 /** Enough randomness that guessing is hopeless: 16 characters of base64 are 96 bits. */
 const KEY_CHARS_MIN = 16;
 
-const appKeys = z
-  .string()
-  .transform((text) => text.split(',').map((key) => key.trim()))
-  .pipe(
-    z
-      .array(
-        z
-          .string()
-          .regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces')
-          // Azure hands over the text of a reference that it could not follow, and that text is no secret.
-          .refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved')
-          .min(KEY_CHARS_MIN),
-      )
-      .max(2, 'at most two keys, separated by a comma'),
-  )
-  .optional();
+const appKey = z.string().check(
+  z.regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces'),
+  // Azure hands over the text of a reference that it could not follow, and that text is no secret.
+  z.refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved'),
+  z.minLength(KEY_CHARS_MIN),
+);
+const appKeys = z.optional(
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((text: string) => text.split(',').map((key) => key.trim())),
+    ),
+    z.array(appKey).check(z.maxLength(2, 'at most two keys, separated by a comma')),
+  ),
+);
 
 const FUNCTION = z.object({
-  STOWAGE_AUTH: z.enum(['keys', 'none']).default('keys'),
+  STOWAGE_AUTH: z.prefault(z.enum(['keys', 'none']), 'keys'),
   STOWAGE_READ_KEYS: appKeys,
   STOWAGE_WRITE_KEYS: appKeys,
   STOWAGE_ADMIN_KEYS: appKeys,
-  STOWAGE_TIMEOUT_MS: z.coerce.number().int().min(1).max(60_000).default(25_000),
+  STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
+  // What both clouds' entities take.
+  STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
 });
 
 /**
  * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS` (one key, or two
- * with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000). Throws a ConfigError.
+ * with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000), `STOWAGE_CONTAINER_BYTES_MAX` (16,384 to 720,000; default
+ * the store's). Throws a ConfigError.
  */
 export function functionConfig(env: Environment): FunctionConfig {
   const given = parsedEnvironment(FUNCTION, env);
@@ -62,13 +67,16 @@ export function functionConfig(env: Environment): FunctionConfig {
   return {
     auth: given.STOWAGE_AUTH === 'none' ? { mode: 'none' } : { mode: 'keys', keys },
     timeoutMs: given.STOWAGE_TIMEOUT_MS,
+    ...(given.STOWAGE_CONTAINER_BYTES_MAX === undefined
+      ? {}
+      : { containerBytesMax: given.STOWAGE_CONTAINER_BYTES_MAX }),
   };
 }
 
 /** The environment through a schema whose names are variables; an empty variable counts as absent. Throws a ConfigError. */
-export function parsedEnvironment<Schema extends z.ZodType>(schema: Schema, env: Environment): z.output<Schema> {
+export function parsedEnvironment<Schema extends z.core.$ZodType>(schema: Schema, env: Environment): z.output<Schema> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const result = schema.safeParse(present);
+  const result = z.safeParse(schema, present, { error: reasonOf });
   if (result.success) return result.data;
   const issues = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
   throw new ConfigError(`wrong environment: ${issues.join('; ')}`);

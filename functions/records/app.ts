@@ -8,11 +8,13 @@ import { type StoreSource, tableRoutes, Tables } from './tables.ts';
 /** The frame's options, and the store. */
 export interface RecordsAppOptions extends FrameOptions {
   readonly store: StoreSource;
+  /** With which every table is opened; default: the store's. */
+  readonly containerBytesMax?: number;
 }
 
 /** The app of the function `records`; the store is opened at the first request that needs it. */
 export function createRecordsApp(options: RecordsAppOptions): App {
-  const tables = new Tables(options.store);
+  const tables = new Tables(options);
   const path = '/v1/tables/:table/records/:key';
   return createApp(
     [

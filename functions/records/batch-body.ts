@@ -1,6 +1,6 @@
 // The body of a batch: which operations it asks for, in JSON or MessagePack. A value is never decoded and encoded again, which would round
 // or reorder it: its bytes are cut out of the body as they stand, like those of a single PUT.
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Codec, codecOf, encodedValue, MEDIA_TYPE_OF, parseJson, parseJsonOfAnyDepth } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
@@ -22,21 +22,20 @@ const PUT = z.strictObject({
   op: z.literal('put'),
   key: z.string(),
   /** As it was sent, byte for byte; stored so, in the batch's own encoding. */
-  value: z.instanceof(Uint8Array).exactOptional(),
+  value: z.exactOptional(z.instanceof(Uint8Array)),
   /** Instead of `value`: the bytes to store, as base64 text in JSON, with their `contentType`. */
-  data: z.union([z.string(), z.instanceof(Uint8Array)], DATA_EXPECTED).exactOptional(),
-  contentType: z.enum([MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.bytes]).exactOptional(),
-  ifVersion: z.string().exactOptional(),
-  ifAbsent: z.literal(true).exactOptional(),
-  ttlMs: z.preprocess(safeNumber, z.int().min(1).max(TTL_MS_MAX)).exactOptional(),
+  data: z.exactOptional(z.union([z.string(), z.instanceof(Uint8Array)], DATA_EXPECTED)),
+  contentType: z.exactOptional(z.enum([MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.bytes])),
+  ifVersion: z.exactOptional(z.string()),
+  ifAbsent: z.exactOptional(z.literal(true)),
+  ttlMs: z.exactOptional(z.pipe(z.transform(safeNumber), z.int().check(z.minimum(1), z.maximum(TTL_MS_MAX)))),
 });
 const GET = z.strictObject({ op: z.literal('get'), key: z.string() });
-const DELETE = z.strictObject({ op: z.literal('delete'), key: z.string(), ifVersion: z.string().exactOptional() });
+const DELETE = z.strictObject({ op: z.literal('delete'), key: z.string(), ifVersion: z.exactOptional(z.string()) });
 const BATCH = z.strictObject({
   operations: z
     .array(z.discriminatedUnion('op', [PUT, GET, DELETE]))
-    .min(1)
-    .max(OPERATIONS_MAX),
+    .check(z.minLength(1), z.maxLength(OPERATIONS_MAX)),
 });
 
 export type Put = z.output<typeof PUT>;

@@ -1,7 +1,14 @@
 // Tables over HTTP, and the handles that requests share. A record is never the reason to create a table: that takes an admin's PUT.
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import { type CallOptions, type EncodedValue, type Store, StoreError, type Table } from '../../shared/store/index.ts';
+import * as z from 'zod/mini';
+import {
+  type CallOptions,
+  type EncodedValue,
+  type Store,
+  StoreError,
+  type Table,
+  type TableOptions,
+} from '../../shared/store/index.ts';
 import { type Call, replyJson, type Route } from '../http/app.ts';
 import { readBody } from '../http/body.ts';
 import { codecOf, parseJson } from '../http/content.ts';
@@ -23,10 +30,12 @@ export type StoreSource = () => Promise<Store>;
 /** The store's tables, with at most 1,000 handles kept open. */
 export class Tables {
   readonly #store: StoreSource;
+  readonly #options: Pick<TableOptions, 'codec' | 'containerBytesMax'>;
   readonly #handles = new LRUCache<string, RecordTable>({ max: HANDLES_MAX });
 
-  constructor(store: StoreSource) {
+  constructor({ store, containerBytesMax }: { readonly store: StoreSource; readonly containerBytesMax?: number }) {
     this.#store = store;
+    this.#options = { codec: 'encoded', ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   }
 
   /** Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one of a table that is gone is forgotten. */
@@ -42,7 +51,7 @@ export class Tables {
 
   async #open(name: string, bounds: CallOptions): Promise<RecordTable> {
     const store = await this.#store();
-    const table = await store.table<EncodedValue>(name, { ...bounds, codec: 'encoded', create: false });
+    const table = await store.table<EncodedValue>(name, { ...bounds, ...this.#options, create: false });
     this.#handles.set(name, table);
     return table;
   }
@@ -50,7 +59,7 @@ export class Tables {
   async create(name: string, options: z.output<typeof TABLE_OPTIONS>, bounds: CallOptions): Promise<RecordTable> {
     this.#handles.delete(name);
     const store = await this.#store();
-    return await store.table<EncodedValue>(name, { ...bounds, ...options, codec: 'encoded' });
+    return await store.table<EncodedValue>(name, { ...bounds, ...options, ...this.#options });
   }
 
   async drop(name: string, bounds: CallOptions): Promise<boolean> {
@@ -76,13 +85,15 @@ export function tableNameOf(request: Request): string {
 
 const TABLE_OPTIONS = z
   .strictObject({
-    order: z.enum(['hash', 'key']).exactOptional(),
-    containers: z.int().min(1).max(256).exactOptional(),
+    order: z.exactOptional(z.enum(['hash', 'key'])),
+    containers: z.exactOptional(z.int().check(z.minimum(1), z.maximum(256))),
   })
-  .refine(({ order, containers = 1 }) => order !== 'key' || containers === 1, {
-    path: ['containers'],
-    error: 'a table of order "key" begins with one: leave it out',
-  });
+  .check(
+    z.refine(({ order, containers = 1 }) => order !== 'key' || containers === 1, {
+      path: ['containers'],
+      error: 'a table of order "key" begins with one: leave it out',
+    }),
+  );
 
 /** The routes of tables: list, look at, create and drop. */
 export function tableRoutes(tables: Tables): Route[] {

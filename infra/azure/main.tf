@@ -92,18 +92,19 @@ module "functions" {
   source = "./functions"
   count  = var.data_only ? 0 : 1
 
-  name          = local.name
-  suffix        = local.suffix
-  tags          = local.tags
-  region        = var.region
-  data_group    = azurerm_resource_group.data.id
-  data_endpoint = azurerm_storage_account.data.primary_table_endpoint
-  table         = var.table
-  functions     = var.functions
-  timeout_ms    = var.timeout_ms
-  deployers     = var.deployers
-  keys          = var.keys
-  keys_version  = var.keys_version
-  alerts        = var.alerts
-  budget        = var.budget
+  name                = local.name
+  suffix              = local.suffix
+  tags                = local.tags
+  region              = var.region
+  data_group          = azurerm_resource_group.data.id
+  data_endpoint       = azurerm_storage_account.data.primary_table_endpoint
+  table               = var.table
+  functions           = var.functions
+  timeout_ms          = var.timeout_ms
+  container_bytes_max = var.container_bytes_max
+  deployers           = var.deployers
+  keys                = var.keys
+  keys_version        = var.keys_version
+  alerts              = var.alerts
+  budget              = var.budget
 }

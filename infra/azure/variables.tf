@@ -107,6 +107,12 @@ variable "timeout_ms" {
   default     = 25000
 }
 
+variable "container_bytes_max" {
+  description = "How large the containers of all tables become, in bytes; 0: the library's default."
+  type        = number
+  default     = 0
+}
+
 variable "deployers" {
   description = "Who deploys, as object ids: may read and write the app keys. Empty: whoever applies. `npx serverless deploy` keeps those that were there."
   type        = list(string)

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { median } from '../../shared/compare/plan/median.ts';
 import { bundleFunction, ROOT } from '../package/bundle.ts';
 import { unzipTo, zip } from '../package/zip.ts';
-import type { Statement } from './contest/text.ts';
+import type { Statement } from './text.ts';
 
 const WORK = 'infra/bench/engine-work.ts';
 const TIMEOUT_MS = 60_000;

@@ -46,8 +46,11 @@ export async function calibrate(providers: readonly BenchProvider[], size: Calib
       }
     }
     for (const bench of providers) {
-      const { baseline } = await bench.target(0);
-      const side = { provider: bench.provider, baseline, conditional: bench.conditional(CALIBRATION) };
+      const side = {
+        provider: bench.provider,
+        baseline: bench.baseline(),
+        conditional: bench.conditional(CALIBRATION),
+      };
       loads.push(...(await plainLoads(side, size.records)));
     }
     const measured = await measureAll(loads, size);

@@ -7,7 +7,7 @@ import { median } from '../../shared/compare/plan/median.ts';
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
-import { rateOf } from './contest/contest.ts';
+import { MACHINE_CLOCKS, rateOf, takeTurn } from './contest/turn.ts';
 
 const PROJECT_ID = 'measure';
 const CALLERS = 32;
@@ -63,10 +63,9 @@ const WORK: Readonly<Record<string, { readonly callers: number; readonly work: W
 };
 
 /** Entities a second. */
-function rate(client: DatastoreClient, { callers, work }: { callers: number; work: Work }, turnMs: number) {
+async function rate(client: DatastoreClient, { callers, work }: { callers: number; work: Work }, turnMs: number) {
   let calls = 0;
-  const { signal } = new AbortController();
-  return rateOf(() => work(client, (calls += 1)), callers, { turnMs, signal, monotonicMs: () => performance.now() });
+  return rateOf(await takeTurn(() => work(client, (calls += 1)), { inFlight: callers, turnMs }, MACHINE_CLOCKS));
 }
 
 function clientOf({ endpoint }: Emulator): DatastoreClient {

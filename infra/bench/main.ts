@@ -1,29 +1,36 @@
-// The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, in one run, with the ratio that each kind of work is to
-// reach. Exits 0 whether or not they are reached: it measures, it is no test.
+// The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, in one run, with the ratios of rates and of processor
+// time that each kind of work is to reach. Exits 0 whether or not they are reached: it measures, it is no test.
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
 import type { ProcessorTable } from '../../shared/model/data/processor.ts';
 import { machine, versions } from '../cli/machine.ts';
 import { command, runCommand, UsageError } from '../cli/options.ts';
 import { bundleStatement } from './bundled.ts';
 import { calibrate } from './calibrate.ts';
 import { writeProcessorTable } from './calibration/file.ts';
-import { type Match, type ContestResult, runContest } from './contest/contest.ts';
-import { type Goal, GOALS } from './contest/goals.ts';
-import { Sides } from './contest/sides.ts';
-import { contestsText, loadsText, type Statement, statementsText } from './contest/text.ts';
-import { type BenchProvider, startAzure, startDatastore } from './providers.ts';
+import { type ColdStart, coldStarts } from './cold-starts.ts';
+import type { ContestResult } from './contest/contest.ts';
+import { contestsOf } from './contests.ts';
+import { startAzure, startDatastore } from './providers.ts';
 import { runScale } from './scale.ts';
 import { statementsOf } from './statements.ts';
-import { weighStored } from './stored.ts';
+import { type StoredBytes, weighStored } from './stored.ts';
+import {
+  coldStartsText,
+  loadsText,
+  processorText,
+  ratesText,
+  type Statement,
+  statementsText,
+  storedText,
+} from './text.ts';
 
 const RTT_MAX_MS = 1_000;
 
 const BENCH = command({
   name: 'npm run bench --',
-  about: `Measures this store against the plain SDKs, on emulators on this machine: all contests in some 6 minutes. Exits 0 whether or not the
+  about: `Measures this store against the plain SDKs, on emulators on this machine: all contests in some 8 minutes. Exits 0 whether or not the
 goals are reached.`,
   options: {
     quick: { help: 'fewer and shorter turns, below 2 minutes' },
@@ -44,16 +51,15 @@ goals are reached.`,
 const ROUNDS = 5;
 const TURN_MS = 700;
 const QUICK_ROUNDS = 3;
-const QUICK_TURN_MS = 120;
-const FAR_RTT_MS = 10;
+const QUICK_TURN_MS = 100;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CALIBRATION = { records: 10_000, callers: [1, 8, 32, 256], containerBytes: [64 * 1_024, 256 * 1_024, undefined] };
 /** Processor time of one turn of a calibration. */
 const PROCESSOR_MS = 60;
 const QUICK_PROCESSOR_MS = 20;
-/** Google's emulator, in Java, is several times slower for its first ten thousand operations. */
-const WARM_UP_OPERATIONS = 10_000;
-const WARM_UP_IN_FLIGHT = 32;
+/** Puts of each side, and as many gets, alone; and as many in company. */
+const WARM_UP_OPERATIONS = 1_500;
+const QUICK_WARM_UP_OPERATIONS = 250;
 
 interface Options {
   readonly turnMs: number;
@@ -80,31 +86,53 @@ await runCommand(
   },
 );
 
+/** All that a run measures. */
+interface Results {
+  readonly contests: ContestResult[];
+  readonly stored: StoredBytes[];
+  readonly coldStarts: ColdStart[];
+  readonly statements: Statement[];
+}
+
 async function run(options: Options): Promise<void> {
-  const results: ContestResult[] = [];
-  const statements: Statement[] = [];
-  const on = machine();
-  const { cpu, cores, node } = on;
+  const { rounds, turnMs, rttMs, isQuick } = options;
+  const log = options.json ? (): void => {} : console.error;
+  const results: Results = { contests: [], stored: [], coldStarts: [], statements: [] };
+  const warmUpOperations = isQuick ? QUICK_WARM_UP_OPERATIONS : WARM_UP_OPERATIONS;
+  const contests = { rounds: { count: rounds, turnMs }, rttMs, warmUpOperations, signal: stop.signal, log };
   const backends: string[] = [];
   for (const start of [startDatastore, startAzure]) {
     const provider = await start();
     backends.push(provider.backend);
     try {
-      results.push(...(await contestsOf(provider, options)));
-      statements.push(...(await statementsOf(provider, options.turnMs)));
+      results.contests.push(...(await contestsOf(provider, contests)));
+      results.stored.push(await weighStored(provider));
+      results.statements.push(...(await statementsOf(provider, turnMs)));
     } finally {
       await provider.close();
     }
   }
-  statements.push(await bundleStatement(options.rounds, stop.signal));
+  log('cold starts ...');
+  results.coldStarts.push(...(await coldStarts(rounds, stop.signal)));
+  log('bundled and from source ...');
+  results.statements.push(await bundleStatement(rounds, stop.signal));
+  print(results, backends, options);
+}
+
+function print(
+  { contests, stored, coldStarts: cold, statements }: Results,
+  backends: string[],
+  options: Options,
+): void {
+  const on = machine();
   if (options.json) {
-    const ratios = results.map(({ spread, unit, ...result }) => ({ ...result, unit, spread }));
-    console.log(JSON.stringify({ ratios, statements, machine: { ...on, backends } }));
+    console.log(JSON.stringify({ contests, stored, coldStarts: cold, statements, machine: { ...on, backends } }));
     return;
   }
-  console.log(`\n${contestsText(results)}\n\n${statementsText(statements)}`);
+  const tables = [ratesText(contests), processorText(contests), storedText(stored), coldStartsText(cold)];
+  console.log(`\n${[...tables, statementsText(statements)].join('\n\n')}`);
   console.log(
-    `\nMedians of ${options.rounds} alternating rounds on ${cores} x ${cpu}, Node.js ${node}: ${backends.join(', ')}.`,
+    `\nMedians of ${options.rounds} alternating rounds on ${on.cores} x ${on.cpu}, Node.js ${on.node}: ${backends.join(', ')}.`,
   );
 }
 
@@ -132,56 +160,5 @@ async function writeCalibration({ isQuick, rounds, json }: Options): Promise<voi
     console.log(json ? JSON.stringify(table) : `${loadsText(table.loads)}\n\n${file}`);
   } finally {
     for (const provider of providers) await provider.close();
-  }
-}
-
-async function contestsOf(provider: BenchProvider, options: Options): Promise<ContestResult[]> {
-  const log = options.json ? (): void => {} : console.error;
-  log(`${PROVIDER_NAMES[provider.provider]} on ${provider.backend}: warming up ...`);
-  const near = new Sides(await provider.target(options.rttMs), 'bench');
-  await near.load(monotonicMs);
-  await warmUp(near, options);
-  // What lies far away anyway is not moved further.
-  const far = options.rttMs > 0 ? undefined : new Sides(await provider.target(FAR_RTT_MS), 'bench');
-  const results: ContestResult[] = [];
-  for (const goal of GOALS) {
-    if (goal.isFar && far === undefined) continue;
-    const result = await resultOf(goal, provider, goal.isFar ? far! : near, options);
-    results.push(result);
-    log(`  ${goal.name}, ${goal.inFlight} in flight${goal.isFar ? ', far' : ''}: ${result.ratio.toFixed(2)}`);
-  }
-  return results;
-}
-
-async function resultOf(
-  { name, inFlight, isFar, ratios }: Goal,
-  provider: BenchProvider,
-  sides: Sides,
-  { turnMs, rounds, rttMs }: Options,
-): Promise<ContestResult> {
-  const goal = ratios[provider.provider];
-  if (name === 'stored bytes') return weighStored(provider, sides.records(), goal);
-  const far = isFar ? FAR_RTT_MS : rttMs;
-  const works = (await sides.works())[name];
-  const contest: Match = { name, provider: provider.provider, inFlight, rttMs: far, goal, ...works };
-  return runContest(contest, { count: rounds, turnMs, signal: stop.signal, monotonicMs });
-}
-
-function monotonicMs(): number {
-  return performance.now();
-}
-
-async function warmUp(sides: Sides, { isQuick }: Options): Promise<void> {
-  const { put, get } = await sides.works();
-  const operations = WARM_UP_OPERATIONS / (isQuick ? 4 : 1);
-  for (const work of [put.theirs, put.ours, get.theirs, get.ours]) {
-    let left = operations / 4;
-    const caller = async (): Promise<void> => {
-      while (left > 0 && !stop.signal.aborted) {
-        left -= 1;
-        await work();
-      }
-    };
-    await Promise.all(Array.from({ length: WARM_UP_IN_FLIGHT }, caller));
   }
 }

@@ -13,13 +13,9 @@ import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
 import { azureConditional, type ConditionalReplace, datastoreConditional } from './calibration/conditional.ts';
-import type { Target } from './contest/sides.ts';
-import { startLatencyProxy } from './latency-proxy.ts';
 process.env['METADATA_SERVER_DETECTION'] ??= 'none';
 
 const PROJECT_ID = 'stowage-bench';
-/** Room for branches, and not for a leaf with its page table. */
-const SMALL_CACHE_BYTES = 16 * 1024;
 
 export interface BenchProvider {
   readonly provider: Provider;
@@ -27,8 +23,8 @@ export interface BenchProvider {
   readonly backend: string;
   /** Address of the emulator, for clients of one's own. */
   readonly endpoint: string;
-  /** The emulator, `rttMs` away; each call opens SDK clients and stores anew. */
-  target(rttMs: number): Promise<Target>;
+  /** The plain SDK. Each call opens clients anew. */
+  baseline(): Baseline;
   /** The plain SDK's conditional write to the baseline's table of this dataset, which is there. */
   conditional(dataset: string): ConditionalReplace;
   /** A driver on a namespace or table of its own. */
@@ -89,28 +85,14 @@ function benchProvider(provider: Provider, emulator: Emulator, making: Making): 
     opened.push(one);
     return one;
   };
-  const store = (endpoint: string, options: Omit<StoreOptions, 'driver'> = {}): Store =>
-    opening(openStore({ ...options, driver: making.driver(endpoint, 'stowage') }));
   return {
     provider,
     backend: emulator.name,
     endpoint: emulator.endpoint,
-    target: async (rttMs) => {
-      let { endpoint } = emulator;
-      if (rttMs > 0) {
-        const url = new URL(endpoint);
-        const proxy = opening(await startLatencyProxy(Number(url.port), rttMs));
-        endpoint = endpoint.replace(`:${url.port}`, `:${proxy.port}`);
-      }
-      return {
-        baseline: opening(making.baseline(endpoint)),
-        store: store(endpoint),
-        smallCacheStore: store(endpoint, { cacheBytesMax: SMALL_CACHE_BYTES }),
-      };
-    },
+    baseline: () => opening(making.baseline(emulator.endpoint)),
     conditional: (dataset) => opening(making.conditional(emulator.endpoint, dataset)),
     driver: (space) => making.driver(emulator.endpoint, space),
-    store: (options) => store(emulator.endpoint, options),
+    store: (options) => opening(openStore({ ...options, driver: making.driver(emulator.endpoint, 'stowage') })),
     close: async () => {
       for (const one of opened.splice(0).toReversed()) await one.close();
     },

@@ -4,7 +4,7 @@ import { newHistogram, percentilesOf, recordLatency } from '../../shared/compare
 import { randomInt, seededRandom } from '../../shared/compare/data/random.ts';
 import { PROVIDER_SHORT_NAMES } from '../../shared/compare/report/names.ts';
 import type { Store } from '../../shared/store/index.ts';
-import type { Statement } from './contest/text.ts';
+import type { Statement } from './text.ts';
 import { requestsToFirstRecord } from './first-record.ts';
 import type { BenchProvider } from './providers.ts';
 

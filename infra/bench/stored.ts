@@ -1,20 +1,27 @@
 // Bytes that a record takes in storage, ours against an entity of its own, each by its service's published formula, index entries included.
-import type { SampleRecord } from '../../shared/compare/data/records.ts';
+import type { Provider } from '../../shared/compare/dimensions.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
-import type { ContestResult } from './contest/contest.ts';
-import { datastoreKindEntryBytes, plainBytes } from './contest/stored-bytes.ts';
+import { Sample } from './contest/sample.ts';
+import { datastoreKindEntryBytes, plainBytes, unindexedBytes } from './contest/stored-bytes.ts';
 import type { BenchProvider } from './providers.ts';
 
 const KIND = 'Container';
 const CALL = { timeoutMs: 30_000 };
 
-/** Writes the records into a table of its own, in 20 calls, and weighs every entity that comes of it. */
-export async function weighStored(
-  bench: BenchProvider,
-  records: readonly SampleRecord[],
-  goal: number,
-): Promise<ContestResult> {
+/** Bytes a record. */
+export interface StoredBytes {
+  readonly provider: Provider;
+  readonly ours: number;
+  /** As an entity of its own, with the index entries that its fields have by default. */
+  readonly theirs: number;
+  /** Without these: all fields kept out of the indexes. */
+  readonly theirsUnindexed: number;
+}
+
+/** Writes the contests' records into a table of its own, in 20 calls, and weighs every entity that comes of it. */
+export async function weighStored(bench: BenchProvider): Promise<StoredBytes> {
   const { provider } = bench;
+  const records = new Sample().records();
   const driver = bench.driver('weighed');
   const store = openStore({ driver });
   try {
@@ -25,11 +32,13 @@ export async function weighStored(
       await table.putMany(items);
     }
     const sizes = await entitySizes(driver, provider === 'datastore');
-    const ours = sum(sizes) / records.length;
-    const theirs = sum(records.map((record) => plainBytes(provider, KIND, record))) / records.length;
-    const ratio = theirs / ours;
-    const what = { name: 'stored bytes', provider, inFlight: 1, rttMs: 0, goal, unit: 'bytes/record' } as const;
-    return { ...what, ours, theirs, ratio, spread: [ratio, ratio] };
+    const mean = (bytes: readonly number[]): number => sum(bytes) / records.length;
+    return {
+      provider,
+      ours: mean(sizes),
+      theirs: mean(records.map((record) => plainBytes(provider, KIND, record))),
+      theirsUnindexed: mean(records.map((record) => unindexedBytes(provider, KIND, record))),
+    };
   } finally {
     await store.close();
   }

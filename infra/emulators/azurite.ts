@@ -35,9 +35,16 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
   return inProcess ? startHere(dataFile) : startApart();
 }
 
+/** Names of files in PEM. With them the service speaks HTTPS, and takes tokens whose claims are right, whoever signed them. */
+interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 /** The service in this process, with its data in memory or in `dataFile`: its address, without the account's path, and its end. */
 export async function startTableServer(
   dataFile?: string,
+  tls?: TlsFiles,
 ): Promise<{ readonly address: string; close(): Promise<void> }> {
   const require = createRequire(import.meta.url);
   const { default: Server } = require('azurite/dist/src/table/TableServer') as {
@@ -60,10 +67,10 @@ export async function startTableServer(
       undefined,
       false,
       true,
+      tls?.certFile ?? '',
+      tls?.keyFile ?? '',
       '',
-      '',
-      '',
-      undefined,
+      tls === undefined ? undefined : 'basic',
       true,
       dataFile === undefined,
     ),

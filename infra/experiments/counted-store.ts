@@ -20,15 +20,3 @@ export function countedStore(
   const { driver: counting, counters } = measured(driver);
   return { store: openStore({ ...options, driver: counting }), spent: () => billableOf(billedAs, counters) };
 }
-
-/** The driver with smaller entities: the engine fills them as it fills those of a provider that takes no larger ones. */
-export function withEntityBytesMax(driver: Driver, entityBytesMax: number): Driver {
-  return {
-    limits: { ...driver.limits, entityBytesMax },
-    read: (requests, options) => driver.read(requests, options),
-    write: (writes, options) => driver.write(writes, options),
-    remove: (removals, options) => driver.remove(removals, options),
-    list: (prefix, cursor, count, options) => driver.list(prefix, cursor, count, options),
-    close: () => driver.close(),
-  };
-}

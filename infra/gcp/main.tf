@@ -79,20 +79,21 @@ module "functions" {
   source = "./functions"
   count  = var.data_only ? 0 : 1
 
-  name         = local.name
-  labels       = local.labels
-  project      = var.project
-  region       = var.region
-  database     = google_firestore_database.store.name
-  namespace    = var.namespace
-  functions    = var.functions
-  timeout_ms   = var.timeout_ms
-  invokers     = var.invokers
-  deployers    = var.deployers
-  keys         = var.keys
-  keys_version = var.keys_version
-  alerts       = var.alerts
-  budget       = var.budget
+  name                = local.name
+  labels              = local.labels
+  project             = var.project
+  region              = var.region
+  database            = google_firestore_database.store.name
+  namespace           = var.namespace
+  functions           = var.functions
+  timeout_ms          = var.timeout_ms
+  container_bytes_max = var.container_bytes_max
+  invokers            = var.invokers
+  deployers           = var.deployers
+  keys                = var.keys
+  keys_version        = var.keys_version
+  alerts              = var.alerts
+  budget              = var.budget
 
   depends_on = [google_project_service.needed]
 }

@@ -105,6 +105,12 @@ variable "timeout_ms" {
   default     = 25000
 }
 
+variable "container_bytes_max" {
+  description = "How large the containers of all tables become, in bytes; 0: the library's default."
+  type        = number
+  default     = 0
+}
+
 variable "invokers" {
   description = "Who may call the functions, as IAM members such as user:you@example.com. Nobody else gets through; allUsers is refused."
   type        = list(string)

@@ -5,7 +5,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { buildFacts } from './build-facts.ts';
+import type { Provider } from '../../shared/compare/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
+import { buildPage } from './page.ts';
 
 export const CLOUDS = ['gcp', 'azure'] as const;
 export type Cloud = (typeof CLOUDS)[number];
@@ -33,6 +36,8 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = 'lib/main.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
+const BUILD = 'compare/build.json';
+const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
 interface Platform {
@@ -64,7 +69,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     // A cold start reads all of it. Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
-    plugins: [withoutUnusedProtos(source)],
+    plugins: [WITHOUT_UNUSED_PROTOS],
     // Beside the bundle, not named in it: the code is the same with and without.
     sourcemap: 'external',
     external,
@@ -80,24 +85,21 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
+  if (COMPARE.test(source.handler)) {
+    files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
+    files.set(BUILD, json(await buildFacts(ROOT, cloud)));
+  }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 
-/**
- * Leaves out the static code of whole APIs that Google's SDK re-exports, a third of the bundle: its low-level client builds its messages from
- * JSON instead. The comparison's baseline is the high-level client, which needs one of them.
- */
-function withoutUnusedProtos({ handler }: FunctionSource): Plugin {
-  const unused = ['google-gax/build/protos/(iam_service|locations|operations)'];
-  if (!COMPARE.test(handler)) unused.push('@google-cloud/datastore-api/build/protos/protos');
-  return {
-    name: 'without-unused-protos',
-    setup: (build) =>
-      build.onLoad({ filter: new RegExp(`/(${unused.join('|')})\\.js$`) }, () => ({
-        contents: 'module.exports = {};',
-      })),
-  };
-}
+/** Leaves out the static code of APIs that Google's SDK re-exports and the comparison's baseline never calls. */
+const WITHOUT_UNUSED_PROTOS: Plugin = {
+  name: 'without-unused-protos',
+  setup: (build) =>
+    build.onLoad({ filter: /\/google-gax\/build\/protos\/(iam_service|locations|operations)\.js$/ }, () => ({
+      contents: 'module.exports = {};',
+    })),
+};
 
 /** Bundled CommonJS packages expect these; an ES module has none of them. */
 const COMMONJS_GLOBALS = `import { createRequire as __createRequire } from 'node:module';
@@ -143,7 +145,6 @@ function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
 function readAtRunTime(metafile: Metafile): [string, string][] {
   const inputs = Object.keys(metafile.inputs);
   const files: [string, string][] = [];
-  if (inputs.some((input) => COMPARE.test(input))) files.push([PAGE, path.join(ROOT, 'functions', PAGE)]);
   // Datastore's high-level client reads this one, from beside its own folder, as it is loaded.
   if (inputs.some((input) => input.endsWith('@google-cloud/datastore/build/src/index.js'))) {
     const sdk = path.dirname(createRequire(import.meta.url).resolve('@google-cloud/datastore/package.json'));

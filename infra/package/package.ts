@@ -45,8 +45,11 @@ export async function packageFunctions(
 }
 
 /** Packages, and unpacks each zip into a folder of its name. */
-export async function packageAndUnpack(outDir: string): Promise<UnpackedFunction[]> {
-  const packaged = await packageFunctions(outDir);
+export async function packageAndUnpack(
+  outDir: string,
+  sources: readonly FunctionSource[] = FUNCTIONS,
+): Promise<UnpackedFunction[]> {
+  const packaged = await packageFunctions(outDir, sources);
   return await Promise.all(packaged.map(async (one) => ({ ...one, dir: await unpack(one, outDir) })));
 }
 

@@ -71,17 +71,25 @@ class ContainerStore implements Store {
   async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
     checkTableName(name);
     CHECK.table(options);
-    const { order, containers = 1, codec = 'msgpack', create = true } = options;
+    const { order, containers = 1, codec = 'msgpack', create = true, containerBytesMax } = options;
     if (!Number.isInteger(containers) || containers < 1 || containers > CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${CONTAINERS_MAX}`, { table: name });
     }
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
-    const opened = await this.#administer(name, options, (engine) => openRoot(engine, { order, containers, create }));
+    this.#checkSharedSize(name, containerBytesMax);
+    const { isNew, root } = await this.#administer(
+      name,
+      options,
+      (engine) => openRoot(engine, { order, containers, create }),
+      containerBytesMax,
+    );
+    // Another call may have opened the table meanwhile.
+    this.#checkSharedSize(name, containerBytesMax);
     // Only tables that exist have an engine that stays: calls with other names must not fill the memory.
-    const engine = this.#engines.get(name) ?? createEngine(this.#shared, name, this.#driver);
+    const subject = { table: name, driver: this.#driver, containerBytesMax };
+    const engine = this.#engines.get(name) ?? createEngine(this.#shared, subject);
     this.#engines.set(name, engine);
-    const { isNew, root } = opened;
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
     return new StoredTable<V>({ engine, order: root.header.order, isNew, codec, ...shared });
   }
@@ -89,7 +97,7 @@ class ContainerStore implements Store {
   async tables(options?: CallOptions): Promise<TableInfo[]> {
     CHECK.tables(options);
     return this.#bounded(options, () =>
-      listTables(this.#driver, (name) => createEngine(this.#shared, name, this.#driver)),
+      listTables(this.#driver, (table) => createEngine(this.#shared, { table, driver: this.#driver })),
     );
   }
 
@@ -120,7 +128,7 @@ class ContainerStore implements Store {
   }
 
   #isBusy(): boolean {
-    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.busyQueues > 0);
+    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.isAwaited);
   }
 
   #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
@@ -129,10 +137,15 @@ class ContainerStore implements Store {
   }
 
   /** Does work on a whole table. It ends when its call ends, with `unknown` if it had written anything by then. */
-  #administer<T>(table: string, options: CallOptions | undefined, work: (engine: Engine) => Promise<T>): Promise<T> {
+  #administer<T>(
+    table: string,
+    options: CallOptions | undefined,
+    work: (engine: Engine) => Promise<T>,
+    containerBytesMax?: number,
+  ): Promise<T> {
     this.#assertOpen();
     const call = new CallDriver(this.#driver);
-    const engine = createEngine(this.#shared, table, call.driver);
+    const engine = createEngine(this.#shared, { table, driver: call.driver, containerBytesMax });
     const deadline = this.#deadlines.begin(options);
     const prepared = () => loadHash().then(() => work(engine));
     return this.#deadlines.bound(
@@ -140,6 +153,14 @@ class ContainerStore implements Store {
       () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
       (cause) => call.end(cause),
     );
+  }
+
+  /** All handles of a table share one engine. */
+  #checkSharedSize(table: string, containerBytesMax: number | undefined): void {
+    const open = this.#engines.get(table);
+    if (open === undefined || containerBytesMax === undefined || containerBytesMax === open.containerBytesMax) return;
+    const message = `the table is open in this store with containerBytesMax ${open.containerBytesMax}: give the same, or none`;
+    throw new StoreError('invalid', message, { table });
   }
 
   #assertOpen(): void {

@@ -1,8 +1,9 @@
 // The Datastore driver over scripted calls: what the emulators cannot be made to do.
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/driver.ts';
-import type { DatastoreCalls, EntityResult, Mutation } from '../../shared/drivers/datastore/client.ts';
+import type { DatastoreCalls } from '../../shared/drivers/datastore/client.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
+import type { EntityResult, Key, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { CALL, insert, listAll, part, patch, replace } from '../conformance/harness.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
@@ -15,13 +16,13 @@ async function never(): Promise<never> {
 }
 
 /** As if each key had been found, without properties. */
-function found(key: NonNullable<EntityResult['entity']>['key']): EntityResult {
-  return { version: '1', entity: { key: key ?? null, properties: {} } };
+function found(key: Key): EntityResult {
+  return { version: '1', entity: { key, properties: {} } };
 }
 
-/** A row of a listing. */
-function keyOnly(name: string): EntityResult {
-  return { entity: { key: { path: [{ name }] } } };
+/** Of a listing, which shows no more of it. */
+function keyNamed(name: string): Key {
+  return { path: [{ kind: SPACE.kind, name }] };
 }
 
 function scripted(calls: Partial<DatastoreCalls>, doubtful = false) {
@@ -133,21 +134,27 @@ test('a listing goes on after a page that the service cut short', async () => {
   const driver = scripted({
     runQuery: async (_, { startCursor }) =>
       startCursor === undefined
-        ? { entityResults: ['a', 'b'].map(keyOnly), moreResults: 'NOT_FINISHED', endCursor: Buffer.from('after b') }
-        : { entityResults: ['c'].map(keyOnly), moreResults: 'NO_MORE_RESULTS', endCursor: Buffer.from('after c') },
+        ? { keys: ['a', 'b'].map(keyNamed), moreResults: 'NOT_FINISHED', endCursor: Buffer.from('after b') }
+        : { keys: ['c'].map(keyNamed), moreResults: 'NO_MORE_RESULTS', endCursor: Buffer.from('after c') },
   });
   expect(await listAll(driver, '', 100)).toEqual(['a', 'b', 'c']);
 });
 
-test('deferred keys are asked for again', async () => {
+test('deferred keys are asked for again, in their partition', async () => {
+  const asked: Key[] = [];
   const driver = scripted({
-    lookup: async (keys) => ({ found: keys.slice(0, 1).map(found), deferred: keys.slice(1) }),
+    lookup: async (keys) => {
+      asked.push(...keys);
+      return { found: keys.slice(0, 1).map(found), deferred: keys.slice(1).map(({ path }) => ({ path })) };
+    },
   });
   const answers = await driver.read(
     ['a', 'b', 'c'].map((id) => ({ id: entityId(id), parts: 'all' })),
     CALL,
   );
   expect(answers.map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
+  expect(asked).toHaveLength(6);
+  for (const { partitionId } of asked) expect(partitionId).toMatchObject({ projectId: 'p', namespaceId: '' });
 });
 
 test('a server that defers every key is unavailable, not absence', async () => {
@@ -225,7 +232,7 @@ function maskless(lookup: DatastoreCalls['lookup']) {
   };
   const look: DatastoreCalls['lookup'] = async (keys, ...rest) => {
     const isProbe = keys[0]?.path?.[0]?.name?.startsWith('p~') === true;
-    return isProbe ? { found: [found(keys[0])] } : lookup(keys, ...rest);
+    return isProbe ? { found: [found(keys[0]!)] } : lookup(keys, ...rest);
   };
   const driver = scripted({ commit, lookup: look }, true);
   // The probe's insert, its patch, a stale patch, a stale removal and its removal go first.
@@ -233,12 +240,12 @@ function maskless(lookup: DatastoreCalls['lookup']) {
 }
 
 /** An entity at version 3 with two parts. */
-async function twoParts(keys: readonly NonNullable<EntityResult['entity']>['key'][]) {
+async function twoParts([key]: readonly Key[]) {
   const properties = {
     h: { blobValue: Buffer.from('head') },
     [propertyOf(entityId('a'), partName('p1'))]: { blobValue: Buffer.from('one') },
   };
-  return { found: [{ version: '3', entity: { key: keys[0] ?? null, properties } }] };
+  return { found: [{ version: '3', entity: { key: key!, properties } }] };
 }
 
 test('where masks are ignored a patch is a write of the whole entity on condition of its version', async () => {
@@ -249,14 +256,14 @@ test('where masks are ignored a patch is a write of the whole entity on conditio
   expect(writes()).toHaveLength(1);
   expect(writes()[0]).toMatchObject({ baseVersion: '3', conflictResolutionStrategy: 'FAIL' });
   expect(writes()[0]).not.toHaveProperty('propertyMask');
-  const { h, [propertyOf(entityId('a'), partName('p1'))]: p1 } = writes()[0]!.update!.properties!;
+  const { h, [propertyOf(entityId('a'), partName('p1'))]: p1 } = writes()[0]!.update!.properties;
   expect([h, p1].map((value) => String(value?.blobValue))).toEqual(['new', 'one']);
 });
 
 test('where masks are ignored a patch that empties a part leaves it out', async () => {
   const { driver, writes } = maskless(twoParts);
   await driver.write([patch(entityId('a'), entityVersion('3'), [part('h', 'new', 1), part('p1', '', 1)])], CALL);
-  expect(Object.keys(writes()[0]!.update!.properties!)).toEqual(['h']);
+  expect(Object.keys(writes()[0]!.update!.properties)).toEqual(['h']);
 });
 
 test.each([

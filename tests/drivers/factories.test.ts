@@ -1,6 +1,6 @@
 // The factories of drivers: what is wrong with their options they say themselves, at once, and not a provider that seems not to answer.
 import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
-import { GoogleAuth } from 'google-gax';
+import { GoogleAuth } from 'google-auth-library';
 import { describe, expect, test } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';

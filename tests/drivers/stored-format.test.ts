@@ -8,10 +8,10 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '.
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { LIMITS as AZURE_LIMITS } from '../../shared/drivers/azure-tables/mapping.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import { datastoreCalls } from '../../shared/drivers/datastore/client.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import type { Driver, EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { CALL, insert, part, patch, readOne, replace, textOf, written } from '../conformance/harness.ts';
+import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/service.ts';
 import { entityId, partName } from '../support/ids.ts';
 
 const ROOT = entityId('t!orders!');
@@ -108,18 +108,19 @@ interface DatastoreExample {
 }
 
 function datastore(): Provider {
-  const options = { projectId: `golden${process.pid}`, endpoint: inject('embeddedEndpoint') };
-  const driver = datastoreDriver(options);
-  const calls = datastoreCalls(options);
-  opened.add(driver).add(calls);
+  const namespace = `golden${process.pid}`;
+  const endpoint = inject('embeddedEndpoint');
+  const driver = datastoreDriver({ projectId: PROJECT_ID, namespace, endpoint });
+  const service = serviceAt(endpoint);
+  opened.add(driver).add(service);
   const keyOf = (name: string) => ({
-    partitionId: { projectId: options.projectId, databaseId: '', namespaceId: '' },
+    partitionId: { projectId: PROJECT_ID, namespaceId: namespace },
     path: [{ kind: 'Container', name }],
   });
   return {
     driver,
     async stored(id) {
-      const { found } = await calls.lookup([keyOf(id)], undefined, CALL.timeoutMs);
+      const { found } = await service.lookup([keyOf(id)]);
       const { key, properties } = found![0]!.entity!;
       const blobs = Object.entries(properties!).map(([name, { blobValue, excludeFromIndexes }]) => [
         name,
@@ -135,7 +136,7 @@ function datastore(): Provider {
         { blobValue: Buffer.from(blobValue, 'base64'), excludeFromIndexes },
       ]);
       const key = { ...keyOf(''), path: example.key.path };
-      await calls.commit([{ insert: { key, properties: Object.fromEntries(properties) } }], CALL.timeoutMs);
+      await service.commit([{ insert: { key, properties: Object.fromEntries(properties) } }]);
     },
   };
 }

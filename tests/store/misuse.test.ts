@@ -34,7 +34,7 @@ const BAD_STORE_CALLS: [call: string, args: unknown[], told: string][] = [
   [
     'table',
     ['t', null],
-    'store.table takes an object of order, containers, codec, create, timeoutMs, signal, not null',
+    'store.table takes an object of order, containers, codec, containerBytesMax, create, timeoutMs, signal, not null',
   ],
   ['table', [], 'a table name is a string, not undefined'],
   ['tables', [{ prefix: 'a' }], 'store.tables has no option "prefix": it takes timeoutMs, signal'],

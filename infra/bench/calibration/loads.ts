@@ -107,7 +107,7 @@ function batchSizes(most: number): number[] {
   return [10, 50, 100, 500].filter((size) => size <= most);
 }
 
-/** A store on a driver whose entities end at `bytesMax`. */
+/** A store with a table in containers of `bytesMax`; undefined: the default. */
 export interface StoreSide {
   readonly backend: Backend;
   readonly driver: Driver;
@@ -119,16 +119,17 @@ export async function containerLoads(
   { backend, driver: own, bytesMax }: StoreSide,
   { records, callers }: { readonly records: number; readonly callers: readonly number[] },
 ): Promise<{ readonly loads: Load[]; readonly close: () => Promise<void> }> {
-  const { driver, use } = countedDriver(bytesMax === undefined ? own : limited(own, bytesMax));
+  const { driver, use } = countedDriver(own);
+  const options = bytesMax === undefined ? {} : { containerBytesMax: Math.min(bytesMax, own.limits.entityBytesMax) };
   const store = openStore({ driver, timeoutMs: TIMEOUT_MS });
-  const table = await store.table<RecordFields>(CALIBRATION);
+  const table = await store.table<RecordFields>(CALIBRATION, options);
   const source = recordSource(1, RECORD_BYTES);
   const all = Array.from({ length: records }, (_, index) => source(index, 0));
   for (const some of chunks(all, MANY)) await putAll(table, some);
   await table.getMany(all.map(({ key }) => key));
   const size = bytesMax === undefined ? 'any size' : `${bytesMax / 1_024} KiB`;
   const forgetful = openStore({ driver, timeoutMs: TIMEOUT_MS, cacheBytesMax: SMALL_CACHE_BYTES });
-  const unknown = await forgetful.table<RecordFields>(CALIBRATION);
+  const unknown = await forgetful.table<RecordFields>(CALIBRATION, options);
   const next = recordCycle(records);
   const cold = [1, BUSY_IN_FLIGHT].map((inFlight) => ({
     backend,
@@ -171,18 +172,6 @@ function containerWorks(table: Table<RecordFields>, next: () => SampleRecord, ma
       return expectAll(outcomes.filter(({ status }) => status === 'found').length, many);
     },
     putManyRecord: () => putAll(table, Array.from({ length: many }, next)),
-  };
-}
-
-function limited(driver: Driver, entityBytesMax: number): Driver {
-  const limits = { ...driver.limits, entityBytesMax: Math.min(entityBytesMax, driver.limits.entityBytesMax) };
-  return {
-    limits,
-    read: (requests, options) => driver.read(requests, options),
-    write: (writes, options) => driver.write(writes, options),
-    remove: (removals, options) => driver.remove(removals, options),
-    list: (prefix, cursor, count, options) => driver.list(prefix, cursor, count, options),
-    close: () => driver.close(),
   };
 }
 

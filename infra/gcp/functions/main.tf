@@ -215,6 +215,7 @@ resource "google_cloudfunctions2_function" "this" {
         STOWAGE_TIMEOUT_MS   = var.timeout_ms
         LOG_EXECUTION_ID     = "true"
       },
+      var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = var.container_bytes_max },
       each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = one(google_service_account.scheduler[*].email) },
     )
 

@@ -40,6 +40,10 @@ variable "timeout_ms" {
   type = number
 }
 
+variable "container_bytes_max" {
+  type = number
+}
+
 variable "deployers" {
   type = list(string)
 }

@@ -92,6 +92,7 @@ export function commonVariables(
     stage,
     region: settings[cloud].region,
     timeout_ms: store.timeoutMs,
+    container_bytes_max: store.containerBytesMax,
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,

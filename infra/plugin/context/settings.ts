@@ -44,7 +44,8 @@ export interface ProviderSettings {
     /** Object ids. Empty: whoever has deployed the stage so far, and whoever does. */
     readonly deployers: readonly string[];
   };
-  readonly store: { readonly timeoutMs: number };
+  /** Of all tables; 0: the library's default. */
+  readonly store: { readonly timeoutMs: number; readonly containerBytesMax: number };
   readonly peers: readonly Cloud[];
   readonly alerts?: { readonly email: string; readonly errorPercent: number; readonly latencyMs: number };
   readonly budget?: {

@@ -1,33 +1,14 @@
-// The calls of Azure's table service that the driver needs, each sent exactly once: the SDK's retries are off. Every change names an etag:
-// the service takes a missing one for leave to write anything, the SDK's transactions for `*`. The physical table is created when a call
-// finds it missing.
-import http from 'node:http';
-import https from 'node:https';
-import {
-  type AzureSASCredential,
-  type NamedKeyCredential,
-  TableClient,
-  type TableEntity,
-  type TransactionAction,
-} from '@azure/data-tables';
+// The calls of Azure's table service that the driver needs, each sent exactly once. Every change names an etag: the service takes a missing
+// one for leave to write anything. The physical table is created when a call finds it missing.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
 import { Requests, withDeadline } from '../common/outcomes.ts';
-import { isTableNotFound } from './errors.ts';
-import { type Properties, type RowKeys, type RowReply, rowSender } from './rows.ts';
-
-/** The service's load balancer drops idle sockets silently after 60 s. */
-const IDLE_SOCKET_MS = 55_000;
-
-/** A token credential, such as those of `@azure/identity`. */
-interface TokenSource {
-  getToken(
-    scopes: string | string[],
-    options?: object,
-  ): Promise<{ readonly token: string; readonly expiresOnTimestamp: number } | null>;
-}
-
-/** A shared key, a SAS, or a token credential. */
-type Credential = NamedKeyCredential | AzureSASCredential | TokenSource;
+import type { Credential } from './authorization.ts';
+import { isTableNotFound, isTableThere } from './errors.ts';
+import type { HttpReply } from './http.ts';
+import { bytesOf, conditionOf, DATA_VERSION, pathOf, requestOf, type RowKeys, type RowWrite } from './rows.ts';
+import { JSON_WITHOUT_METADATA, objectIn, type TableService, tableService } from './service.ts';
+import { etagsIn, transactionOf } from './transaction.ts';
 
 /** Where the service is, and with whose rights; the environment is never read. */
 export interface ClientOptions {
@@ -41,20 +22,16 @@ export interface ClientOptions {
   readonly allowInsecureConnection?: boolean;
 }
 
-/** A row to be written: an insert, or a change on condition of its etag. */
-export interface RowWrite extends RowKeys {
-  readonly properties: Properties;
-  readonly change?: { readonly mode: UpdateMode; readonly etag: EntityVersion };
+interface RowReply {
+  readonly etag: EntityVersion | undefined;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 interface RowPage {
   readonly rowKeys: readonly EntityId[];
+  /** Where the listing goes on: query parameters. */
   readonly continuation: string | undefined;
 }
-
-type UpdateMode = 'Merge' | 'Replace';
-
-const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
 
 export interface TableCalls {
   /** Rejects with the service's error if there is none. */
@@ -69,79 +46,54 @@ export interface TableCalls {
 }
 
 /** Opens the calls; no I/O. The factory has judged whether the endpoint may do without TLS. */
-export function tableCalls({
-  endpoint,
-  tableName,
-  credential,
-}: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
-  const allowInsecureConnection = new URL(endpoint).protocol === 'http:';
-  const agent = newAgent(endpoint);
-  const options = {
-    allowInsecureConnection,
-    retryOptions: { maxRetries: 0 },
-    redirectOptions: { maxRetries: 0 },
-    additionalPolicies: [{ position: 'perCall' as const, policy: agentPolicy(agent) }],
-  };
-  const client =
-    credential === undefined
-      ? new TableClient(endpoint, tableName, options)
-      : // The SDK tells the kinds apart itself, but no overload takes their union.
-        new TableClient(endpoint, tableName, credential as NamedKeyCredential, options);
+export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
+  const { endpoint, tableName, credential } = options;
+  const service = tableService(endpoint, credential);
   const requests = new Requests();
-  const send = sender(client, requests);
-  const row = rowSender(client, endpoint, allowInsecureConnection);
-
+  const send = sender(service, tableName, requests);
   return {
     get: (keys, select, timeoutMs) =>
-      send(timeoutMs, (abortSignal) => row({ ...keys, method: 'GET', select }, abortSignal)),
-    write: ({ change, ...write }, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        const how = change === undefined ? { method: 'POST' as const } : { method: METHODS[change.mode], ...change };
-        return (await row({ ...write, ...how }, abortSignal)).etag;
+        const query = select === undefined ? '' : `$select=${select.join()}`;
+        const request = { method: 'GET', path: pathOf(tableName, keys), query, headers: DATA_VERSION } as const;
+        const reply = await service.send(request, abortSignal);
+        return { etag: etagOf(reply), properties: propertiesIn(reply) };
+      }),
+    write: (write, timeoutMs) =>
+      send(timeoutMs, async (abortSignal) => {
+        const request = requestOf(tableName, write);
+        return etagOf(await service.send({ ...request, body: bytesOf(request.body) }, abortSignal));
       }),
     delete: (keys, etag, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        await row({ ...keys, method: 'DELETE', etag }, abortSignal);
+        const request = { method: 'DELETE', path: pathOf(tableName, keys), headers: conditionOf(etag) } as const;
+        await service.send(request, abortSignal);
       }),
     submit: (writes, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        const { subResponses } = await client.submitTransaction(writes.map(actionOf), { abortSignal });
-        const succeeded = subResponses.every(({ status, etag }) => status < 300 && etag !== undefined);
-        if (!succeeded || subResponses.length !== writes.length) return undefined;
-        return subResponses.map(({ etag }) => etag as EntityVersion);
+        const { headers, body } = transactionOf(service.url, tableName, writes);
+        const reply = await service.send({ method: 'POST', path: '/$batch', headers, body }, abortSignal);
+        return etagsIn(reply, writes.length);
       }),
     listPage: (filter, count, continuation, timeoutMs) =>
       send(timeoutMs, async (abortSignal) => {
-        const rows = client.listEntities({ abortSignal, queryOptions: { filter, select: ['RowKey'] } });
-        const settings = {
-          maxPageSize: count,
-          ...(continuation === undefined ? {} : { continuationToken: continuation }),
-        };
-        const page = (await rows.byPage(settings).next()).value ?? [];
-        return {
-          rowKeys: page.map((row: { rowKey?: string }) => (row.rowKey ?? '') as EntityId),
-          continuation: page.continuationToken,
-        };
+        const query = `$select=RowKey&$top=${count}&$filter=${encodeURIComponent(filter)}${continuation ?? ''}`;
+        const request = { method: 'GET', path: `${pathOf(tableName)}()`, query, headers: DATA_VERSION } as const;
+        return pageIn(await service.send(request, abortSignal));
       }),
     close: () => {
       requests.close();
-      agent.destroy();
+      service.close();
     },
   };
 }
 
-function actionOf({ partition, row, properties, change }: RowWrite): TransactionAction {
-  const entity: TableEntity = { partitionKey: partition, rowKey: row };
-  for (const [name, value] of Object.entries(properties)) entity[name] = { type: 'Binary', value };
-  return change === undefined ? ['create', entity] : ['update', entity, change.mode, { etag: change.etag }];
-}
-
 /** Sends a request, and once more after creating the table if there was none; a request that found no table had no effect. */
-function sender(client: TableClient, requests: Requests) {
+function sender(service: TableService, tableName: string, requests: Requests) {
   let creating: Promise<void> | undefined;
   const create = (timeoutMs: number) => {
     creating ??= requests
-      .run(timeoutMs, (abortSignal) => client.createTable({ abortSignal }))
+      .run(timeoutMs, (abortSignal) => createTable(service, tableName, abortSignal))
       .finally(() => {
         creating = undefined;
       });
@@ -160,18 +112,35 @@ function sender(client: TableClient, requests: Requests) {
   };
 }
 
-function newAgent(endpoint: string): http.Agent {
-  const options = { keepAlive: true, noDelay: true, timeout: IDLE_SOCKET_MS };
-  return new URL(endpoint).protocol === 'http:' ? new http.Agent(options) : new https.Agent(options);
+async function createTable(service: TableService, tableName: string, abortSignal: AbortSignal): Promise<void> {
+  const headers = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA, 'Prefer', 'return-no-content'];
+  const body = Buffer.from(JSON.stringify({ TableName: tableName }));
+  try {
+    await service.send({ method: 'POST', path: '/Tables', headers, body }, abortSignal);
+  } catch (error) {
+    if (!isTableThere(error)) throw error;
+  }
 }
 
-/** A request with an agent of its own also keeps the SDK from looking for a proxy in the environment. */
-function agentPolicy(agent: http.Agent) {
-  return {
-    name: 'stowageAgentPolicy',
-    sendRequest<Request extends { agent?: unknown }, Response>(request: Request, next: (request: Request) => Response) {
-      request.agent = agent;
-      return next(request);
-    },
-  };
+function etagOf({ headers }: HttpReply): EntityVersion | undefined {
+  return headers.etag as EntityVersion | undefined;
+}
+
+function propertiesIn({ body }: HttpReply): Readonly<Record<string, unknown>> {
+  const properties = objectIn(body.toString());
+  if (properties !== undefined) return properties;
+  throw new StoreError('unavailable', 'the reply was not from azure tables: look for a proxy on the way');
+}
+
+/** https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination */
+function pageIn(reply: HttpReply): RowPage {
+  const { value } = propertiesIn(reply) as { readonly value?: readonly { readonly RowKey?: EntityId }[] };
+  const rowKeys = value?.map(({ RowKey = '' as EntityId }) => RowKey);
+  if (rowKeys === undefined)
+    throw new StoreError('unavailable', 'the reply was not a page of rows: look for a proxy on the way');
+  const next = ['NextPartitionKey', 'NextRowKey'].flatMap((name) => {
+    const key = reply.headers[`x-ms-continuation-${name.toLowerCase()}`];
+    return typeof key === 'string' && key !== '' ? [`&${name}=${encodeURIComponent(key)}`] : [];
+  });
+  return { rowKeys, continuation: next.length === 0 ? undefined : next.join('') };
 }

@@ -1,6 +1,5 @@
 // The driver contract on Azure Table Storage. An entity is one row; writes of one partition share a transaction, which is atomic.
-// Every update and every removal carries its etag. Removals are requests of their own, side by side: inside a transaction the SDK
-// sends a delete without any condition.
+// Every update and every removal carries its etag. Removals are requests of their own, side by side.
 import type {
   Driver,
   Entity,
@@ -19,7 +18,7 @@ import { StoreError } from '../../store/contract/errors.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
 import { fitsAlone, refused, unknown, withDeadline } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
-import type { RowWrite, TableCalls } from './client.ts';
+import type { TableCalls } from './client.ts';
 import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './errors.ts';
 import {
   endOfPrefix,
@@ -32,6 +31,7 @@ import {
   selectOf,
 } from './mapping.ts';
 import { probe } from './probe.ts';
+import type { RowWrite } from './rows.ts';
 
 /** The driver over given calls; with `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
@@ -137,8 +137,8 @@ async function listPage(
   page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
 ): Promise<ListPage> {
   const { prefix, cursor, count, timeoutMs } = page;
-  const [number = '0', continuation = ''] = (cursor ?? '0').split('.', 2);
-  const partition = Number(number);
+  const [number = '0', ...rest] = (cursor ?? '0').split('.');
+  const [partition, continuation] = [Number(number), rest.join('.')];
   const end = endOfPrefix(prefix);
   const bounds = [
     `PartitionKey eq '${partitionAt(partition)}'`,

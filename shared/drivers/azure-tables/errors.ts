@@ -1,8 +1,23 @@
 // The one place where Azure's errors become the contract's words, by status and error code alone. A verdict is believed only if the
 // service gave one; a lost connection, a timeout and every 5xx are `unknown`.
+// https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
+
+/** A whole reply of the service that is no success. Whether the request was carried out, its status and code tell. */
+export class RefusedRequestError extends Error {
+  readonly status: number;
+  /** The service's word for it; undefined if it gave none. */
+  readonly code: string | undefined;
+
+  constructor(status: number, code: string | undefined, detail: string) {
+    super(`azure tables answered ${[status, code, detail].filter(Boolean).join(' ')}`);
+    this.name = 'RefusedRequestError';
+    this.status = status;
+    this.code = code;
+  }
+}
 
 const TOO_LARGE: ReadonlySet<unknown> = new Set([
   'EntityTooLarge',
@@ -42,8 +57,7 @@ export function readError(error: unknown): StoreError {
       cause: error,
     });
   }
-  // A success that could not be read says as little as no reply.
-  const retryable = status === undefined || status < 300 || status === 408 || status === 409 || status >= 500;
+  const retryable = status === undefined || status === 408 || status === 409 || status >= 500;
   return new StoreError('unavailable', 'azure tables did not answer the request', { retryable, cause: error });
 }
 
@@ -60,19 +74,16 @@ export function isNotFound(error: unknown): boolean {
 }
 
 export function isTableNotFound(error: unknown): boolean {
-  return factsOf(error).code === 'TableNotFound';
+  const { status, code } = factsOf(error);
+  return status === 404 && code === 'TableNotFound';
 }
 
-interface ErrorShape {
-  readonly statusCode?: number;
-  /** Set by transactions, and for single rows. */
-  readonly code?: string;
-  /** Set by the SDK's other methods. */
-  readonly details?: { readonly odataError?: { readonly code?: string } };
+export function isTableThere(error: unknown): boolean {
+  const { status, code } = factsOf(error);
+  return status === 409 && code === 'TableAlreadyExists';
 }
 
-function factsOf(error: unknown): { readonly status: number | undefined; readonly code: string | undefined } {
-  if (typeof error !== 'object' || error === null) return { status: undefined, code: undefined };
-  const { statusCode, code, details } = error as ErrorShape;
-  return { status: statusCode, code: details?.odataError?.code ?? code };
+/** What the service said; nothing where no whole reply of it came. */
+function factsOf(error: unknown): { readonly status?: number; readonly code?: string | undefined } {
+  return error instanceof RefusedRequestError ? error : {};
 }

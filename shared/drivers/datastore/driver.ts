@@ -20,9 +20,10 @@ import { StoreError } from '../../store/contract/errors.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
 import { fitsAlone, refused, unknown, withDeadline } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
-import type { CommitResponse, DatastoreCalls, EntityResult, Mutation } from './client.ts';
+import type { DatastoreCalls } from './client.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './mapping.ts';
+import type { CommitResponse, EntityResult, Mutation } from './messages/messages.ts';
 import { type Abilities, probe, SERVICE } from './probe.ts';
 
 /** Sorts behind every character an id may have. */
@@ -122,14 +123,14 @@ async function lookup(
     results.push(...(response.found ?? []));
     const deferred = response.deferred ?? [];
     if (deferred.length >= keys.length) throw new StoreError('unavailable', 'datastore put off every key, try again');
-    keys = deferred;
+    keys = deferred.map((key) => keyOf(space, idOf(key)));
   }
   return results;
 }
 
 function toEntity({ id, parts }: ReadRequest, result: EntityResult | undefined): Entity | undefined {
   if (result === undefined) return undefined;
-  return { id, version: versionIn(result), parts: partsOf(id, result.entity ?? {}, parts) };
+  return { id, version: versionIn(result), parts: partsOf(id, result.entity?.properties ?? {}, parts) };
 }
 
 function mutationOf(space: KeySpace, write: Write): Mutation {
@@ -137,7 +138,7 @@ function mutationOf(space: KeySpace, write: Write): Mutation {
   if (write.kind === 'insert') return { insert: entity };
   const conditional = { update: entity, baseVersion: write.version, conflictResolutionStrategy: 'FAIL' as const };
   if (write.kind === 'replace') return conditional;
-  return { ...conditional, propertyMask: { paths: write.parts.map(({ name }) => propertyOf(write.id, name)) } };
+  return { ...conditional, propertyMask: write.parts.map(({ name }) => propertyOf(write.id, name)) };
 }
 
 function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
@@ -169,7 +170,7 @@ async function wholeMutations(
 
 function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult | undefined): Write | undefined {
   if (stored === undefined || versionIn(stored) !== write.version) return undefined;
-  const kept = partsOf(write.id, stored.entity ?? {}, 'all');
+  const kept = partsOf(write.id, stored.entity?.properties ?? {}, 'all');
   for (const { name } of write.parts) kept.delete(name);
   const parts = [...kept].map(([name, bytes]) => ({ name, bytes, chunksBefore: 0 }));
   return { ...write, kind: 'replace', parts: [...parts, ...write.parts] };
@@ -191,27 +192,23 @@ async function list(
   page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
 ): Promise<ListPage> {
   const { prefix, cursor, count, timeoutMs } = page;
-  const bound = (op: 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', name: string) => ({
-    propertyFilter: { property: { name: '__key__' }, op, value: { keyValue: keyOf(space, name as EntityId) } },
-  });
-  const filters = [bound('GREATER_THAN_OR_EQUAL', prefix), bound('LESS_THAN', prefix + AFTER_ALL_IDS)];
+  const bound = (name: string) => keyOf(space, name as EntityId);
   const query = {
-    kind: [{ name: space.kind }],
-    projection: [{ property: { name: '__key__' } }],
-    order: [{ property: { name: '__key__' }, direction: 'ASCENDING' as const }],
-    limit: { value: count },
-    ...(prefix === '' ? {} : { filter: { compositeFilter: { op: 'AND' as const, filters } } }),
+    kind: space.kind,
+    limit: count,
+    ...(prefix === '' ? {} : { range: [bound(prefix), bound(prefix + AFTER_ALL_IDS)] as const }),
     ...(cursor === undefined ? {} : { startCursor: Buffer.from(cursor, 'base64') }),
   };
-  const batch = await calls.runQuery(space.namespace, query, timeoutMs).catch((error: unknown) => {
-    throw readError(error);
-  });
-  const ids = (batch.entityResults ?? []).map(({ entity }) => idOf(entity?.key));
+  const { keys, moreResults, endCursor } = await calls
+    .runQuery(space.namespace, query, timeoutMs)
+    .catch((error: unknown) => {
+      throw readError(error);
+    });
   // The legacy emulator promises more results for ever: only a full page, or one that was cut short, is followed by another.
-  const more = batch.moreResults === 'NOT_FINISHED' || (ids.length >= count && batch.moreResults !== 'NO_MORE_RESULTS');
+  const more = moreResults === 'NOT_FINISHED' || (keys.length >= count && moreResults !== 'NO_MORE_RESULTS');
   return {
-    ids,
-    cursor: more ? (Buffer.from(batch.endCursor as Uint8Array).toString('base64') as ListCursor) : undefined,
+    ids: keys.map(idOf),
+    cursor: more ? (Buffer.from(endCursor).toString('base64') as ListCursor) : undefined,
   };
 }
 

@@ -4,7 +4,7 @@
 import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
 import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
-import type { Key, StoredEntity } from './client.ts';
+import type { Key, Properties, StoredEntity, Value } from './messages/messages.ts';
 
 /**
  * The service's limits, less a margin: an entity has 1,048,572 bytes, a property 1,000,000, a request 10 MiB, a lookup 1,000 keys.
@@ -46,8 +46,8 @@ export function keyOf({ projectId, databaseId, namespace, kind }: KeySpace, id: 
 }
 
 /** The id in a key that the service gave. */
-export function idOf(key: Key | null | undefined): EntityId {
-  return (key?.path?.at(-1)?.name ?? '') as EntityId;
+export function idOf(key: Key | undefined): EntityId {
+  return (key?.path.at(-1)?.name ?? '') as EntityId;
 }
 
 /** The property of a part. Part of what is stored: it never changes. */
@@ -57,7 +57,7 @@ export function propertyOf(id: EntityId, part: PartName): string {
 
 /** The entity that consists of these parts; empty ones have no property. */
 export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]): StoredEntity {
-  const properties: NonNullable<StoredEntity['properties']> = {};
+  const properties: Record<string, Value> = {};
   for (const { name, bytes } of parts) {
     if (bytes.byteLength > 0) properties[propertyOf(id, name)] = { blobValue: bytes, excludeFromIndexes: true };
   }
@@ -65,9 +65,9 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
 }
 
 /** The parts among an entity's properties that were asked for; emulators and tags that coincide bring others. */
-export function partsOf(id: EntityId, stored: StoredEntity, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
+export function partsOf(id: EntityId, properties: Properties, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
-  for (const [property, value] of Object.entries(stored.properties ?? {})) {
+  for (const [property, value] of Object.entries(properties)) {
     const [name = ''] = property.split('_', 1);
     const asked = isPartName(name) && (wanted === 'all' || wanted.includes(name));
     if (asked && property === propertyOf(id, name) && isBytes(value.blobValue) && value.blobValue.byteLength > 0) {

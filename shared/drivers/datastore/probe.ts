@@ -1,9 +1,10 @@
 // What an emulator or a custom endpoint does with base versions and masks (rule 25). One emulator ignores masks and so would lose parts;
 // a server that ignored base versions would lose writes.
 import { drawProbeId } from '../common/probe.ts';
-import type { DatastoreCalls, Mutation } from './client.ts';
+import type { DatastoreCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keyOf, type KeySpace } from './mapping.ts';
+import type { Mutation } from './messages/messages.ts';
 
 export interface Abilities {
   /** A write or a delete at an old version is refused. */
@@ -30,7 +31,7 @@ export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: n
   };
 
   const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
-  const patch = { update: { key, properties: { set: value('2') } }, propertyMask: { paths: ['set'] } };
+  const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
   const second = await send({ ...patch, ...at(first) });
   const { found } = await calls.lookup([key], undefined, timeoutMs);
   const honoursMasks = found?.[0]?.entity?.properties?.['kept'] !== undefined;

@@ -18,7 +18,7 @@ export interface ModelCell {
   readonly fleet: FleetOptions;
   /** Callers, each of whom waits for its reply; or arrivals, which wait for nothing. */
   readonly load: { readonly callers: number } | Arrivals;
-  /** Largest container; undefined: what the provider's driver says. */
+  /** Default: the store's. */
   readonly containerBytesMax?: number;
   readonly window: WindowOptions;
   readonly seed: number;

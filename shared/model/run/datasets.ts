@@ -30,6 +30,8 @@ export interface DatasetOptions {
   readonly records: number;
   readonly recordBytes: number;
   readonly limits: DriverLimits;
+  /** Default: the store's. */
+  readonly containerBytesMax?: number;
   readonly seed: number;
 }
 
@@ -64,11 +66,11 @@ const madeUp = new Kept<MadeUpEntities>(1);
 
 /** A table of so many records, the caller's own. */
 export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
-  const { records, recordBytes, limits, seed } = options;
+  const { records, recordBytes, limits, containerBytesMax, seed } = options;
   await loadHash();
-  const name = [limits.provider, limits.entityBytesMax, records, recordBytes, seed].join(' ');
+  const name = [limits.provider, containerBytesMax, records, recordBytes, seed].join(' ');
   if (records > LOADED_MAX) {
-    const table = { ...bulkLoaded(TABLE, records, limits), recordBytes };
+    const table = { ...bulkLoaded(TABLE, records, limits, containerBytesMax), recordBytes };
     const base = await madeUp.take(name, async () => new MadeUpEntities(table, MADE_UP_BYTES_MAX));
     const state = { entities: new OverlayEntities(base), versionCount: 0 };
     return { state, keyOf: madeUpKey, containers: () => null };
@@ -78,14 +80,21 @@ export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
   return { state: { entities, versionCount: known.versionCount }, keyOf, containers: () => entities.size };
 }
 
-async function load({ records, recordBytes, limits, seed }: DatasetOptions): Promise<MemoryMapState> {
+async function load({
+  records,
+  recordBytes,
+  limits,
+  containerBytesMax,
+  seed,
+}: DatasetOptions): Promise<MemoryMapState> {
   const state = memoryState();
   const scheduler = new Scheduler(seed);
   const runtime = new InstanceRuntime(scheduler, sourceOf(seed, CHANCE.dataset));
   const store = openStore({ driver: memoryDriver({ state, limits }), runtime });
   const valueOf = valueSource(seed, recordBytes);
   const work = async (): Promise<void> => {
-    const table = await store.table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes' });
+    const size = containerBytesMax === undefined ? {} : { containerBytesMax };
+    const table = await store.table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes', ...size });
     for (let first = 0; first < records; first += LOADED_PER_CALL) {
       const count = Math.min(LOADED_PER_CALL, records - first);
       const items = Array.from({ length: count }, (_, offset): PutItem<Uint8Array> => {

@@ -1,6 +1,6 @@
 // What the instances of a cell run: the store on a table of its records, or the provider's own entities.
 import { keyOf, tenantOf } from '../../compare/data/keys.ts';
-import { type Driver, openStore, type Table } from '../../store/index.ts';
+import { openStore, type Table } from '../../store/index.ts';
 import type { ProcessorCosts } from '../data/processor.ts';
 import { chargedDriver } from '../instance/charged-driver.ts';
 import type { Instance } from '../instance/instance.ts';
@@ -47,18 +47,19 @@ function plainClients(cell: ModelCell, service: ModelledService, costs: Costs): 
 
 async function containerClients(cell: ModelCell, service: ModelledService, costs: Costs): Promise<Clients> {
   const { records, recordBytes, seed, containerBytesMax } = cell;
-  const nowhere = { entities: new Map(), versionCount: 0 };
-  const { limits } = limited(modelledDriver(service, nowhere), containerBytesMax);
-  const { state, keyOf, containers } = await datasetOf({ records, recordBytes, limits, seed });
+  const size = containerBytesMax === undefined ? {} : { containerBytesMax };
+  const { limits } = modelledDriver(service, { entities: new Map(), versionCount: 0 });
+  const { state, keyOf, containers } = await datasetOf({ records, recordBytes, limits, seed, ...size });
   const valueOf = valueSource(seed, recordBytes);
   const tables: Table<Uint8Array>[] = [];
   const clients = new Map<Instance, Promise<Client>>();
   const open = async (instance: Instance): Promise<Client> => {
     const random = sourceOf(seed, CHANCE.runtime, instance.number);
     const runtime = new InstanceRuntime(service.scheduler, random, instance.processor);
-    const near = limited(modelledDriver(service, state), containerBytesMax);
+    const near = modelledDriver(service, state);
     const driver = costs === undefined ? near : chargedDriver(near, instance.processor, costs.container);
-    const table = await openStore({ driver, runtime }).table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes' });
+    const store = openStore({ driver, runtime });
+    const table = await store.table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes', ...size });
     tables.push(table);
     return containerClient({ table, instance, keyOf, valueOf, costs });
   };
@@ -70,10 +71,4 @@ async function containerClients(cell: ModelCell, service: ModelledService, costs
     return opening;
   };
   return { of: (instance) => clients.get(instance) ?? once(instance), tables, containers };
-}
-
-/** The store has no option for the size of its containers: it goes by what the driver says that an entity may take. */
-function limited(driver: Driver, entityBytesMax: number | undefined): Driver {
-  if (entityBytesMax === undefined) return driver;
-  return { ...driver, limits: { ...driver.limits, entityBytesMax } };
 }

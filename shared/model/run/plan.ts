@@ -50,7 +50,7 @@ const rowSchema = z.strictObject({
   arrivals: z
     .strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(['poisson', 'fixed']) })
     .optional(),
-  containerKib: z.int().min(8).max(700).optional(),
+  containerKib: z.int().min(16).max(700).optional(),
   warmupMs: ms.optional(),
   warmupOperationsMax: count(10_000_000).optional(),
   windowMs: ms.optional(),

@@ -2,6 +2,7 @@
 // read, and a thousand million records need no memory. Keys stand in byte order (order `key`), so that a leaf's neighbours are known.
 import { recordSource } from '../../compare/data/records.ts';
 import { type PageRules, pageBytesFor, sealPage } from '../../store/container/seal-page.ts';
+import { containerBytesMaxOf } from '../../store/container/size.ts';
 import { FILL_SHARE, nodeBudget } from '../../store/container/split.ts';
 import type { DriverLimits } from '../../store/contract/driver.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../../store/format/bytes.ts';
@@ -17,15 +18,21 @@ export interface MadeUpTable {
   readonly records: number;
   /** Bytes of text in a record's five fields, as in the comparison's records. */
   readonly recordBytes: number;
-  /** The limits of the driver that the table is read with; its entity size is the container size. */
+  /** The limits of the driver that the table is read with, with the container size for their entity size. */
   readonly limits: DriverLimits;
   /** Share of a container's limit that its pages take: `FILL_SHARE` is what the splits of a bulk load leave. Below 0.7, where containers are split. */
   readonly fill: number;
 }
 
-/** The made-up table as a bulk load leaves it, in containers of the limits' size. */
-export function bulkLoaded(table: string, records: number, limits: DriverLimits): MadeUpTable {
-  return { table, records, recordBytes: 500, limits, fill: FILL_SHARE };
+/** The made-up table as a bulk load leaves it. `containerBytesMax` as the store has it, and its default. */
+export function bulkLoaded(
+  table: string,
+  records: number,
+  limits: DriverLimits,
+  containerBytesMax?: number,
+): MadeUpTable {
+  const entityBytesMax = containerBytesMaxOf(containerBytesMax, limits);
+  return { table, records, recordBytes: 500, limits: { ...limits, entityBytesMax }, fill: FILL_SHARE };
 }
 
 const KEY_DIGITS = 10;

@@ -63,18 +63,19 @@ export function childrenOf(branch: Snapshot, table: string): { readonly low: Pos
   });
 }
 
-/** The separators of a branch after `low`, up to `count`, as far as its pages are known without a gap. */
+/** The separators of a branch after `low`, up to `count`, as far as its pages are known without a gap: at the first that is not, where it begins. */
 export function separatorsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
   const { pages, high } = branch.header;
   const separators: Position[] = [];
   for (const ref of pages.slice(Math.max(0, rowBefore(pages, 0, pages.length, low)))) {
-    if (!ref.content.isKnown || separators.length >= count) return separators.slice(0, count);
+    if (separators.length >= count) return separators.slice(0, count);
+    if (!ref.content.isKnown) return compareBytes(ref.low, low) > 0 ? [...separators, ref.low] : separators;
     const page = pageOf(branch, ref, table);
     for (let index = 0; index < recordCount(page); index += 1) {
       const key = keyAt(page, index);
       if (compareBytes(key, low) > 0) separators.push(key);
     }
   }
-  if (high !== undefined) separators.push(high);
+  if (high !== undefined && compareBytes(high, low) > 0) separators.push(high);
   return separators.slice(0, count);
 }

@@ -36,7 +36,8 @@ export function splitInto(
   return parts.length === 0 ? undefined : { parts, commit: commitCount + 1 };
 }
 
-/** The last part that does not begin after `position`; undefined if none is named that does. */
-export function partFor({ lastSplit }: Header, position: Position): Part | undefined {
-  return lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
+/** The last part, to the right of the node, that does not begin after `position`; undefined if it names none. */
+export function partFor({ lastSplit, high }: Header, position: Position): Part | undefined {
+  const part = lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
+  return part !== undefined && high !== undefined && compareBytes(part.low, high) >= 0 ? part : undefined;
 }

@@ -1,6 +1,6 @@
 // From an evaluation to what is written: the pure part of a commit. A patch where it fits, a replace where dead chunks crowd the entity,
 // a split at 70 % of any budget.
-import type { Write } from '../contract/driver.ts';
+import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot, type PageRef } from '../format/page-table.ts';
@@ -42,17 +42,21 @@ export interface PlanInput extends SplitInput {
   readonly holdForMs: number;
 }
 
+/** What holds for all commits of a table's engine. */
+export interface CommitRules extends PageRules {
+  /** By these containers are split: the provider's, with the table's `containerBytesMax` for its largest entity. Only a lone record exceeds them. */
+  readonly splitLimits: DriverLimits;
+}
+
 /** What is to be written for an evaluation. Pure: no I/O, and the same input gives the same plan but for the ids drawn. */
-export function planCommit(input: PlanInput, rules: PageRules): Plan {
+export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
-  const { limits } = rules;
+  const { limits, splitLimits } = rules;
   const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
-  // What only helps others on their way never makes a container split, or a record too large.
-  const isTight = !fits(sizesOf(next, encodeHeader(next, snapshot.header).length, limits).taken, limits, SPLIT_SHARE);
-  const header = isTight ? { ...next, lastSplit: undefined } : next;
+  const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
-  const mustSplit = input.mustSplit || !fits(live, limits, SPLIT_SHARE);
+  const mustSplit = input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE);
   if (mustSplit || input.partsByTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     if (wouldShedMuch(input, header, rules)) return { kind: 'needs_merge' };
@@ -77,7 +81,7 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
 }
 
 /** As many parts as asked for, or, if a root would not hold their names, the most of half, a quarter and so on that it does. */
-function planForTraffic(input: PlanInput, rules: PageRules): SplitPlan | undefined {
+function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
   // Its pages are cut where the parts begin, and layers have pages of their own: they are merged first.
   if (input.evaluation.layers.length > 0) return undefined;
   for (let parts = input.partsByTraffic; parts > 1; parts >>>= 1) {
@@ -91,24 +95,35 @@ function planForTraffic(input: PlanInput, rules: PageRules): SplitPlan | undefin
  * `parts`: at least so many nodes; 0: as many as size asks for. Undefined if the pages offer no split point, or if a node of the split would
  * not fit: then layers are to be merged first.
  */
-function planSplitIfPossible(input: PlanInput, parts: number, rules: PageRules): SplitPlan | undefined {
+function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
   if (evaluation.layers.length === 0)
     ({ pages, nextNumber } = cutPages(snapshot, pages, { nextNumber, parts: Math.max(2, parts) }, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
-  const lows = chooseSplitPoints(layers, snapshot.header.low, budgetOf(pages, parts, rules));
+  const budget = budgetOf(pages, parts, rules);
+  // In a layer a large record's page may reach over many others, each of which would become a node of its own.
+  if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
+  const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
   if (lows.length < 2) return undefined;
-  const plan = planSplit(input, { layers, lows }, nextNumber, rules);
+  const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
+  const plan = { inserts, left: roomyOrBare(left, rules) };
   const nodes = [...plan.inserts, plan.left];
   return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
     ? plan
     : undefined;
 }
 
+/** What only helps others on their way never makes a container split, or a record too large: where space is scarce the header is without it. */
+function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
+  if (header.lastSplit === undefined) return header;
+  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
+  return fits(taken, splitLimits, SPLIT_SHARE) ? header : { ...header, lastSplit: undefined };
+}
+
 /** What a new node may take: its share of the container, if that is split for its traffic. */
-function budgetOf(pages: readonly PageRef[], parts: number, { limits }: PageRules): NodeBudget {
-  const budget = nodeBudget(pages, limits);
+function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: CommitRules): NodeBudget {
+  const budget = nodeBudget(pages, splitLimits);
   if (parts === 0) return budget;
   const bytes = pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
   return { ...budget, bytes: Math.min(budget.bytes, bytes / parts) };

@@ -1,7 +1,11 @@
 // What a container counts against the provider's limits, and the shares of them at which it is split or written anew.
+import { StoreError } from '../contract/errors.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX } from '../format/header.ts';
+
+/** Below, the header and what travels with it outweigh the records of a container. */
+const CONTAINER_BYTES_LEAST = 16 * 1024;
 
 /** What an entity counts against the provider's limits. */
 export interface Size {
@@ -15,6 +19,14 @@ export const SPLIT_SHARE = 0.7;
 
 /** A container that takes more than this share of a budget, dead chunks counted, is replaced: a replace drops them. */
 export const PATCH_SHARE = 0.9;
+
+/** The container size of a table that was opened with `given`. Throws `invalid` for one that is out of range. */
+export function containerBytesMaxOf(given: number | undefined, { provider, entityBytesMax }: DriverLimits): number {
+  if (given === undefined) return entityBytesMax;
+  if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;
+  const range = `a whole number from ${CONTAINER_BYTES_LEAST} to ${entityBytesMax}, the largest container of ${provider}`;
+  throw new StoreError('invalid', `containerBytesMax must be ${range}`);
+}
 
 /** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */
 export function sizesOf(

@@ -38,14 +38,17 @@ export function chooseSplitPoints(
   { bytes, bytesMax }: NodeBudget,
 ): Position[] {
   const candidates = candidatesOf(layers);
-  const total = candidates.reduce((sum, candidate) => sum + candidate.bytes, 0);
+  // What no node has room for fills one, whatever its size: what lies beside it must not be spread over as many nodes as it outweighs.
+  const weightOf = (candidate: Candidate): number => (candidate.bytes > bytesMax ? bytes : candidate.bytes);
+  const total = candidates.reduce((sum, candidate) => sum + weightOf(candidate), 0);
   const count = Math.min(candidates.length, Math.max(2, Math.ceil(total / bytes)));
   const share = total / count;
   const lows: Position[] = [];
   let bytesBefore = 0;
   let nodeBytes = 0;
   for (const [index, candidate] of candidates.entries()) {
-    const isDue = bytesBefore + candidate.bytes / 2 >= share * lows.length;
+    const weight = weightOf(candidate);
+    const isDue = bytesBefore + weight / 2 >= share * lows.length;
     const mustBegin = candidates.length - index <= count - lows.length;
     const isFull = nodeBytes + candidate.bytes > bytesMax;
     if (lows.length === 0 || isFull || (lows.length < count && (isDue || mustBegin))) {
@@ -53,7 +56,7 @@ export function chooseSplitPoints(
       nodeBytes = candidate.bytesAcross;
     }
     nodeBytes += candidate.bytes;
-    bytesBefore += candidate.bytes;
+    bytesBefore += weight;
   }
   return lows;
 }

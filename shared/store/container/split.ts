@@ -56,7 +56,7 @@ export function cutPages(
   const cut = pages.flatMap((ref) => {
     const pieces = Math.min(ref.records, Math.round((ref.sealedBytes * parts) / bytes));
     if (pieces < 2) return [ref];
-    const page = pageOf({ ...snapshot, header: { ...header, pages: [ref] } }, ref, rules.table);
+    const page = peekPage({ ...snapshot, header: { ...header, pages: [ref] } }, ref, rules.table);
     const cuts = cutPage(page, page.body.length / pieces);
     return cuts.map((piece, index) => {
       const before = cuts[index - 1];

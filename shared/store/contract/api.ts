@@ -51,6 +51,16 @@ export interface TableOptions extends CallOptions {
   readonly containers?: number;
   /** Default `msgpack`. */
   readonly codec?: CodecName;
+  /**
+   * Size of a container in bytes, as the provider counts an entity's: a commit splits one that takes more than 70 % of it. From 16,384 to what the
+   * provider takes (1,000,000 on Datastore, 720,000 on Azure Tables), which is the default, as few containers make loads, batches and scans cheap. At
+   * 131,072 a load in calls of 500 is billed 4 to 5 times as much and a scan 6 times; lone calls cost the same, and many callers of a small table
+   * wait less for each other. A record that is larger, up to 512 KiB, has a container to itself.
+   *
+   * It is not stored: processes may differ, and the smallest then decides. A container that is larger splits when it is next written, and
+   * containers do not merge. All handles of a table in one store share the value of the first that was opened: `invalid` if another is given.
+   */
+  readonly containerBytesMax?: number;
   /** Whether to create the table if it does not exist (default true); otherwise `not_found`. */
   readonly create?: boolean;
 }
@@ -247,7 +257,7 @@ export interface Table<V> {
   stats(): TableStats;
 }
 
-/** What a table has done, in numbers that only grow, except where one says "now". */
+/** What a table has done, in numbers that only grow, except where one says "now" or "in use". */
 export interface TableStats {
   /** Requests sent to the provider: reads, writes, removals and lists. */
   readonly requests: number;
@@ -281,4 +291,6 @@ export interface TableStats {
   /** Reads, and commits, that the store may have in flight, now: from 2 to 256, adapted to the throughput, halved after a throttled reply. */
   readonly readsInFlightMax: number;
   readonly commitsInFlightMax: number;
+  /** The container size in use: `TableOptions.containerBytesMax`, or its default. */
+  readonly containerBytesMax: number;
 }

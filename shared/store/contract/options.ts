@@ -68,6 +68,7 @@ export const CHECK = {
     order: oneOf('hash', 'key'),
     containers: NUMBER,
     codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
+    containerBytesMax: NUMBER,
     create: BOOLEAN,
     ...CALL,
   }),

@@ -114,14 +114,21 @@ export class CommitQueue {
   }
 
   get #areHints(): boolean {
-    return this.#hasWork() && this.#changes.every(({ isHint }) => isHint);
+    return this.#hasWork() && !this.isAwaited;
+  }
+
+  /** Whether somebody waits for what it does: nobody waits for hints. */
+  get isAwaited(): boolean {
+    return this.#changes.some(({ isHint }) => !isHint);
   }
 
   /** Until it is worth trying again, or a change came that somebody waits for. */
   async #backOff(): Promise<void> {
-    const woken = Promise.withResolvers<void>();
-    if (this.#areHints) this.#wake = woken.resolve;
-    await Promise.race([this.#core.runtime.sleep(this.#backoffMs()), woken.promise]);
+    const { runtime } = this.#core;
+    if (!this.#areHints) return runtime.sleep(this.#backoffMs());
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await runtime.watch(this.#backoffMs(), woken.signal);
     this.#wake = undefined;
   }
 
@@ -145,13 +152,13 @@ export class CommitQueue {
     if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
     this.#restMs = this.#restsInARow < RESTS_MAX ? courtesy.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
-    this.#restsInARow = 0;
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
       counters.cacheMisses += group.length;
       return this.#readPages(unread.map((ref) => ref.slot));
     }
     this.#pageReads = 0;
+    this.#restsInARow = 0;
     counters.cacheHits += group.length;
     this.#latest = await this.#committer.commit(snapshot, group);
     this.#isFresh = this.#committer.hasLooked;
@@ -223,7 +230,7 @@ export class CommitQueue {
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
     const canRecover = error instanceof StoreError && error.retryable;
-    const isSent = (change: Change): boolean => canRecover && change.openAttempts > 0;
+    const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
     failAll(failed, error, this.#core.table);
     this.#committer.failuresInARow += 1;

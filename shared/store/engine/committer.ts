@@ -11,6 +11,7 @@ import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } f
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
+import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
@@ -145,7 +146,7 @@ export class Committer {
         return this.#splitForSize(draft, plan);
       case 'update':
         if ((await this.#send(plan.write, { ...draft, header: plan.header })) && parts > 0)
-          await this.#splitHeld(parts);
+          await this.#splitHeld(id, parts);
         return;
       default:
         plan satisfies never;
@@ -170,16 +171,19 @@ export class Committer {
    * Splits the container as the commit that was just acknowledged left it: who won that commit is best placed, and it asked the others to hold.
    * It carries no changes, so nobody waits for it and nobody is told if it fails.
    */
-  async #splitHeld(parts: number): Promise<void> {
+  async #splitHeld(hold: Id64, parts: number): Promise<void> {
     const { contention, counters, courtesy } = this.#core;
-    const held = this.#seen!;
-    courtesy.noteOwnHold(this.#id, held.lastCommit);
+    const held = this.#seen;
+    // Another process may have been quicker already.
+    if (held?.lastCommit !== hold) return;
+    courtesy.noteOwnHold(this.#id, hold);
     let isSplit = false;
     try {
       const draft = await this.#planHeld(held, parts);
-      isSplit = draft !== undefined && (await this.#split(draft.draft, draft.plan));
-    } catch {
+      isSplit = draft !== undefined && (await this.#split(draft.draft, draft.plan, courtesy.holdMs));
+    } catch (error) {
       // What it met the next commit meets too, and that one has somebody to tell.
+      if (!(error instanceof StoreError)) throw error;
     }
     if (isSplit) counters.splitsByTraffic += 1;
     else {
@@ -203,10 +207,14 @@ export class Committer {
     return plan.kind === 'split' ? { draft, plan } : undefined;
   }
 
-  /** Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if it was acknowledged. */
-  async #split(draft: Draft, { inserts, left }: SplitPlan): Promise<boolean> {
+  /**
+   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if it was acknowledged. Where they
+   * are not there `withinMs`, they are left to vacuum.
+   */
+  async #split(draft: Draft, { inserts, left }: SplitPlan, withinMs?: number): Promise<boolean> {
     const { changes } = draft;
-    const inserted = await insertNodes(this.#core, inserts, draft.id);
+    const inserting = insertNodes(this.#core, inserts, draft.id);
+    const inserted = await (withinMs === undefined ? inserting : this.#core.deadlines.within(withinMs, inserting));
     if (inserted === undefined) {
       this.failuresInARow += 1;
       dropHints(changes);
@@ -233,7 +241,7 @@ export class Committer {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, contention, recentContainers, writeBatcher } = this.#core;
+    const { clock, recentContainers, writeBatcher } = this.#core;
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
@@ -241,7 +249,6 @@ export class Committer {
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
-    if (outcome.kind !== 'unknown') contention.noteRoundTrip(clock.now().monotonicMs - sent.monotonicMs);
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);
       return true;

@@ -1,6 +1,8 @@
 // What the parts of one table's engine work with: all that the store's tables share, and the table's own reader, tree and batches of writes.
 import type { LimitFunction } from 'p-limit';
-import { pageBytesFor, type PageRules } from '../container/seal-page.ts';
+import type { CommitRules } from '../container/plan-commit.ts';
+import { pageBytesFor } from '../container/seal-page.ts';
+import { containerBytesMaxOf } from '../container/size.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
@@ -37,14 +39,17 @@ export interface StoreShared {
 export interface EngineSubject {
   readonly table: string;
   readonly driver: Driver;
+  /** As `TableOptions` has it; undefined: the default. */
+  readonly containerBytesMax?: number | undefined;
   /** Rule 11. */
   readonly repair: Repair;
   readonly landedBetween: ReaderContext['landedBetween'];
 }
 
 export interface EngineCore extends StoreShared, EngineSubject {
+  readonly containerBytesMax: number;
   readonly counters: Counters;
-  readonly rules: PageRules;
+  readonly rules: CommitRules;
   readonly turns: Turns;
   readonly reader: Reader;
   readonly tree: Tree;
@@ -55,10 +60,12 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly tag: string;
 }
 
-/** No I/O. */
+/** No I/O. Throws `invalid` for a container size that is out of range. */
 export function createCore(shared: StoreShared, subject: EngineSubject): EngineCore {
   const { cache, clock, compression, readLimit, runtime, writeLimit } = shared;
   const { table, driver, repair, landedBetween } = subject;
+  const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, driver.limits);
+  const splitLimits = { ...driver.limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
   const tag = drawId(runtime).slice(0, TAG_DIGITS);
@@ -78,14 +85,18 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   return {
     ...shared,
     ...subject,
+    containerBytesMax,
     counters,
-    rules: { table, limits: driver.limits, compression, pageBytes: pageBytesFor(driver.limits) },
+    rules: { table, limits: driver.limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
     turns,
     tag,
     contention,
     courtesy,
     reader,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
-    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),
+    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit, {
+      runtime,
+      noteRoundTrip: (ms) => contention.noteRoundTrip(ms),
+    }),
   };
 }

@@ -1,17 +1,15 @@
 // The engine of one table in one process: its core, and the router that brings changes to their containers.
-import type { Driver } from '../contract/driver.ts';
-import { createCore, type EngineCore, type StoreShared } from './core.ts';
+import { createCore, type EngineCore, type EngineSubject, type StoreShared } from './core.ts';
 import { Router } from './router.ts';
 
 export interface Engine extends EngineCore {
   readonly router: Router;
 }
 
-/** No I/O. */
-export function createEngine(shared: StoreShared, table: string, driver: Driver): Engine {
+/** No I/O. Throws `invalid` for a container size that is out of range. */
+export function createEngine(shared: StoreShared, subject: Omit<EngineSubject, 'repair' | 'landedBetween'>): Engine {
   const core = createCore(shared, {
-    table,
-    driver,
+    ...subject,
     repair: (...entry) => router.repair(...entry),
     landedBetween: (before, now) => router.landedBetween(before, now),
   });

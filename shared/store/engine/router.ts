@@ -26,6 +26,11 @@ export class Router implements Routes {
     this.#core = core;
   }
 
+  /** Whether a change waits that is no hint. */
+  get isAwaited(): boolean {
+    return [...this.#queues.values()].some((queue) => queue.isAwaited);
+  }
+
   /** Commit queues that have work. */
   get busyQueues(): number {
     return this.#queues.size;
@@ -73,14 +78,17 @@ export class Router implements Routes {
   }
 
   async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
+    const { tree, turns } = this.#core;
+    const groups = new Map<EntityId, Change[]>();
     for (const change of changes) {
-      try {
-        const next = await this.#core.tree.beyond(overtaken, change.position);
-        this.enqueue(next.id, [change]);
-      } catch (error) {
-        failChange(change, error);
-      }
+      if (turns.isLong) await turns.pause();
+      if (change.isSettled) continue;
+      const { id } = await tree.beyond(overtaken, change.position);
+      const group = groups.get(id);
+      if (group === undefined) groups.set(id, [change]);
+      else group.push(change);
     }
+    for (const [id, group] of groups) this.enqueue(id, group);
   }
 
   routeAstray(astray: Snapshot, changes: readonly Change[]): void {

@@ -216,28 +216,32 @@ export class Tree {
    * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
    */
   async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
-    const { clock, table } = this.#context;
-    const { header, seen } = overtaken;
-    const { incarnation, level } = header;
-    const part = partFor(header, position);
-    const parent = this.#branchInMemory(position, level + 1);
-    const isParentOld =
-      parent !== undefined &&
-      (part === undefined ? parent.seen.tick < seen.tick : clock.ageMs(parent.seen) > PARENT_AGE_MS);
-    if (isParentOld) await this.#readFor(parent, position);
-    const child = this.#childBeyond(overtaken, position);
+    const { table } = this.#context;
+    const { incarnation, level } = overtaken.header;
+    const part = partFor(overtaken.header, position);
+    const { child, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
     if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
     if (part === undefined) return this.walkRight(overtaken);
-    if (isParentOld) this.#context.repair(level + 1, incarnation, part.low, part.container);
+    if (isParentFresh) this.#context.repair(level + 1, incarnation, part.low, part.container);
     return { id: nodeId(table, incarnation, part.container), incarnation };
   }
 
-  /** The child that the parent names, from memory alone, if it lies to the right of `overtaken`. */
-  #childBeyond({ header }: Snapshot, position: Position): Id64 | undefined {
+  /**
+   * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
+   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on.
+   */
+  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean) {
     const parent = this.#branchInMemory(position, header.level + 1);
-    if (parent?.header.incarnation !== header.incarnation) return undefined;
-    const child = this.#childInMemory(parent, position);
-    return child !== undefined && compareBytes(child.low, header.low) > 0 ? child.child : undefined;
+    if (parent?.header.incarnation !== header.incarnation) return { child: undefined, isParentFresh: false };
+    const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
+    try {
+      const fresh = isOld ? await this.#readFor(parent, position) : parent;
+      const child = fresh && this.#childInMemory(fresh, position);
+      const isRight = child !== undefined && compareBytes(child.low, header.low) > 0;
+      return { child: isRight ? child.child : undefined, isParentFresh: isOld };
+    } catch {
+      return { child: undefined, isParentFresh: false };
+    }
   }
 
   /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */

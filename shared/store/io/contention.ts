@@ -7,7 +7,7 @@ import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { Rate } from './rate.ts';
 
-/** Containers remembered. */
+/** Containers remembered. As a size, for a count would take the memory of all of them at once, for each table that is opened. */
 const CONTAINERS_MAX = 10_000;
 /** A rate is an average over about so much time that was watched: long against the time between two writes, short against a rush. */
 const HORIZON_MS = 5_000;
@@ -26,12 +26,25 @@ const IN_A_ROW_ROUND_TRIPS = 2;
 /** Writes that meet in one container while one commit is under way: above this it is split, into parts that would have half of it. */
 const CROWD_MAX = 0.1;
 const PARTS_MAX = 16;
-/** A process that works for more than this share of the time gains by sharing commits, not by sending more of them. */
+/** A process that works for more than this share of the time gains by sharing requests, not by sending more of them. */
 const BUSY_SHARE = 0.7;
-/** A round trip counts so much in the average of all before. */
-const ROUND_TRIP_WEIGHT = 1 / 16;
+/** Twice as many containers may mean twice the commits: a split for own calls must leave the process within this share of its time. */
+const WORK_MAX = 0.9;
+/** Own calls are watched so long before they split a container, again after each split: what the last one cost is known then. */
+const OWN_EVIDENCE_MS = 2_000;
+/** After a split that failed the next waits so long, then twice as long, up to a quarter of an hour. */
+const LOST_SPLIT_FIRST_MS = 1_000;
+const LOST_SPLIT_DOUBLINGS_MOST = 10;
+/** How much a round trip counts. A short one shows what it takes; a long one may have stood in line, in the provider or before it. */
+const WEIGHT_OF_SHORTER = 1 / 8;
+const WEIGHT_OF_LONGER = 1 / 32;
 /** What took longer was no round trip: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
+
+/** For so many writes that meet; 0: no split. */
+function partsOf(crowd: number): number {
+  return crowd > CROWD_MAX ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
+}
 
 interface Traffic {
   /** Commits of other processes. */
@@ -41,6 +54,9 @@ interface Traffic {
   lastCallMs: number;
   readonly commits: Rate;
   lastCommitMs: number;
+  /** Splits in a row that failed, and until when none is tried. */
+  lostSplits: number;
+  noSplitBeforeMs: number;
   commitsSinceLook: number;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
@@ -48,7 +64,7 @@ interface Traffic {
 
 export class Contention {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
-  readonly #containers = new LRUCache<EntityId, Traffic>({ max: CONTAINERS_MAX });
+  readonly #containers = new LRUCache<EntityId, Traffic>({ maxSize: CONTAINERS_MAX, sizeCalculation: () => 1 });
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
   #roundTripMs = 0;
@@ -57,7 +73,7 @@ export class Contention {
     this.#runtime = runtime;
   }
 
-  /** What a commit takes, on average; 0 before the first. */
+  /** What a commit takes where nothing holds it up, about; 0 before the first. */
   get roundTripMs(): number {
     return this.#roundTripMs;
   }
@@ -100,15 +116,19 @@ export class Contention {
     traffic.commitsSinceLook += 1;
   }
 
-  /** A split of the container failed: it takes as much evidence again before the next is tried. */
+  /** A split of the container failed: the next needs as much evidence again, and after each failure in a row twice the time. */
   noteLostSplit(id: EntityId): void {
-    this.#containers.set(id, this.#newTraffic());
+    const lostSplits = this.#trafficOf(id).lostSplits + 1;
+    const restMs = LOST_SPLIT_FIRST_MS * (1 << Math.min(LOST_SPLIT_DOUBLINGS_MOST, lostSplits - 1));
+    const noSplitBeforeMs = this.#runtime.monotonicMs() + restMs;
+    this.#containers.set(id, { ...this.#newTraffic(), lostSplits, noSplitBeforeMs });
   }
 
-  /** A commit was answered after so long. */
+  /** A request with commits was answered so long after it left. */
   noteRoundTrip(ms: number): void {
-    const took = Math.min(ms, ROUND_TRIP_MOST_MS);
-    this.#roundTripMs += (took - this.#roundTripMs) * (this.#roundTripMs === 0 ? 1 : ROUND_TRIP_WEIGHT);
+    const off = Math.min(ms, ROUND_TRIP_MOST_MS) - this.#roundTripMs;
+    if (this.#roundTripMs === 0) this.#roundTripMs = off;
+    else this.#roundTripMs += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
   }
 
   /**
@@ -131,21 +151,25 @@ export class Contention {
 
   /** How many containers this one should be, for its traffic; 0: it may stay as it is. */
   partsFor(id: EntityId): number {
-    const { foreign, own, lastCallMs } = this.#trafficOf(id);
-    const isBusy = this.#runtime.busyShare() > BUSY_SHARE;
-    const ownPerMs = isBusy ? 0 : own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
-    const crowd = (foreign.leastPerMs() + ownPerMs) * this.#roundTripMs;
-    return crowd > CROWD_MAX ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
+    const { foreign, own, lastCallMs, noSplitBeforeMs } = this.#trafficOf(id);
+    if (this.#runtime.monotonicMs() < noSplitBeforeMs) return 0;
+    const ownPerMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
+    const affordable = own.watchedMs < OWN_EVIDENCE_MS ? 0 : Math.floor(WORK_MAX / this.#runtime.busyShare());
+    const ownParts = Math.min(partsOf(ownPerMs * this.#roundTripMs), affordable);
+    return Math.max(partsOf(foreign.leastPerMs() * this.#roundTripMs), ownParts < 2 ? 0 : ownParts);
   }
 
-  /** The container was split into these, itself among them: each is expected to have an equal share of its traffic. */
+  /** Whether this process has so much to do that requests shared by callers are worth waiting for. */
+  get isBusy(): boolean {
+    return this.#runtime.busyShare() > BUSY_SHARE;
+  }
+
+  /** The container was split into these, itself among them: each is expected to have an equal share of others' commits. */
   handOn(id: EntityId, parts: readonly EntityId[]): void {
-    const { foreign, own, lastCallMs } = this.#trafficOf(id);
+    const { foreign } = this.#trafficOf(id);
     const share = (): Traffic => ({
       ...this.#newTraffic(),
       foreign: foreign.share(parts.length),
-      own: own.share(parts.length),
-      lastCallMs,
     });
     for (const part of parts) this.#containers.set(part, share());
   }
@@ -168,6 +192,8 @@ export class Contention {
       commits,
       lastCallMs: nowMs,
       lastCommitMs: nowMs,
+      lostSplits: 0,
+      noSplitBeforeMs: 0,
       commitsSinceLook: 0,
       looksDue: 0,
     };

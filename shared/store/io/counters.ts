@@ -1,7 +1,7 @@
 // What a table's engine counts; `TableStats` is the public view of it.
 import type { TableStats } from '../contract/api.ts';
 
-export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}InFlightMax`>]: number };
+export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}Max`>]: number };
 
 export function newCounters(): Counters {
   return {

@@ -8,7 +8,7 @@ import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { Contention } from './contention.ts';
 
-/** Containers remembered. */
+/** Containers remembered, as in contention.ts. */
 const CONTAINERS_MAX = 10_000;
 /** A split takes a reply, an insert of its new nodes, of which the slowest counts, and the way of its link. */
 const HOLD_ROUND_TRIPS = 5;
@@ -44,7 +44,7 @@ export class Courtesy {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'random'>;
   readonly #contention: Contention;
   readonly #tag: string;
-  readonly #containers = new LRUCache<EntityId, Manners>({ max: CONTAINERS_MAX });
+  readonly #containers = new LRUCache<EntityId, Manners>({ maxSize: CONTAINERS_MAX, sizeCalculation: () => 1 });
 
   /** `tag`: this process's, see `turnsBefore`. */
   constructor(runtime: Pick<Runtime, 'monotonicMs' | 'random'>, contention: Contention, tag: string) {

@@ -29,6 +29,10 @@ export class Rate {
     );
   }
 
+  get watchedMs(): number {
+    return this.#watchedMs;
+  }
+
   share(parts: number): Rate {
     const rate = new Rate();
     rate.#count = this.#count / parts;

@@ -35,6 +35,8 @@ interface Pending {
   readonly id: EntityId;
   readonly parts: Set<PartName>;
   isWhole: boolean;
+  /** A departure was asked for since it began to wait. */
+  isDue: boolean;
   askers: number;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
@@ -55,6 +57,8 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
+  /** Containers whose last commit is being asked for. While the process is busy further such checks wait for that reply, and share one request. */
+  readonly #checking = new Set<EntityId>();
   /** Bytes of the pages of a container, as those seen last had them. */
   #usualBytes = SMALL_BYTES * 2;
 
@@ -113,16 +117,26 @@ export class Reader {
   }
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
-    const waiting = this.#pending.get(id);
-    const pending = waiting ?? { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
+    let pending = this.#pending.get(id);
+    if (pending === undefined) {
+      pending = { id, parts: new Set(), isWhole: false, isDue: false, askers: 0, reply: Promise.withResolvers() };
+      this.#pending.set(id, pending);
+    }
     pending.askers += 1;
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
-    if (waiting === undefined) {
-      this.#pending.set(id, pending);
-      void this.#context.limit.run(() => this.#depart());
-    }
+    if (!pending.isDue && this.#mayDepart(pending)) this.#departSoon(pending);
     return pending.reply.promise;
+  }
+
+  #mayDepart(pending: Pending): boolean {
+    return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.isBusy;
+  }
+
+  /** Each read has a departure of its own. Who takes others along leaves theirs with nothing to do. */
+  #departSoon(pending: Pending): void {
+    pending.isDue = true;
+    void this.#context.limit.run(() => this.#depart());
   }
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
@@ -131,10 +145,12 @@ export class Reader {
     const batch: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (batch.length === driver.limits.readsMax) break;
-      if (pending.isWhole === (batch[0] ?? pending).isWhole) batch.push(pending);
+      if (pending.isWhole === (batch[0] ?? pending).isWhole && this.#mayDepart(pending)) batch.push(pending);
     }
     if (batch.length === 0) return undefined;
     for (const { id } of batch) this.#pending.delete(id);
+    const checked = batch.filter(isCheck).map(({ id }) => id);
+    for (const id of checked) this.#checking.add(id);
     const seen = clock.now();
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
@@ -145,6 +161,12 @@ export class Reader {
     } catch (error) {
       for (const pending of batch) pending.reply.reject(error);
       return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
+    } finally {
+      for (const id of checked) this.#checking.delete(id);
+      for (const id of checked) {
+        const waiting = this.#pending.get(id);
+        if (waiting !== undefined) this.#departSoon(waiting);
+      }
     }
   }
 
@@ -196,6 +218,11 @@ export class Reader {
     const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
+}
+
+/** Whether it asks for the last commit alone. */
+function isCheck({ parts, isWhole }: Pending): boolean {
+  return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
 }
 
 function pageBytes({ pages }: Header): number {

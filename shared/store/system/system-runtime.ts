@@ -1,6 +1,7 @@
 // The system's clock, chance and threads. With its neighbours in this folder it is the only part of the store that touches Node's.
 import { randomFillSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import type { Runtime } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';

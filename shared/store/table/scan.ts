@@ -25,8 +25,10 @@ import type { Deadline, Deadlines } from '../io/deadline.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
 
-/** Leaves read ahead of the one whose records are being given. */
-const LEAVES_AHEAD = 4;
+/** Leaves read ahead of the one whose records are being given: as many as were given, within these bounds and about so many bytes. */
+const LEAVES_AHEAD_LEAST = 4;
+const LEAVES_AHEAD_MOST = 32;
+const BYTES_AHEAD = 2 * 1024 * 1024;
 
 export interface ScanContext {
   readonly engine: Engine;
@@ -51,6 +53,7 @@ export class TableScan<V> implements Scan<V> {
   readonly #positionOf: PositionOf;
   readonly #bounds: Bounds;
   readonly #ahead = new Map<string, Promise<Snapshot>>();
+  #leavesGiven = 0;
   #state: ScanState | undefined;
   #isStarted = false;
   #isAtEnd = false;
@@ -135,14 +138,23 @@ export class TableScan<V> implements Scan<V> {
   /** Begins to read the next leaves, as far as the branch in memory knows where they begin. */
   #readAhead(leaf: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
     if ((this.#options.limit ?? Infinity) < Infinity) return;
-    for (const low of this.#engine.tree.lowsAfter(leaf.header.low, LEAVES_AHEAD)) {
+    const count = this.#leavesAhead(leaf);
+    for (const low of this.#engine.tree.lowsAfter(leaf.header.low, count)) {
       const name = nameOf(low);
-      if (!beforeBound(low, this.#bounds.end) || this.#ahead.has(name) || this.#ahead.size >= LEAVES_AHEAD) continue;
+      if (!beforeBound(low, this.#bounds.end) || this.#ahead.has(name) || this.#ahead.size >= count) continue;
       const reading = read(low);
       // Its error is met when, and if, its turn comes.
       reading.catch(() => undefined);
       this.#ahead.set(name, reading);
     }
+  }
+
+  /** The next leaves are taken to be as large as this one. A scan that is left early has not read much more than it gave. */
+  #leavesAhead({ header }: Snapshot): number {
+    const bytes = header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 1);
+    const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / bytes, this.#leavesGiven);
+    this.#leavesGiven += 1;
+    return Math.max(LEAVES_AHEAD_LEAST, Math.floor(most));
   }
 
   #checkIncarnation(incarnation: Id64): void {

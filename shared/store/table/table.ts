@@ -147,11 +147,12 @@ export class StoredTable<V> implements Table<V> {
   }
 
   stats(): TableStats {
-    const { counters, readLimit, writeLimit } = this.#context.engine;
+    const { containerBytesMax, counters, readLimit, writeLimit } = this.#context.engine;
     return {
       ...counters,
       readsInFlightMax: readLimit.inFlightMax,
       commitsInFlightMax: writeLimit.inFlightMax,
+      containerBytesMax,
     };
   }
 }

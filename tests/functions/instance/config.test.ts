@@ -1,7 +1,8 @@
 // The environment of the entries: what is accepted, and what is said about the rest.
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import { createAuthorize } from '../../../functions/http/auth.ts';
-import { ConfigError, functionConfig } from '../../../functions/instance/config.ts';
+import { ConfigError, functionConfig, parsedEnvironment } from '../../../functions/instance/config.ts';
 
 const KEY = 'abcdefghijklmnop';
 
@@ -36,9 +37,26 @@ describe('the environment of a function', () => {
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: `secret ${KEY}` }],
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: '@Microsoft.KeyVault(SecretUri=https://secret.vault)' }],
     ['STOWAGE_TIMEOUT_MS', { STOWAGE_TIMEOUT_MS: 'secret' }],
+    ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '16383' }],
+    ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '720001' }],
   ])('names %s when it is wrong, never its value', (name, env) => {
     expect(() => functionConfig(env)).toThrow(ConfigError);
     expect(() => functionConfig(env)).toThrow(name);
     expect(() => functionConfig(env)).not.toThrow('secret');
+  });
+
+  test.each([
+    [{ STOWAGE_AUTH: 'off' }, 'STOWAGE_AUTH: expected "keys" or "none"'],
+    [{ STOWAGE_READ_KEYS: 'short' }, 'STOWAGE_READ_KEYS: expected 16 or more characters'],
+    [{ STOWAGE_TIMEOUT_MS: 'soon' }, 'STOWAGE_TIMEOUT_MS: expected a number'],
+    [{ STOWAGE_TIMEOUT_MS: '1.5' }, 'STOWAGE_TIMEOUT_MS: expected a whole number'],
+    [{ STOWAGE_TIMEOUT_MS: '60001' }, 'STOWAGE_TIMEOUT_MS: expected at most 60000'],
+  ])('%j is answered by what is expected', (env, message) => {
+    expect(() => functionConfig(env)).toThrow(`wrong environment: ${message}`);
+  });
+
+  test('says which variable is missing', () => {
+    const schema = z.object({ PLACE: z.string(), OTHER: z.optional(z.string()) });
+    expect(() => parsedEnvironment(schema, { PLACE: '' })).toThrow('PLACE: it is missing; expected text');
   });
 });

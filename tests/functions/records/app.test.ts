@@ -50,6 +50,18 @@ test('a raw target with dots within segments, or a backslash in its query, is ta
   expect((await app.fetch(request, { target })).status).toBe(200);
 });
 
+test('the container size of the environment is that of every table', async () => {
+  const elsewhere = memoryState();
+  await openStore({ driver: memoryDriver({ state: elsewhere }) }).table('met');
+  const store = openStore({ driver: memoryDriver({ state: elsewhere }) });
+  const config = functionConfig({ ...KEYS_ENV, STOWAGE_CONTAINER_BYTES_MAX: '32768' });
+  const app = createRecordsApp({ ...config, timeoutMaxMs: 60_000, store: async () => store, log: () => {} });
+  const { admin, put } = clientOf('it', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+  expect((await put('/v1/tables/created', JSON_TYPE, '{}')).status).toBe(201);
+  for (const table of ['created', 'met'])
+    expect(await (await admin(`/v1/tables/${table}`)).json()).toMatchObject({ stats: { containerBytesMax: 32_768 } });
+});
+
 test('a table that another instance dropped is gone, and one that it created again is empty', async () => {
   const [here, there] = [instance(), instance()];
   const table = await here.freshTable();

@@ -56,7 +56,7 @@ function bench(provider: Provider, endpoint: string, driver: (space: string) => 
     backend: `${provider} emulated`,
     endpoint,
     driver,
-    target: unused,
+    baseline: unused,
     store: unused,
     conditional: unused,
     close: async () => {},

@@ -1,9 +1,7 @@
 // Container size in small: smaller containers, more requests; every place and size has its figures.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withEntityBytesMax } from '../../../infra/experiments/counted-store.ts';
 import { experimentSize } from '../../../infra/experiments/documents/size/size.ts';
 import type { Chapter } from '../../../infra/experiments/results.ts';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Emulated, failuresOf, figureAt, numberAt, startEmulated, structureErrors } from './emulated.ts';
 
 const SMALL = { rounds: 1, sizesKib: [16, 128], records: 600, puts: 3, putsOfEach: 1, gets: 3, firstGets: 2 };
@@ -53,11 +51,4 @@ test('a place that does not start shows as such, and the others are measured', a
   const half = await experimentSize({ ...SMALL, sizesKib: [64] }).run(emulated.context(undefined, 'azure-tables'));
   expect(figureAt(half, 'load', '64-kib', 'azure-tables-load-ms')).toEqual({ failed: 'azure-tables does not start' });
   expect(figureAt(half, 'load', '64-kib', 'memory-load-ms')).toHaveProperty('runs');
-});
-
-test('a driver with smaller entities is the same in all else', async () => {
-  const whole = memoryDriver();
-  const small = withEntityBytesMax(whole, 65_536);
-  expect(small.limits).toEqual({ ...whole.limits, entityBytesMax: 65_536 });
-  await small.close();
 });

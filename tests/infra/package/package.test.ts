@@ -20,11 +20,18 @@ describe('a package', () => {
     [
       'gcp',
       'compare',
-      ['compare/page.html', 'lib/main.js', 'package-lock.json', 'package.json', 'protos/app_engine_key.proto'],
+      [
+        'compare/build.json',
+        'compare/page.html',
+        'lib/main.js',
+        'package-lock.json',
+        'package.json',
+        'protos/app_engine_key.proto',
+      ],
     ],
     ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
     ['azure', 'vacuum', ['host.json', 'lib/main.js', 'package.json']],
-    ['azure', 'compare', ['compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
+    ['azure', 'compare', ['compare/build.json', 'compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
   ] as const)('for %s of %s is complete by itself', async (cloud, name, files) => {
     const dir = folderOf(packages, cloud, name);
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });
@@ -44,16 +51,38 @@ describe('a package', () => {
       );
       expect(gcp).toContain('google.datastore.v1');
       expect(gcp).not.toContain('@azure/data-tables');
-      expect(azure).toContain('TableClient');
+      expect(azure).toContain('SharedKeyLite');
       expect(azure).not.toContain('google.datastore.v1');
     },
   );
+
+  test.each(['records', 'vacuum'])(
+    'of %s leaves Google’s client to the comparison: it would be half of the bundle',
+    async (name) => {
+      const code = await readFile(path.join(folderOf(packages, 'gcp', name), 'lib/main.js'), 'utf8');
+      expect(code).toContain('google-auth-library');
+      expect(code).not.toMatch(/google-gax|grpc-js|protobufjs/);
+    },
+  );
+
+  test.each(['records', 'vacuum'])('of %s for Azure holds the driver, and nothing of the SDK', async (name) => {
+    const code = await readFile(path.join(folderOf(packages, 'azure', name), 'lib/main.js'), 'utf8');
+    expect(code).not.toMatch(/@azure\/(data-tables|core-)/);
+  });
 
   test('of records carries nothing of the comparison', async () => {
     for (const cloud of ['gcp', 'azure'] as const)
       expect(await readFile(path.join(folderOf(packages, cloud, 'records'), 'lib/main.js'), 'utf8')).not.toContain(
         'v1/compare/cells',
       );
+  });
+
+  test.each(['records', 'vacuum'])('of %s checks by the small form of zod, without its languages', async (name) => {
+    for (const { sourceMapFile } of packages.filter((one) => one.name === name)) {
+      const { sources } = JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] };
+      expect(sources.filter((source) => source.includes('zod/v4/mini'))).not.toEqual([]);
+      expect(sources.filter((source) => /zod\/v4\/(classic|locales)/.test(source))).toEqual([]);
+    }
   });
 
   test('for Google locks every dependency that the platform installs, in the version that is installed here', async () => {

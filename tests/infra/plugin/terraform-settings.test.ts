@@ -35,6 +35,17 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(configs.map((one) => one.secret_environment_variables.length)).toEqual([3, 0]);
   });
 
+  test('a container size is handed on, and without one nothing is', async () => {
+    for (const size of [65_536, 0]) {
+      const changes = await planOf('gcp', { ...functionsOf('gcp'), container_bytes_max: size });
+      const [records] = afterOf(changes, 'google_cloudfunctions2_function');
+      const [{ environment_variables: env }] = records!['service_config'] as [{ environment_variables: object }];
+      expect(Object.entries(env).filter(([name]) => name === 'STOWAGE_CONTAINER_BYTES_MAX')).toEqual(
+        size === 0 ? [] : [['STOWAGE_CONTAINER_BYTES_MAX', '65536']],
+      );
+    }
+  });
+
   test('a warm instance is kept', async () => {
     const changes = await planOf('gcp', functionsOf('gcp', { instances_min: 1 }));
     const [records] = afterOf(changes, 'google_cloudfunctions2_function');
@@ -76,6 +87,15 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(settings.map((one) => Object.keys(one).filter((name) => name.endsWith('_KEYS')).length)).toEqual([3, 0]);
     expect(settings[1]).toMatchObject({ STOWAGE_SCHEDULE: '0 0 4 * * 0' });
     expect(settings[0]).not.toHaveProperty('STOWAGE_SCHEDULE');
+  });
+
+  test('a container size is handed on, and without one nothing is', async () => {
+    for (const size of [65_536, 0]) {
+      const changes = await planOf('azure', { ...functionsOf('azure'), container_bytes_max: size });
+      const [records] = afterOf(changes, 'azurerm_function_app_flex_consumption');
+      const settings = records!['app_settings'] as Record<string, unknown>;
+      expect(settings['STOWAGE_CONTAINER_BYTES_MAX']).toBe(size === 0 ? undefined : '65536');
+    }
   });
 
   test('a warm instance is kept', async () => {

@@ -71,8 +71,10 @@ test('separators after a low are told as far as the pages are known', () => {
   expect(after(PAGES, 'h', 10, 'x')).toEqual(['k', 'p', 'x']);
   expect(after(PAGES, 'p', 10, 'x')).toEqual(['x']);
   const [first, middle, last] = PAGES;
-  // Nothing beyond a gap: what is missing there would be passed over.
-  expect(after([first!, unread(middle!), last!], '', 10, 'x')).toEqual(['d']);
+  // Nothing beyond a gap but where it begins: what is missing there would be passed over.
+  expect(after([first!, unread(middle!), last!], '', 10, 'x')).toEqual(['d', 'f']);
+  // A branch that was split meanwhile ends before it, and nothing leads back there.
+  expect(after(PAGES, 'x', 10, 'q')).toEqual([]);
   expect(after([unread(first!), middle!, last!], 'f')).toEqual(['h', 'k', 'p']);
   expect(after([unread(first!), middle!, last!], '')).toEqual([]);
 });

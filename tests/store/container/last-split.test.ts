@@ -62,8 +62,11 @@ test('where not even one name has room there is none', () => {
 });
 
 test('a position belongs to the last part that does not begin after it', () => {
-  const header = before(7, splitInto([node('m', 1), node('t', 2)], before(6), LIMITS));
+  const lastSplit = splitInto([node('m', 1), node('t', 2)], before(6), LIMITS);
+  const header = { ...before(7, lastSplit), high: Buffer.from('m') };
   const at = (position: string): string | undefined => partFor(header, Buffer.from(position))?.low.toString();
   expect(['l', 'm', 'sz', 't', 'z'].map(at)).toEqual([undefined, 'm', 'm', 't', 't']);
   expect(partFor(before(7), Buffer.from('m'))).toBeUndefined();
+  // A part within the node would lead in a circle.
+  expect(partFor({ ...header, high: Buffer.from('n') }, Buffer.from('m'))).toBeUndefined();
 });

@@ -223,3 +223,25 @@ test('what a merge would shed is judged without letting go of stored pages, whic
   expect(deadShare(stored, stored.header, 0, 't')).toBeCloseTo(0.5, 1);
   expect(pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
 });
+
+test('what a merge would shed is judged by a bounded number of pages', async () => {
+  const below = await filled(4_000);
+  const random = seededRandom(1);
+  const some = Array.from({ length: 4_000 }, (_, index) => index).filter(() => random() < 0.5);
+  const overwritten = some.map((index) => put(key(index), 2));
+  const both = after(below, await evaluated(below, overwritten));
+  const opened = new Set<PageRef>();
+  const pages = both.header.pages.map((ref) => {
+    const content = new PageContent(ref.content.sealed, ref.content.page);
+    const watched = { ...ref, content };
+    Object.defineProperty(content, 'page', { get: () => void opened.add(watched) });
+    return watched;
+  });
+  const stored = { ...both, header: { ...both.header, pages } };
+  expect(pages.length).toBeGreaterThan(200);
+  // Of 4,000 records half are written again: 2,000 of 6,000 are hidden.
+  const share = deadShare(stored, stored.header, 0, 't');
+  expect(share).toBeGreaterThan(0.2);
+  expect(share).toBeLessThan(0.5);
+  expect(opened.size).toBeLessThanOrEqual(3 * 32);
+});

@@ -54,7 +54,8 @@ function plan(snapshot: Snapshot, { holdForMs = 0, partsByTraffic = 0, limits = 
     nowMs: 0,
     drawId,
   };
-  return planCommit(input, { ...RULES, limits: { ...RULES.limits, ...limits } });
+  const own = { ...RULES.limits, ...limits };
+  return planCommit(input, { ...RULES, limits: own, splitLimits: own });
 }
 
 function update(...args: Parameters<typeof plan>) {

@@ -55,8 +55,7 @@ async function engineRefused(refusals: number) {
       compression: 'none',
       compressor: runtime.newCompressor(),
     },
-    't',
-    driver,
+    { table: 't', driver },
   );
   return { world, engine, tries: () => tries };
 }

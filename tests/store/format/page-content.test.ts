@@ -33,8 +33,8 @@ test('a damaged form is forgotten, its damage is not', () => {
 });
 
 test.each([
-  [127, 0],
-  [128, 2],
+  [511, 0],
+  [512, 2],
 ])('of pages of 1,024 bytes one of %i is stored with compression %i', (bodyBytes, compression) => {
   const rules = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 1_024 } as const;
   const node = { incarnation: 'a'.repeat(16), container: 'b'.repeat(16) } as Header;

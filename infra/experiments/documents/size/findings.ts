@@ -22,7 +22,7 @@ function bulk(load: FigureTable, scan: FigureTable, smallest: string): Finding {
   const scans = PLACES.map((place) => columnId(place, 'scan', 'requests'));
   return {
     verdict: verdictOf([...ratiosOf(load, smallest, loads), ...ratiosOf(scan, smallest, scans)], (ratio) => ratio > 1),
-    text: `Few large objects are what bulk work wants: with containers of ${nameOf(load, smallest)} instead of the driver's own limit, a load takes ${ratiosText(load, smallest, loads)} times the requests, a scan ${ratiosText(scan, smallest, scans)} times.`,
+    text: `Few large objects are what bulk work wants: with containers of ${nameOf(load, smallest)} instead of the default, a load takes ${ratiosText(load, smallest, loads)} times the requests, a scan ${ratiosText(scan, smallest, scans)} times.`,
   };
 }
 

@@ -1,9 +1,7 @@
-// Few large containers or many small ones: the question that all five documents ask. Until the store has an option of its own, its containers
-// are made smaller by a driver that states smaller entities.
+// Few large containers or many small ones: the question that all five documents ask, by the option `containerBytesMax`.
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 import { Backends } from '../../backends.ts';
-import { withEntityBytesMax } from '../../counted-store.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
 import type { Chapter } from '../../results.ts';
 import { alternatingRuns, type Variant } from '../../rounds.ts';
@@ -13,7 +11,7 @@ import { type Amounts, columnsAt, type Place, type Site, storeOn, workAt } from 
 
 export interface OptionsSize extends Amounts {
   readonly rounds: number;
-  /** In KiB; beside them runs the size that the driver states. */
+  /** In KiB; beside them runs the store's default. */
   readonly sizesKib: readonly number[];
 }
 
@@ -30,7 +28,7 @@ const FULL: OptionsSize = {
 const TITLE = 'Container size: few large or many small';
 const QUESTION = 'How large should a container be?';
 const PLACES = ['memory', 'datastore', 'azure-tables'] as const satisfies readonly Place[];
-/** The row of the driver's own limit, which is the store's default, is `own`: see tables.ts. */
+/** The row of the store's default is `own`: see tables.ts. */
 const OWN = 'own';
 
 export function experimentSize(options: OptionsSize = FULL): Experiment {
@@ -101,7 +99,7 @@ class Sites {
     this.#backends = backends;
   }
 
-  /** Without a size: as the driver states it. */
+  /** Without a size: the store's default. */
   at(place: Place, kib: number | undefined): Promise<Site> {
     const key = `${place} ${kib}`;
     const site = this.#opened.get(key) ?? this.#open(place, kib);
@@ -110,11 +108,11 @@ class Sites {
   }
 
   async #open(place: Place, kib: number | undefined): Promise<Site> {
-    const whole =
+    const driver =
       place === 'memory' ? memoryDriver() : (await this.#backends.emulator(place)).driver(`size${kib ?? OWN}`);
-    this.#drivers.push(whole);
-    const driver = kib === undefined ? whole : withEntityBytesMax(whole, kib * 1_024);
-    return { place, driver, counted: storeOn(place, driver) };
+    this.#drivers.push(driver);
+    const options = kib === undefined ? {} : { containerBytesMax: kib * 1_024 };
+    return { place, driver, options, counted: storeOn(place, driver) };
   }
 
   async close(): Promise<void> {

@@ -31,7 +31,7 @@ function about(kind: Kind, { records }: Amounts): string {
   return `${table} ${what[kind]}`;
 }
 
-/** Ids of rows by size in KiB; `own` is the size that the driver states. */
+/** Ids of rows by size in KiB; `own` is the store's default. */
 export function sizeTables(
   cells: Cells,
   where: Readonly<Record<Place, string>>,

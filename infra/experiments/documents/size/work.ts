@@ -3,7 +3,7 @@ import { chunks } from '../../../../shared/compare/data/chunks.ts';
 import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../../../shared/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../../shared/cost/prices-2026-11.ts';
-import type { Driver, Table } from '../../../../shared/store/index.ts';
+import type { Driver, Table, TableOptions } from '../../../../shared/store/index.ts';
 import { type CountedStore, countedStore } from '../../counted-store.ts';
 import type { TextRecord } from '../../plain-sdk/plain-sdk.ts';
 import { forEachOf, type Numbers } from '../../rounds.ts';
@@ -54,6 +54,8 @@ export interface Site {
   readonly place: Place;
   /** Stays open: its owner closes it. */
   readonly driver: Driver;
+  /** With which every table is opened. */
+  readonly options: TableOptions;
   readonly counted: CountedStore;
 }
 
@@ -64,7 +66,7 @@ export function storeOn(place: Place, driver: Driver): CountedStore {
 
 /** All kinds of work once, on a new table; numbers are those of one record, or of one scan. */
 export async function workAt(
-  { place, driver, counted }: Site,
+  { place, driver, options, counted }: Site,
   { name, amounts, signal }: { readonly name: string; readonly amounts: Amounts; readonly signal: AbortSignal },
 ): Promise<Numbers> {
   const { records, puts, putsOfEach, gets, firstGets } = amounts;
@@ -72,7 +74,7 @@ export async function workAt(
   let drawn = 0;
   const record = (): TextRecord => ({ key: keyOf(((drawn += 1) * STRIDE) % records), text: textOf(drawn * 3) });
   const some = (count: number): TextRecord[] => Array.from({ length: count }, record);
-  const table = await counted.store.table<string>(name);
+  const table = await counted.store.table<string>(name, options);
   const put = ({ key, text }: TextRecord): Promise<unknown> => table.put(key, text, { signal });
   const costs: Record<Kind, readonly [cost: Cost, pieces: number]> = {
     load: [await costOf(counted, () => load(table, records, textOf, signal)), records],
@@ -87,7 +89,7 @@ export async function workAt(
       ),
       gets,
     ],
-    first: [await firstGet({ place, driver }, name, some(firstGets), signal), firstGets],
+    first: [await firstGet({ place, driver, options }, name, some(firstGets), signal), firstGets],
     scan: [await costOf(counted, () => scan(table, records, signal)), 1],
   };
   return Object.assign({}, ...KINDS.map((kind) => numbersOf(place, kind, ...costs[kind]))) as Numbers;
@@ -113,7 +115,7 @@ async function find(table: Table<string>, key: string, signal: AbortSignal): Pro
 
 /** Each get by a store that has seen nothing yet, opening the table included. */
 async function firstGet(
-  { place, driver }: Pick<Site, 'place' | 'driver'>,
+  { place, driver, options }: Omit<Site, 'counted'>,
   name: string,
   records: readonly TextRecord[],
   signal: AbortSignal,
@@ -124,7 +126,7 @@ async function firstGet(
     forEachOf(records, { inFlight: 1, signal }, async ({ key }) => {
       const counted = storeOn(place, driver);
       stores.push(counted);
-      await find(await counted.store.table<string>(name, { create: false }), key, signal);
+      await find(await counted.store.table<string>(name, { ...options, create: false }), key, signal);
     }),
   );
   await Promise.all(stores.map(({ store }) => store.close()));

@@ -1,0 +1,78 @@
+// One HTTP/1.1 request and its whole reply, over a pool of sockets that are kept. A request goes out once: where a kept socket dies, or a
+// reply breaks off, nothing is sent again, and the caller decides. The environment's proxies are not looked for.
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+
+/** The service's load balancer drops idle sockets silently after 60 s. */
+const IDLE_SOCKET_MS = 55_000;
+/** What a store has in flight, reads and commits together; further requests wait for a socket. */
+const SOCKETS_MAX = 128;
+/** Replies stay below 2 MiB: an entity of 1 MiB in base64, or a page of 1,000 ids. */
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query, as they go over the wire. */
+  readonly target: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body?: Uint8Array | undefined;
+}
+
+/** A reply that arrived whole. */
+export interface HttpReply {
+  readonly status: number;
+  /** By names in lower case. */
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface HttpClient {
+  /** Rejects when no whole reply came, and once `abortSignal` aborts. A request that waits for a socket by then is never sent. */
+  send(request: HttpRequest, abortSignal: AbortSignal): Promise<HttpReply>;
+  /** Closes the sockets that are idle. Those in use close with their requests, which the caller aborts. */
+  close(): void;
+}
+
+/** A client of one server; `origin` is its scheme, host and port. No I/O. */
+export function httpClient(origin: string): HttpClient {
+  const { protocol, hostname, port, host } = new URL(origin);
+  const module = protocol === 'http:' ? http : https;
+  // Sockets take `noDelay` from their agent's options, of which its declared type says nothing.
+  const pool = { keepAlive: true, noDelay: true, timeout: IDLE_SOCKET_MS, maxSockets: SOCKETS_MAX };
+  const agent = new module.Agent(pool);
+  // The URL class writes an IPv6 address in brackets, sockets take it without.
+  const server = { agent, port, host: hostname.replace(/^\[(.*)\]$/, '$1') };
+  const common = ['Host', host, 'User-Agent', 'stowage', 'Connection', 'keep-alive'];
+  return {
+    send: ({ method, target, headers, body }, abortSignal) =>
+      new Promise((resolve, reject) => {
+        abortSignal.throwIfAborted();
+        const length = body === undefined ? [] : ['Content-Length', String(body.byteLength)];
+        // As a list, headers are written as they stand; as an object, Node.js would first build a table of them.
+        const sent = module.request({ ...server, method, path: target, headers: [...common, ...length, ...headers] });
+        abortSignal.addEventListener('abort', () => sent.destroy(new Error('the request was given up')));
+        sent.on('error', reject);
+        sent.once('response', (reply) => collect(reply, resolve, reject));
+        sent.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Node.js reports a reply that breaks off, or is shorter than it says, as an error of the reply. */
+function collect(reply: IncomingMessage, resolve: (reply: HttpReply) => void, reject: (error: Error) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  reply.on('data', (chunk: Buffer) => {
+    bytes += chunk.byteLength;
+    chunks.push(chunk);
+    if (bytes > REPLY_BYTES_MAX) reply.destroy(new Error(`a reply of more than ${REPLY_BYTES_MAX} bytes`));
+  });
+  reply.on('error', reject);
+  reply.once('end', () => {
+    const [only] = chunks;
+    const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
+    resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body });
+  });
+}

@@ -1,0 +1,80 @@
+// A token credential's present token: kept until it ends, and asked for anew before, so that requests seldom wait for one.
+import { StoreError } from '../../store/contract/errors.ts';
+import { withDeadline } from '../common/outcomes.ts';
+
+/** A token credential, such as those of `@azure/identity`. */
+export interface TokenSource {
+  getToken(
+    scopes: string | string[],
+    options?: object,
+  ): Promise<{
+    readonly token: string;
+    /** Milliseconds since 1970. */
+    readonly expiresOnTimestamp: number;
+    /** Milliseconds since 1970: when to ask for the next. */
+    readonly refreshAfterTimestamp?: number | undefined;
+  } | null>;
+}
+
+type AccessToken = NonNullable<Awaited<ReturnType<TokenSource['getToken']>>>;
+
+/** What a token for Azure Storage is asked for with: https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
+const SCOPE = 'https://storage.azure.com/.default';
+/** A token this close to its end may have ended by the time it arrives. */
+const TOO_LATE_MS = 1_000;
+/** From here on the next token is asked for, while this one still serves. */
+const EARLY_MS = 120_000;
+/** Between two attempts to have the next token early. */
+const PAUSE_MS = 3_000;
+const TOKEN_TIMEOUT_MS = 30_000;
+
+export class Tokens {
+  readonly #source: TokenSource;
+  #present: AccessToken | undefined;
+  #asking: Promise<AccessToken> | undefined;
+  #askedMs = -Infinity;
+
+  constructor(source: TokenSource) {
+    this.#source = source;
+  }
+
+  /** The present token, or a promise of the next, which rejects with a StoreError if the credential gives none. */
+  get(): string | Promise<string> {
+    const token = this.#present;
+    const now = Date.now();
+    if (token === undefined || token.expiresOnTimestamp - TOO_LATE_MS <= now) return this.#next();
+    const earlyMs = token.refreshAfterTimestamp ?? token.expiresOnTimestamp - EARLY_MS;
+    if (earlyMs <= now && this.#askedMs + PAUSE_MS <= now) this.#ask().catch(() => {});
+    return token.token;
+  }
+
+  /** Forgets a token that the service did not take, unless another took its place meanwhile. */
+  drop(token: string): void {
+    if (this.#present?.token === token) this.#present = undefined;
+  }
+
+  async #next(): Promise<string> {
+    return (await this.#ask()).token;
+  }
+
+  /** Those who ask at the same time share one answer. */
+  #ask(): Promise<AccessToken> {
+    this.#askedMs = Date.now();
+    this.#asking ??= this.#answer().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #answer(): Promise<AccessToken> {
+    try {
+      const abortSignal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
+      const token = await withDeadline(this.#source.getToken(SCOPE, { abortSignal }), TOKEN_TIMEOUT_MS);
+      if (token === null) throw new Error('the credential has no token');
+      this.#present = token;
+      return token;
+    } catch (error) {
+      throw new StoreError('unavailable', 'the token credential gave no token: check it', { cause: error });
+    }
+  }
+}

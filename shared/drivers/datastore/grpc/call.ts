@@ -1,0 +1,78 @@
+// One unary call: what is sent, and whoever waits for the reply.
+import { type ClientHttp2Stream, constants } from 'node:http2';
+import { Reply, type Verdict } from './reply.ts';
+
+export interface Request {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  /** In its gRPC frame. */
+  readonly message: Buffer;
+  readonly timeoutMs: number;
+}
+
+export interface StreamListener {
+  readonly heard: () => void;
+  readonly closed: () => void;
+}
+
+const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
+
+/** Ends once, with whatever comes first: a reply, an error, its deadline. It is sent on one stream, and never again. */
+export class Call {
+  readonly request: Request;
+  readonly dueMs: number;
+  /** When it was sent; undefined as long as it waits. */
+  sentMs: number | undefined;
+  #stream: ClientHttp2Stream | undefined;
+  #isAnswered = false;
+  #settle: ((result: Buffer | Error) => void) | undefined;
+
+  constructor(request: Request, nowMs: number, settle: (result: Buffer | Error) => void) {
+    this.request = request;
+    this.dueMs = nowMs + request.timeoutMs;
+    this.#settle = settle;
+  }
+
+  get isEnded(): boolean {
+    return this.#settle === undefined;
+  }
+
+  /** Sends the request on a fresh stream. `heard` is told of everything that comes, `closed` of the stream's end. */
+  send(stream: ClientHttp2Stream, nowMs: number, { heard, closed }: StreamListener): void {
+    this.sentMs = nowMs;
+    this.#stream = stream;
+    const reply = new Reply();
+    let cause: unknown;
+    const take = (verdict: Verdict) => {
+      heard();
+      if (verdict !== undefined) this.end(verdict);
+    };
+    stream.on('response', (headers, flags) => {
+      this.#isAnswered = (flags & END_STREAM) !== 0;
+      take(reply.headers(headers, this.#isAnswered));
+    });
+    stream.on('data', (piece: Buffer) => take(reply.data(piece)));
+    stream.on('trailers', (trailers) => {
+      this.#isAnswered = true;
+      take(reply.trailers(trailers));
+    });
+    stream.on('error', (error) => (cause = error));
+    stream.on('close', () => {
+      if (!this.isEnded) this.end(reply.end(stream.rstCode, cause));
+      closed();
+    });
+    // In the same turn as the headers, so that both leave in one write.
+    stream.end(this.request.message);
+  }
+
+  /** Nothing happens if it has ended. A stream that goes on is given up. */
+  end(result: Buffer | Error): void {
+    const settle = this.#settle;
+    if (settle === undefined) return;
+    this.#settle = undefined;
+    const stream = this.#stream;
+    const goesOn = stream !== undefined && !(this.#isAnswered && stream.writableFinished);
+    if (goesOn) stream.close(constants.NGHTTP2_CANCEL);
+    settle(result);
+  }
+}

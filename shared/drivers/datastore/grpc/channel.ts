@@ -1,0 +1,194 @@
+// Unary gRPC calls to one service, over few connections that are opened when they are needed. Nothing is sent twice: a call that ended without
+// a reply ends with an error, wherever its stream, its connection or its token failed.
+import { StoreError } from '../../../store/contract/errors.ts';
+import { DeadlineError } from '../../common/outcomes.ts';
+import { Call, type Request } from './call.ts';
+import { Session } from './session.ts';
+import { CODE, StatusError } from './status.ts';
+import { type Auth, Tokens } from './tokens.ts';
+
+/** Connections that take calls. A further one is opened when all are full; calls beyond wait, each to its own deadline. */
+const SESSIONS_MAX = 4;
+
+/** If one could not be opened, the next one beside others is tried after this long. */
+const REOPEN_MS = 1_000;
+
+/** With calls under way, connections are looked after so often at least. */
+const CHECK_MS = 2_000;
+
+/** `grpc-timeout` has at most eight digits. */
+const TIMEOUT_MS_MAX = 99_999_999;
+
+export interface ChannelOptions {
+  /** `http://host:port` in plain text, or `https://host`. */
+  readonly address: URL;
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Default: no credentials. */
+  readonly auth?: Auth;
+}
+
+export class Channel {
+  readonly #address: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #tokens: Tokens | undefined;
+  readonly #calls = new Set<Call>();
+  /** Those of the calls that have not been sent, in their order. */
+  readonly #waiting = new Set<Call>();
+  readonly #sessions = new Set<Session>();
+  /** Before this no further connection is opened beside others. */
+  #reopenMs = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #wakeMs = Infinity;
+  #isClosed = false;
+
+  /** No I/O. */
+  constructor({ address, headers, auth }: ChannelOptions) {
+    this.#address = address;
+    this.#headers = headers;
+    this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href);
+  }
+
+  /**
+   * The reply's message. Rejects with a StatusError, a DeadlineError, or, once the channel is closed, a StoreError. Cost: one round trip; those
+   * of a connection and a token before the first.
+   */
+  unary(request: Request): Promise<Buffer> {
+    if (this.#isClosed) {
+      const error = new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
+      return Promise.reject(error);
+    }
+    return new Promise((resolve, reject) => {
+      const nowMs = performance.now();
+      const call = new Call(request, nowMs, (result) => {
+        this.#ended(call, result);
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      });
+      this.#add(call, nowMs);
+    });
+  }
+
+  /** Ends the calls under way, of which nobody knows whether they are carried out, and the connections. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    const error = new StatusError(CODE.CANCELLED, 'the driver was closed');
+    for (const call of this.#calls) call.end(error);
+    for (const session of this.#sessions) session.destroy(error);
+    clearTimeout(this.#timer);
+  }
+
+  #add(call: Call, nowMs: number): void {
+    this.#calls.add(call);
+    if (this.#calls.size === 1) this.#timer?.ref();
+    this.#wakeBy(Math.min(call.dueMs, nowMs + CHECK_MS));
+    if (this.#tokens === undefined || this.#tokens.isFresh(nowMs)) this.#enqueue(call, nowMs);
+    else void this.#authorize(this.#tokens, call);
+  }
+
+  async #authorize(tokens: Tokens, call: Call): Promise<void> {
+    try {
+      await tokens.fetch();
+    } catch (error) {
+      call.end(error as StatusError);
+    }
+    if (!call.isEnded) this.#enqueue(call, performance.now());
+  }
+
+  #enqueue(call: Call, nowMs: number): void {
+    this.#waiting.add(call);
+    this.#dispatch(nowMs);
+  }
+
+  #ended(call: Call, result: Buffer | Error): void {
+    this.#calls.delete(call);
+    this.#waiting.delete(call);
+    if (this.#calls.size === 0) this.#timer?.unref();
+    if (result instanceof StatusError && result.code === CODE.UNAUTHENTICATED) this.#tokens?.forget();
+  }
+
+  /** Sends what waits, as far as there is room. */
+  #dispatch(nowMs: number): void {
+    for (const call of this.#waiting) {
+      const session = this.#sessionWithRoom(nowMs);
+      if (session === undefined) return;
+      // Looking for room may end a session, and so come back here: a call that was sent by then does not wait any more.
+      if (this.#waiting.delete(call)) this.#send(call, session, nowMs);
+    }
+  }
+
+  #send(call: Call, session: Session, nowMs: number): void {
+    const timeoutMs = Math.min(Math.max(Math.ceil(call.dueMs - nowMs), 1), TIMEOUT_MS_MAX);
+    const headers = {
+      ':method': 'POST',
+      ':path': call.request.path,
+      'grpc-timeout': `${timeoutMs}m`,
+      ...this.#headers,
+      ...this.#tokens?.headers,
+    };
+    try {
+      session.send(call, headers, nowMs);
+    } catch (error) {
+      call.end(new StatusError(CODE.INTERNAL, 'the request could not be sent', { cause: error }));
+    }
+  }
+
+  /** The first with room: later ones are there for what the first cannot take, and idle away when it can. */
+  #sessionWithRoom(nowMs: number): Session | undefined {
+    for (const session of this.#sessions) {
+      session.refresh(nowMs);
+      if (session.hasRoom) return session;
+    }
+    if (this.#mayOpen(nowMs))
+      this.#sessions.add(new Session(this.#address, nowMs, (session) => this.#changed(session)));
+    return undefined;
+  }
+
+  /** One connection is opened at a time. */
+  #mayOpen(nowMs: number): boolean {
+    const states = [...this.#sessions].map(({ state }) => state);
+    const openCount = states.filter((state) => state === 'open').length;
+    return !states.includes('opening') && openCount < SESSIONS_MAX && (openCount === 0 || nowMs >= this.#reopenMs);
+  }
+
+  #changed(session: Session): void {
+    if (session.state === 'ended') this.#sessions.delete(session);
+    const { failure } = session;
+    if (failure !== undefined) this.#failed(failure);
+    if (!this.#isClosed) this.#dispatch(performance.now());
+  }
+
+  /** No endless dialling: who waits for nothing but a connection hears that there is none, others wait for those that there are. */
+  #failed(failure: StatusError): void {
+    this.#reopenMs = performance.now() + REOPEN_MS;
+    if ([...this.#sessions].some(({ state }) => state === 'open')) return;
+    for (const call of this.#waiting) call.end(failure);
+  }
+
+  /** One timer for all: most calls end long before their deadlines. */
+  #wakeBy(atMs: number): void {
+    if (atMs >= this.#wakeMs) return;
+    clearTimeout(this.#timer);
+    this.#wakeMs = atMs;
+    this.#timer = setTimeout(() => this.#wake(), Math.max(0, atMs - performance.now()));
+    if (this.#calls.size === 0) this.#timer.unref();
+  }
+
+  #wake(): void {
+    this.#timer = undefined;
+    this.#wakeMs = Infinity;
+    const nowMs = performance.now();
+    let nextMs = Infinity;
+    for (const call of this.#calls) {
+      if (call.dueMs <= nowMs) this.#expire(call);
+      else nextMs = Math.min(nextMs, call.dueMs);
+    }
+    for (const session of this.#sessions) nextMs = Math.min(nextMs, session.check(nowMs));
+    this.#wakeBy(nextMs);
+  }
+
+  #expire(call: Call): void {
+    call.end(new DeadlineError(call.request.timeoutMs));
+    for (const session of this.#sessions) session.missed(call);
+  }
+}

@@ -1,0 +1,69 @@
+// One reply as it arrives: headers, the pieces of one length-prefixed message, trailers (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './status.ts';
+
+/** A lookup gives what the service puts into one reply, of which nothing is promised; a request has at most 10 MiB. */
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+const PREFIX_BYTES = 5;
+
+type Headers = Readonly<Record<string, unknown>>;
+
+/** What became of the call; undefined as long as that is open. */
+export type Verdict = Buffer | StatusError | undefined;
+
+export class Reply {
+  #httpStatus = 0;
+  #prefixBytes = 0;
+  #isCompressed = false;
+  #sizeBytes = 0;
+  /** Of the message's own size: pieces are copied out of the connection's read buffers, which would be kept alive by the smallest of them. */
+  #message: Buffer | undefined;
+  #filledBytes = 0;
+  #isOk = false;
+
+  /** `isEnd`: the headers are the whole reply, and hold what trailers would. */
+  headers(headers: Headers, isEnd: boolean): Verdict {
+    this.#httpStatus = Number(headers[':status']);
+    if (isEnd) return this.trailers(headers);
+    const isGrpc = String(headers['content-type']).startsWith('application/grpc');
+    return this.#httpStatus === 200 && isGrpc ? undefined : statusOfHttp(this.#httpStatus);
+  }
+
+  data(piece: Buffer): Verdict {
+    let at = 0;
+    for (; this.#prefixBytes < PREFIX_BYTES && at < piece.length; at += 1) this.#prefix(piece[at]!);
+    if (this.#prefixBytes < PREFIX_BYTES) return undefined;
+    if (this.#isCompressed) return broken('it is compressed, which was not asked for');
+    if (this.#sizeBytes > MESSAGE_BYTES_MAX) return broken(`it is too large: bytes=${this.#sizeBytes}`);
+    this.#message ??= Buffer.allocUnsafe(this.#sizeBytes);
+    if (piece.length - at > this.#sizeBytes - this.#filledBytes) return broken('it is longer than it says');
+    this.#filledBytes += piece.copy(this.#message, this.#filledBytes, at);
+    return this.#isOk ? this.#whole() : undefined;
+  }
+
+  trailers(headers: Headers): Verdict {
+    const error = statusIn(headers, this.#httpStatus);
+    if (error !== undefined) return error;
+    this.#isOk = true;
+    return this.#whole();
+  }
+
+  /** The stream is closed: nothing more will come. */
+  end(http2Code: number, cause: unknown): Buffer | StatusError {
+    if (this.#isOk) return this.#whole() ?? broken('its message is not whole');
+    return statusOfReset(http2Code, cause);
+  }
+
+  #prefix(byte: number): void {
+    if (this.#prefixBytes === 0) this.#isCompressed = byte !== 0;
+    else this.#sizeBytes = this.#sizeBytes * 0x100 + byte;
+    this.#prefixBytes += 1;
+  }
+
+  #whole(): Buffer | undefined {
+    return this.#message !== undefined && this.#filledBytes === this.#sizeBytes ? this.#message : undefined;
+  }
+}
+
+function broken(why: string): StatusError {
+  return new StatusError(CODE.INTERNAL, `a reply that gRPC does not allow: ${why}`);
+}

@@ -1,0 +1,90 @@
+// How a gRPC call can end (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), and what a call that ended without a status is given.
+import { constants } from 'node:http2';
+
+/** Those that this driver tells apart, or gives. */
+export const CODE = {
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const;
+
+/** A call that did not end with OK. */
+export class StatusError extends Error {
+  readonly code: number;
+  /**
+   * True for the service's own verdict, in `grpc-status`. False for a code that was made up here for what happened on the way: it never
+   * proves that a request was not carried out.
+   */
+  readonly isVerdict: boolean;
+
+  constructor(
+    code: number,
+    message: string,
+    { isVerdict = false, cause }: { isVerdict?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StatusError';
+    this.code = code;
+    this.isVerdict = isVerdict;
+  }
+}
+
+/** The status that the headers or trailers tell: undefined for OK, an error for any other or none. */
+export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus: number): StatusError | undefined {
+  const status = headers['grpc-status'];
+  if (status === '0') return undefined;
+  if (typeof status === 'string' && /^\d{1,9}$/.test(status)) {
+    return new StatusError(Number(status), decodedMessage(headers['grpc-message']), { isVerdict: true });
+  }
+  return statusOfHttp(httpStatus);
+}
+
+/** https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md */
+export function statusOfHttp(httpStatus: number): StatusError {
+  const codes: Readonly<Record<number, number>> = {
+    400: CODE.INTERNAL,
+    401: CODE.UNAUTHENTICATED,
+    403: CODE.PERMISSION_DENIED,
+    404: CODE.UNIMPLEMENTED,
+    429: CODE.UNAVAILABLE,
+    502: CODE.UNAVAILABLE,
+    503: CODE.UNAVAILABLE,
+    504: CODE.UNAVAILABLE,
+  };
+  return new StatusError(codes[httpStatus] ?? CODE.UNKNOWN, `a reply without a gRPC status: http=${httpStatus}`);
+}
+
+/**
+ * For a stream that ended before its status came: gRPC's table in https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, "Errors". Not
+ * even REFUSED_STREAM is called a verdict: Node gives a stream the code of its connection's GOAWAY too, under which it may have been processed,
+ * and servers were seen to count streams out that they had delivered (https://github.com/nghttp2/nghttp2/issues/2870).
+ */
+export function statusOfReset(http2Code: number, cause: unknown): StatusError {
+  const codes: Readonly<Record<number, number>> = {
+    [constants.NGHTTP2_REFUSED_STREAM]: CODE.UNAVAILABLE,
+    [constants.NGHTTP2_CANCEL]: CODE.UNAVAILABLE,
+    [constants.NGHTTP2_ENHANCE_YOUR_CALM]: CODE.RESOURCE_EXHAUSTED,
+    [constants.NGHTTP2_INADEQUATE_SECURITY]: CODE.PERMISSION_DENIED,
+  };
+  const message = `the stream ended before the reply was whole: http2=${http2Code}`;
+  return new StatusError(codes[http2Code] ?? CODE.INTERNAL, message, { cause });
+}
+
+/** Percent-encoded UTF-8; what is not stays as it came. */
+function decodedMessage(message: unknown): string {
+  if (typeof message !== 'string') return '';
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
+}

@@ -1,0 +1,59 @@
+// The headers that authorize requests, from Google's library, which fetches tokens, keeps them, and renews them some minutes before they expire.
+import { withDeadline } from '../../common/outcomes.ts';
+import { CODE, StatusError } from './status.ts';
+
+/** What is used of google-auth-library's GoogleAuth. */
+export interface Auth {
+  getClient(): Promise<{ getRequestHeaders(url: string): Promise<Headers> }>;
+}
+
+/** The library is asked again after this long, well before it would renew a token, and not for each request: that takes promises and headers. */
+const FRESH_MS = 60_000;
+const FETCH_TIMEOUT_MS = 20_000;
+
+export class Tokens {
+  readonly #auth: Auth;
+  readonly #url: string;
+  #headers: Readonly<Record<string, string>> = {};
+  #fetchedMs = -Infinity;
+  #fetching: Promise<void> | undefined;
+
+  /** `url`: of the service, with a slash at its end, as tokens that a service account signs itself have to name it. */
+  constructor(auth: Auth, url: string) {
+    this.#auth = auth;
+    this.#url = url;
+  }
+
+  /** Those of the last fetch. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers;
+  }
+
+  /** False if they have to be fetched first. */
+  isFresh(nowMs: number): boolean {
+    return nowMs - this.#fetchedMs < FRESH_MS;
+  }
+
+  /** One fetch at a time, for all who wait. Rejects with a StatusError. */
+  fetch(): Promise<void> {
+    this.#fetching ??= this.#fetch().finally(() => (this.#fetching = undefined));
+    return this.#fetching;
+  }
+
+  /** The service did not accept them. */
+  forget(): void {
+    this.#fetchedMs = -Infinity;
+  }
+
+  async #fetch(): Promise<void> {
+    const nowMs = performance.now();
+    try {
+      const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS);
+      const headers = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS);
+      this.#headers = Object.fromEntries(headers);
+      this.#fetchedMs = nowMs;
+    } catch (error) {
+      throw new StatusError(CODE.UNAVAILABLE, 'no credentials for the service', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// The messages of google.datastore.v1 as this driver uses them: those fields that it sends or reads, by their JSON names.
+
+export interface PartitionId {
+  readonly projectId: string;
+  /** Empty: the project's default database. */
+  readonly databaseId: string;
+  readonly namespaceId: string;
+}
+
+export interface Key {
+  readonly partitionId?: PartitionId;
+  /** Every key of this driver has one element with a name; a foreign one with a number instead has the name `''`. */
+  readonly path: readonly { readonly kind: string; readonly name: string }[];
+}
+
+/** At most one of the first three is set; in a reply a value of another type has none. */
+export interface Value {
+  readonly blobValue?: Uint8Array;
+  readonly stringValue?: string;
+  readonly keyValue?: Key;
+  readonly excludeFromIndexes?: boolean;
+}
+
+export type Properties = Readonly<Record<string, Value>>;
+
+export interface StoredEntity {
+  readonly key: Key;
+  readonly properties: Properties;
+}
+
+/** One of the first three, and the condition it stands under. */
+export interface Mutation {
+  readonly insert?: StoredEntity;
+  readonly update?: StoredEntity;
+  readonly delete?: Key;
+  /** A signed 64-bit number. */
+  readonly baseVersion?: string;
+  readonly conflictResolutionStrategy?: 'FAIL';
+  /** Names of the properties that an update changes. Default: all. */
+  readonly propertyMask?: readonly string[];
+}
+
+export interface LookupRequest {
+  readonly projectId: string;
+  readonly databaseId: string;
+  readonly keys: readonly Key[];
+  /** Names of the properties that are wanted. Default: all. */
+  readonly propertyMask: readonly string[] | undefined;
+}
+
+export interface CommitRequest {
+  readonly projectId: string;
+  readonly databaseId: string;
+  readonly mutations: readonly Mutation[];
+}
+
+/** Keys of one kind in their order. */
+export interface KeysQuery {
+  readonly kind: string;
+  /** From the first of these keys to before the second. Default: all. */
+  readonly range?: readonly [from: Key, before: Key];
+  /** Where an earlier reply ended. */
+  readonly startCursor?: Uint8Array;
+  readonly limit: number;
+}
+
+export interface RunQueryRequest {
+  readonly partitionId: PartitionId;
+  readonly query: KeysQuery;
+}
+
+export interface EntityResult {
+  readonly entity?: Partial<StoredEntity>;
+  /** A signed 64-bit number. */
+  readonly version?: string;
+}
+
+export interface LookupResponse {
+  readonly found?: readonly EntityResult[];
+  /** Keys that the service put off: they have to be asked for again. */
+  readonly deferred?: readonly Key[];
+}
+
+export interface MutationResult {
+  /** A signed 64-bit number. */
+  readonly version?: string;
+  readonly conflictDetected?: boolean;
+}
+
+export interface CommitResponse {
+  readonly mutationResults: readonly MutationResult[];
+}
+
+export interface QueryBatch {
+  readonly keys: readonly Key[];
+  readonly endCursor: Uint8Array;
+  /** Whether the service says that there is more, or that there is none; undefined if it says neither. */
+  readonly moreResults: 'NOT_FINISHED' | 'NO_MORE_RESULTS' | undefined;
+}

@@ -1,0 +1,192 @@
+// How requests are written. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto, which stand beside each line; a
+// writer takes the fields of a message in reverse.
+import type {
+  CommitRequest,
+  Key,
+  LookupRequest,
+  Mutation,
+  PartitionId,
+  RunQueryRequest,
+  StoredEntity,
+  Value,
+} from './messages.ts';
+import { MessageWriter } from './writer.ts';
+
+const NON_TRANSACTIONAL = 2;
+const FAIL = 3;
+const ASCENDING = 1;
+const AND = 1;
+const LESS_THAN = 1;
+const GREATER_THAN_OR_EQUAL = 4;
+
+/** What a message takes beside its keys, and a key or mutation beside its names and bytes: estimates, so that buffers rarely grow. */
+const MESSAGE_BYTES = 256;
+const KEY_BYTES = 160;
+const PROPERTY_BYTES = 32;
+
+/** A LookupRequest in its gRPC frame. */
+export function framedLookup({ projectId, databaseId, keys, propertyMask }: LookupRequest): Buffer {
+  const maskCount = propertyMask?.length ?? 0;
+  const writer = new MessageWriter(MESSAGE_BYTES + keys.length * KEY_BYTES + maskCount * PROPERTY_BYTES);
+  writer.text(9, databaseId);
+  writer.text(8, projectId);
+  if (propertyMask !== undefined) writeMask(writer, 5, propertyMask);
+  for (let index = keys.length - 1; index >= 0; index -= 1) writeKey(writer, 3, keys[index]!);
+  return writer.framed();
+}
+
+/** A CommitRequest in its gRPC frame: outside of transactions. */
+export function framedCommit({ projectId, databaseId, mutations }: CommitRequest): Buffer {
+  const writer = new MessageWriter(mutations.reduce((sum, mutation) => sum + bytesOf(mutation), MESSAGE_BYTES));
+  writer.text(9, databaseId);
+  writer.text(8, projectId);
+  for (let index = mutations.length - 1; index >= 0; index -= 1) writeMutation(writer, 6, mutations[index]!);
+  writer.number(5, NON_TRANSACTIONAL);
+  return writer.framed();
+}
+
+/** A RunQueryRequest in its gRPC frame. */
+export function framedRunQuery({ partitionId, query }: RunQueryRequest): Buffer {
+  const writer = new MessageWriter(MESSAGE_BYTES + 2 * KEY_BYTES);
+  writer.text(9, partitionId.databaseId);
+  writer.text(8, partitionId.projectId);
+  const end = writer.written;
+  writeInt32Value(writer, 12, query.limit);
+  if (query.startCursor !== undefined) writer.bytes(7, query.startCursor);
+  writeOrder(writer, 5);
+  if (query.range !== undefined) writeRange(writer, 4, query.range);
+  writeNamed(writer, 3, 1, query.kind);
+  writeProjection(writer, 2);
+  writer.message(3, end);
+  writePartition(writer, 2, partitionId);
+  return writer.framed();
+}
+
+function bytesOf({ insert, update }: Mutation): number {
+  const properties = (insert ?? update)?.properties;
+  let sum = 2 * KEY_BYTES;
+  for (const name in properties) sum += PROPERTY_BYTES + name.length + (properties[name]!.blobValue?.length ?? 0);
+  return sum;
+}
+
+/** Mutation */
+function writeMutation(writer: MessageWriter, field: number, mutation: Mutation): void {
+  const end = writer.written;
+  if (mutation.conflictResolutionStrategy === 'FAIL') writer.number(10, FAIL);
+  if (mutation.propertyMask !== undefined) writeMask(writer, 9, mutation.propertyMask);
+  if (mutation.baseVersion !== undefined) writer.int64(8, mutation.baseVersion);
+  if (mutation.delete !== undefined) writeKey(writer, 7, mutation.delete);
+  if (mutation.update !== undefined) writeEntity(writer, 5, mutation.update);
+  if (mutation.insert !== undefined) writeEntity(writer, 4, mutation.insert);
+  writer.message(field, end);
+}
+
+/** Entity */
+function writeEntity(writer: MessageWriter, field: number, { key, properties }: StoredEntity): void {
+  const end = writer.written;
+  for (const name in properties) writeProperty(writer, 3, name, properties[name]!);
+  writeKey(writer, 1, key);
+  writer.message(field, end);
+}
+
+/** An entry of a map is a message of its key and its value. */
+function writeProperty(writer: MessageWriter, field: number, name: string, value: Value): void {
+  const end = writer.written;
+  writeValue(writer, 2, value);
+  writer.text(1, name);
+  writer.message(field, end);
+}
+
+/** Value. Its type counts as given even if it is empty. */
+function writeValue(writer: MessageWriter, field: number, value: Value): void {
+  const end = writer.written;
+  if (value.excludeFromIndexes === true) writer.number(19, 1);
+  if (value.blobValue !== undefined) writer.bytes(18, value.blobValue);
+  if (value.stringValue !== undefined) writer.textAlways(17, value.stringValue);
+  if (value.keyValue !== undefined) writeKey(writer, 5, value.keyValue);
+  writer.message(field, end);
+}
+
+/** Key */
+function writeKey(writer: MessageWriter, field: number, { partitionId, path }: Key): void {
+  const end = writer.written;
+  for (let index = path.length - 1; index >= 0; index -= 1) writePathElement(writer, 2, path[index]!);
+  if (partitionId !== undefined) writePartition(writer, 1, partitionId);
+  writer.message(field, end);
+}
+
+function writePathElement(writer: MessageWriter, field: number, { kind, name }: Key['path'][number]): void {
+  const end = writer.written;
+  writer.textAlways(3, name);
+  writer.text(1, kind);
+  writer.message(field, end);
+}
+
+/** PartitionId */
+function writePartition(
+  writer: MessageWriter,
+  field: number,
+  { projectId, databaseId, namespaceId }: PartitionId,
+): void {
+  const end = writer.written;
+  writer.text(4, namespaceId);
+  writer.text(3, databaseId);
+  writer.text(2, projectId);
+  writer.message(field, end);
+}
+
+/** PropertyMask */
+function writeMask(writer: MessageWriter, field: number, paths: readonly string[]): void {
+  const end = writer.written;
+  for (let index = paths.length - 1; index >= 0; index -= 1) writer.textAlways(1, paths[index]!);
+  writer.message(field, end);
+}
+
+/** KindExpression, or PropertyReference: messages of a name alone. */
+function writeNamed(writer: MessageWriter, field: number, nameField: number, name: string): void {
+  const end = writer.written;
+  writer.text(nameField, name);
+  writer.message(field, end);
+}
+
+/** Projection of keys alone. */
+function writeProjection(writer: MessageWriter, field: number): void {
+  const end = writer.written;
+  writeNamed(writer, 1, 2, '__key__');
+  writer.message(field, end);
+}
+
+/** PropertyOrder by key. */
+function writeOrder(writer: MessageWriter, field: number): void {
+  const end = writer.written;
+  writer.number(2, ASCENDING);
+  writeNamed(writer, 1, 2, '__key__');
+  writer.message(field, end);
+}
+
+/** Filter with a CompositeFilter of two bounds. */
+function writeRange(writer: MessageWriter, field: number, [from, before]: readonly [Key, Key]): void {
+  const end = writer.written;
+  writeBound(writer, 2, LESS_THAN, before);
+  writeBound(writer, 2, GREATER_THAN_OR_EQUAL, from);
+  writer.number(1, AND);
+  writer.message(1, end);
+  writer.message(field, end);
+}
+
+/** Filter with a PropertyFilter. */
+function writeBound(writer: MessageWriter, field: number, op: number, key: Key): void {
+  const end = writer.written;
+  writeValue(writer, 3, { keyValue: key });
+  writer.number(2, op);
+  writeNamed(writer, 1, 2, '__key__');
+  writer.message(2, end);
+  writer.message(field, end);
+}
+
+/** google.protobuf.Int32Value */
+function writeInt32Value(writer: MessageWriter, field: number, value: number): void {
+  const end = writer.written;
+  writer.number(1, value);
+  writer.message(field, end);
+}

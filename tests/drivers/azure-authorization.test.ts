@@ -1,0 +1,359 @@
+// What requests to Azure show to be let in: signatures as published, tokens that end midway or never come, certificates that nobody signed, and
+// each kind of credential on Azurite.
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { AzureNamedKeyCredential, AzureSASCredential, generateAccountSas } from '@azure/data-tables';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/emulators/azurite.ts';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { authorizeWith, type Credential } from '../../shared/drivers/azure-tables/authorization.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
+import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/token.ts';
+import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
+import {
+  CALL,
+  idsOfOneLane,
+  insert,
+  listAll,
+  part,
+  patch,
+  readOne,
+  removeOne,
+  textOf,
+  written,
+} from '../conformance/harness.ts';
+import { selfSignedCertificate } from '../support/certificate.ts';
+import { entityId } from '../support/ids.ts';
+import { rawServer, type RawRequest, replyText } from './raw-server.ts';
+
+const QUICK = { timeoutMs: 300 };
+const WRITE = insert(entityId('a'), [part('h', 'x')]);
+const READ = [{ id: entityId('a'), parts: 'all' }] as const;
+const TAKEN = replyText(204, { ETag: 'v' });
+const DENIED = replyText(401, { 'x-ms-error-code': 'InvalidAuthenticationInfo' });
+
+const open = new Set<{ close(): unknown }>();
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const thing of open) await thing.close();
+  open.clear();
+});
+
+describe('a shared key', () => {
+  const devstore = { name: AZURITE_ACCOUNT_NAME, key: AZURITE_ACCOUNT_KEY };
+
+  // Published with Microsoft's own SDKs: azure-sdk-for-js, sdk/tables/data-tables/test/internal/sharedKeyCredential.spec.ts, and
+  // azure-sdk-for-node, test/services/table/sharedkeylitetable-tests.js.
+  test.each([
+    [
+      { name: 'accountName', key: 'accountKey' },
+      '2020-09-03T18:50:45Z',
+      "/tablename(PartitionKey='p1',RowKey='r1')",
+      'SharedKeyLite accountName:mzKy4ZjXbTEueNQp2cxou+kKrfCnWpdau5I6kJIO58g=',
+    ],
+    [
+      devstore,
+      '2011-12-05T17:55:02Z',
+      '/?comp=properties',
+      'SharedKeyLite devstoreaccount1:b89upLBiJ54w3Ju3zBv4GzThZGj/M6C3CdTm1BySj28=',
+    ],
+  ])('signs as published, %o', async (credential, time, target, authorization) => {
+    vi.useFakeTimers({ now: new Date(time) });
+    const { headers, query } = await authorizeWith(credential)(target);
+    expect(headers).toEqual(['x-ms-date', new Date(time).toUTCString(), 'Authorization', authorization]);
+    expect(query).toBe('');
+  });
+
+  test('signs what the documentation shows for Create Table', async () => {
+    vi.useFakeTimers({ now: new Date('2009-10-11T19:52:39Z') });
+    // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key, which shows the string and not the key.
+    const signature = createHmac('sha256', Buffer.from('a2V5', 'base64'))
+      .update('Sun, 11 Oct 2009 19:52:39 GMT\n/testaccount1/Tables')
+      .digest('base64');
+    const { headers } = await authorizeWith({ name: 'testaccount1', key: 'a2V5' })('/Tables');
+    expect(headers.at(-1)).toBe(`SharedKeyLite testaccount1:${signature}`);
+  });
+
+  test('that is changed in place signs from then on', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const credential = new AzureNamedKeyCredential('one', 'a2V5');
+    const authorize = authorizeWith(credential);
+    const before = await authorize('/Tables');
+    credential.update('two', 'a2V6');
+    expect(await authorize('/Tables')).not.toEqual(before);
+    expect(await authorize('/Tables')).toEqual(await authorizeWith({ name: 'two', key: 'a2V6' })('/Tables'));
+  });
+});
+
+test.each(['sv=1&sig=a%2Fb%3D', '?sv=1&sig=a%2Fb%3D', 'sv=1&sig=a/b='])(
+  'a signature goes into the query, however it was written down: %s',
+  async (signature) => {
+    const credential = new AzureSASCredential(signature);
+    expect(await authorizeWith(credential)('/t')).toEqual({ headers: [], query: 'sv=1&sig=a%2Fb%3D' });
+  },
+);
+
+/** A credential whose tokens are `t1`, `t2` and so on, each valid for so long. */
+function numbered(validMs: number) {
+  let count = 0;
+  const getToken = vi.fn<TokenSource['getToken']>(async () => {
+    count += 1;
+    return { token: `t${count}`, expiresOnTimestamp: Date.now() + validMs };
+  });
+  return { getToken };
+}
+
+describe('tokens', () => {
+  test('one is kept, shared by all who wait for it, and asked for with the scope of Azure Storage', async () => {
+    const source = numbered(3_600_000);
+    const tokens = new Tokens(source);
+    expect(await Promise.all([tokens.get(), tokens.get()])).toEqual(['t1', 't1']);
+    expect(tokens.get()).toBe('t1');
+    expect(source.getToken).toHaveBeenCalledTimes(1);
+    expect(source.getToken.mock.calls[0]![0]).toBe('https://storage.azure.com/.default');
+  });
+
+  test('the next is asked for before one ends; one that has ended is not used', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const source = numbered(600_000);
+    const tokens = new Tokens(source);
+    await tokens.get();
+    vi.setSystemTime(480_001);
+    expect(tokens.get()).toBe('t1');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(tokens.get()).toBe('t2');
+    vi.setSystemTime(480_001 + 600_000);
+    expect(await tokens.get()).toBe('t3');
+  });
+
+  test('while the next cannot be had, one serves to its end, and the credential is asked every 3 s', async () => {
+    vi.useFakeTimers({ now: 0 });
+    const source = numbered(600_000);
+    const tokens = new Tokens(source);
+    await tokens.get();
+    source.getToken.mockRejectedValue(new Error('no network'));
+    vi.setSystemTime(500_000);
+    for (let time = 0; time < 10; time += 1) {
+      expect(tokens.get()).toBe('t1');
+      await vi.advanceTimersByTimeAsync(600);
+    }
+    expect(source.getToken).toHaveBeenCalledTimes(3);
+    vi.setSystemTime(599_500);
+    await expect(tokens.get()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('one that says when to ask for the next is followed', async () => {
+    const source = numbered(3_600_000);
+    source.getToken.mockResolvedValueOnce({
+      token: 't0',
+      expiresOnTimestamp: Date.now() + 3_600_000,
+      refreshAfterTimestamp: 0,
+    });
+    const tokens = new Tokens(source);
+    await tokens.get();
+    vi.useFakeTimers({ now: Date.now() + 10_000 });
+    expect(tokens.get()).toBe('t0');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(tokens.get()).toBe('t1');
+  });
+});
+
+/** A driver with this credential; it may go over http: here, which the factory would refuse. */
+async function servedWith(credential: TokenSource, answer: (request: RawRequest) => string) {
+  const server = await rawServer((request) => void request.socket.write(answer(request)));
+  const endpoint = `http://127.0.0.1:${server.port}`;
+  const driver = driverOn(tableCalls({ endpoint, tableName: 'table', credential }), false);
+  open.add(driver).add(server);
+  return { driver, server };
+}
+
+describe('a token credential', () => {
+  test('whose token is refused midway is asked for another: the write was not carried out, and is with that', async () => {
+    let valid = 't1';
+    const { driver, server } = await servedWith(numbered(3_600_000), ({ headers }) =>
+      headers['authorization'] === `Bearer ${valid}` ? TAKEN : DENIED,
+    );
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    valid = 't2';
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    const shown = server.requests.map(({ headers }) => headers['authorization']);
+    expect(shown).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
+  });
+
+  test('whose tokens are all refused: a write is refused, a read says so, after two requests each', async () => {
+    const { driver, server } = await servedWith(numbered(3_600_000), () => DENIED);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(server.requests).toHaveLength(2);
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  test.each([
+    ['rejects', () => Promise.reject(new Error('no identity'))],
+    [
+      'rejects in the words of a missing entity',
+      () => Promise.reject(Object.assign(new Error(), { statusCode: 404, status: 404, code: 'ResourceNotFound' })),
+    ],
+    ['has none', async () => null],
+    [
+      'throws',
+      () => {
+        throw new Error('no identity');
+      },
+    ],
+  ])('that %s: nothing is sent, a write is unknown, a read unavailable, and it is asked again', async (_, fail) => {
+    const source = numbered(3_600_000);
+    const { driver, server } = await servedWith(source, () => TAKEN);
+    source.getToken.mockImplementationOnce(fail).mockImplementationOnce(fail);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(server.requests).toHaveLength(0);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+  });
+
+  test('that answers after the deadline: the write is not sent any more', async () => {
+    const { promise, resolve } = Promise.withResolvers<{ token: string; expiresOnTimestamp: number }>();
+    const { driver, server } = await servedWith({ getToken: () => promise }, () => TAKEN);
+    expect(await driver.write([WRITE], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+    resolve({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 });
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+test('a key that the service denies is not shown twice', async () => {
+  const server = await rawServer(({ socket }) => socket.write(DENIED));
+  const credential = { name: 'account', key: 'a2V5' };
+  const driver = azureTablesDriver({ endpoint: `http://127.0.0.1:${server.port}`, tableName: 'table', credential });
+  open.add(driver).add(server);
+  expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+  expect(server.requests).toHaveLength(1);
+});
+
+describe('TLS', () => {
+  const { cert, key } = selfSignedCertificate();
+  const trusted = getCACertificates('default');
+  afterEach(() => setDefaultCACertificates(trusted));
+
+  async function served() {
+    const server = await rawServer(({ socket }) => socket.write(TAKEN), { cert, key });
+    const endpoint = `https://127.0.0.1:${server.port}`;
+    // A strange endpoint is probed before a change, not before an insert.
+    const driver = azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) });
+    open.add(driver).add(server);
+    return { driver, server };
+  }
+
+  test('a certificate that nobody vouches for: no request leaves', async () => {
+    const { driver, server } = await served();
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('one that is trusted is taken', async () => {
+    setDefaultCACertificates([...trusted, cert]);
+    const { driver } = await served();
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+  });
+
+  test('one of another name is not', async () => {
+    setDefaultCACertificates([...trusted, cert]);
+    const { server } = await served();
+    const endpoint = `https://127.0.0.2:${server.port}`;
+    const driver = azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) });
+    open.add(driver);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+const ACCOUNT = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
+
+function signature(): string {
+  const permissions = { query: true, add: true, write: true, update: true, delete: true, list: true };
+  return generateAccountSas(ACCOUNT, {
+    permissions,
+    services: { table: true },
+    resourceTypes: 'sco',
+    expiresOn: new Date(Date.now() + 3_600_000),
+  });
+}
+
+/** Azurite looks at a token's claims, not at who signed it. */
+function tokenFor(audience: string): TokenSource {
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { aud: audience, iss: 'https://sts.windows.net/tenant/', iat: now, nbf: now, exp: now + 3_600 };
+  const token = [{ alg: 'none' }, claims, {}]
+    .map((each) => Buffer.from(JSON.stringify(each)).toString('base64url'))
+    .join('.');
+  return { getToken: async () => ({ token, expiresOnTimestamp: (now + 3_600) * 1_000 }) };
+}
+
+/** Every kind of request once. */
+async function exercise(driver: Driver, prefix: string): Promise<string[]> {
+  open.add(driver);
+  const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
+  const version = await written(driver, insert(a, [part('h', 'old')]));
+  const newer = await written(driver, patch(a, version, [part('h', 'new', 1)]));
+  expect(textOf(await readOne(driver, a))).toEqual({ h: 'new' });
+  expect(await driver.write([insert(b, [part('h', 'b')]), insert(c, [part('h', 'c')])], CALL)).toMatchObject([
+    { kind: 'written' },
+    { kind: 'written' },
+  ]);
+  expect((await listAll(driver, prefix, 2)).toSorted()).toEqual([a, b, c].toSorted());
+  expect(await removeOne(driver, { id: a, version: newer })).toEqual({ kind: 'removed' });
+  expect(await readOne(driver, a)).toBeUndefined();
+  return await listAll(driver, prefix, 2);
+}
+
+describe('Azurite', () => {
+  const trusted = getCACertificates('default');
+  let folder: string;
+  let plain: Awaited<ReturnType<typeof startTableServer>>;
+  let secure: Awaited<ReturnType<typeof startTableServer>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stowage-tls-'));
+    const { cert, key } = selfSignedCertificate();
+    const files = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') };
+    await writeFile(files.certFile, cert);
+    await writeFile(files.keyFile, key);
+    setDefaultCACertificates([...trusted, cert]);
+    [plain, secure] = await Promise.all([startTableServer(), startTableServer(undefined, files)]);
+  });
+  afterAll(async () => {
+    setDefaultCACertificates(trusted);
+    await Promise.all([plain.close(), secure.close(), rm(folder, { recursive: true })]);
+  });
+
+  test.each([
+    ['a key', 'http', () => ({ credential: ACCOUNT })],
+    ['a signature', 'http', () => ({ credential: new AzureSASCredential(signature()) })],
+    ['a signature in the address', 'http', () => ({ query: `?${signature()}` })],
+    ['a key', 'https', () => ({ credential: ACCOUNT })],
+    ['a token', 'https', () => ({ credential: tokenFor('https://storage.azure.com') })],
+  ])('takes %s over %s:', async (name, scheme, how) => {
+    const { query = '', ...rest } = how() as { readonly query?: string; readonly credential?: Credential };
+    const endpoint = `${(scheme === 'https' ? secure : plain).address}/${AZURITE_ACCOUNT_NAME}${query}`;
+    const driver = azureTablesDriver({ endpoint, tableName: 'authorized', ...rest });
+    expect(await exercise(driver, `${name.replaceAll(' ', '-')}-`)).toHaveLength(2);
+  });
+
+  test.each([
+    ['a key of another account', () => ({ credential: { name: AZURITE_ACCOUNT_NAME, key: 'a2V5' } })],
+    ['a signature that is wrong', () => ({ credential: { signature: signature().replace(/sig=[^&]+/, 'sig=AAAA') } })],
+    ['a token for something else', () => ({ credential: tokenFor('https://example.org') })],
+  ])('denies %s: writes are refused, reads are not absence', async (_, how) => {
+    const endpoint = `${secure.address}/${AZURITE_ACCOUNT_NAME}`;
+    const driver = azureTablesDriver({ endpoint, tableName: 'authorized', ...how() });
+    open.add(driver);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+  });
+});

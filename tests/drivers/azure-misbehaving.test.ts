@@ -1,0 +1,371 @@
+// Azure's driver against a server that misbehaves on purpose: replies that break off at any byte, lie about their length, never end, or are
+// no replies of the service. A read becomes unavailable, never absence; a write unknown, never refused; and nothing is sent again.
+import { afterEach, describe, expect, test } from 'vitest';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import type { Driver, Write } from '../../shared/store/contract/driver.ts';
+import { CALL, idsOfOneLane, insert, part } from '../conformance/harness.ts';
+import { entityId, entityVersion } from '../support/ids.ts';
+import { type RawRequest, type RawServer, rawServer, replyText } from './raw-server.ts';
+
+const QUICK = { timeoutMs: 300 };
+const PATIENTLY = { timeout: 10_000 };
+const ID = entityId('a');
+const WRITE = insert(ID, [part('h', 'x')]);
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
+const ETAG = { ETag: 'W/"datetime\'2026\'"' };
+
+const open = new Set<{ close(): unknown }>();
+
+afterEach(async () => {
+  for (const thing of open) await thing.close();
+  open.clear();
+});
+
+async function served(
+  answer: (request: RawRequest) => void,
+): Promise<{ readonly driver: Driver; readonly server: RawServer }> {
+  const server = await rawServer(answer);
+  const credential = { name: 'account', key: 'a2V5' };
+  const driver = azureTablesDriver({ endpoint: `http://127.0.0.1:${server.port}`, tableName: 'table', credential });
+  open.add(driver).add(server);
+  return { driver, server };
+}
+
+function read(driver: Driver, options = CALL) {
+  return driver.read([{ id: ID, parts: 'all' }], options);
+}
+
+async function write(driver: Driver, options = CALL) {
+  return (await driver.write([WRITE], options))[0];
+}
+
+function twoWrites(driver: Driver): Write[] {
+  return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
+}
+
+function odataError(code: string): string {
+  return JSON.stringify({ 'odata.error': { code, message: { lang: 'en', value: 'said by a test' } } });
+}
+
+/** A member of a transaction's reply. */
+function member(status: number, head = 'ETag: v\r\n', body = ''): string {
+  return `--in\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nHTTP/1.1 ${status} Whatever\r\n${head}\r\n${body}\r\n`;
+}
+
+function multipart(...members: readonly string[]): string {
+  return `--out\r\nContent-Type: multipart/mixed; boundary=in\r\n\r\n${members.join('')}--in--\r\n--out--\r\n`;
+}
+
+const BATCH_TYPE = { 'Content-Type': 'multipart/mixed; boundary=out' };
+const BOTH = multipart(member(204), member(204));
+const NEITHER = multipart(member(409, 'X: y\r\n', odataError('EntityAlreadyExists')));
+
+function chunked(body: string): string {
+  const size = body.length.toString(16);
+  return `HTTP/1.1 200 OK\r\nETag: v\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${size}\r\n${body}\r\n0\r\n\r\n`;
+}
+
+const ENDS = {
+  'an end': (socket: RawRequest['socket']) => void socket.end(),
+  'a reset': (socket: RawRequest['socket']) => void socket.resetAndDestroy(),
+};
+
+describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte', (_, endOf) => {
+  /** A driver, whose server sends one byte more of this reply each time. */
+  async function broken(reply: string) {
+    let sent = 0;
+    const begun = await served(({ socket }) => {
+      const bytes = Buffer.from(reply.slice(0, sent));
+      sent += 1;
+      if (bytes.length === 0) endOf(socket);
+      else socket.write(bytes, () => endOf(socket));
+    });
+    return { ...begun, times: reply.length };
+  }
+
+  test.each([
+    ['an entity', replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY)],
+    ['an entity in chunks', chunked(ENTITY)],
+    [
+      'absence',
+      replyText(404, { ...JSON_TYPE, 'x-ms-error-code': 'ResourceNotFound' }, odataError('ResourceNotFound')),
+    ],
+  ])('is no %s', async (_name, reply) => {
+    const { driver, server, times } = await broken(reply);
+    for (let time = 0; time < times; time += 1)
+      await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(server.requests).toHaveLength(times);
+  });
+
+  test.each([
+    ['an acknowledgement', replyText(204, ETAG)],
+    ['a refusal', replyText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied'))],
+  ])('leaves a write unknown, not %s, and rule 2: sent once', async (_name, reply) => {
+    const { driver, server, times } = await broken(reply);
+    for (let time = 0; time < times; time += 1) expect(await write(driver)).toMatchObject({ kind: 'unknown' });
+    expect(server.requests).toHaveLength(times);
+  });
+
+  test.each([
+    ['an acknowledgement', replyText(202, BATCH_TYPE, BOTH)],
+    ['a refusal', replyText(202, BATCH_TYPE, NEITHER)],
+  ])('leaves a transaction unknown, not %s, and rule 2: sent once', async (_name, reply) => {
+    const { driver, server, times } = await broken(reply);
+    for (let time = 0; time < times; time += 1) {
+      const outcomes = await driver.write(twoWrites(driver), CALL);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    }
+    expect(server.requests).toHaveLength(times);
+  });
+});
+
+test('the whole of those replies is believed', async () => {
+  const replies = [
+    replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY),
+    chunked(ENTITY),
+    replyText(404, JSON_TYPE, odataError('ResourceNotFound')),
+    replyText(204, ETAG),
+    replyText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied')),
+    replyText(202, BATCH_TYPE, BOTH),
+    replyText(202, BATCH_TYPE, NEITHER),
+  ];
+  const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
+  expect(await read(driver)).toMatchObject([{ id: ID }]);
+  expect(await read(driver)).toMatchObject([{ id: ID }]);
+  expect(await read(driver)).toEqual([undefined]);
+  expect(await write(driver)).toEqual({ kind: 'written', version: ETAG.ETag });
+  expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'condition' });
+  expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
+  expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
+  expect(server.accepted()).toBe(1);
+});
+
+describe('a reply that lies or never ends', () => {
+  test.each([
+    ['is longer than it says', (text: string) => text.replace(/(Content-Length: )\d+/, '$15')],
+    ['is shorter than it says', (text: string) => text.replace(/(Content-Length: )\d+/, '$199')],
+    ['says two lengths', (text: string) => text.replace(/(Content-Length: \d+)/, '$1\r\nContent-Length: 5')],
+    ['says no length, and is cut', (text: string) => text.replace(/Content-Length: \d+\r\n/, '').slice(0, -3)],
+    ['has chunks of no size', () => chunked(ENTITY).replace(/\r\n\r\n[0-9a-f]+/, '\r\n\r\nzz')],
+    ['is no HTTP', () => 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ])('one that %s is unavailable to a read, and the next one is read from its beginning', async (_, spoil) => {
+    const good = replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
+    const { driver, server } = await served(({ socket }) => {
+      if (server.requests.length === 1) socket.end(spoil(good));
+      else socket.write(good);
+    });
+    await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(await read(driver)).toMatchObject([{ id: ID }]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('one that drips ends at the deadline, and its socket with it', async () => {
+    const reply = replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
+    const { driver, server } = await served(({ socket }) => {
+      let at = 0;
+      const drip = setInterval(() => socket.write(reply.slice(at, ++at)), 20);
+      socket.once('close', () => clearInterval(drip));
+    });
+    await expect(read(driver, QUICK)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(await write(driver, QUICK)).toMatchObject({ kind: 'unknown' });
+    await expect.poll(server.open, PATIENTLY).toBe(0);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['body', `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nETag: v\r\n\r\n{"h":"`],
+    ['head', 'HTTP/1.1 200 OK\r\nETag: '],
+  ])('one whose %s has no end is left, and its socket with it', async (_, beginning) => {
+    const { driver, server } = await served(({ socket }) => {
+      socket.write(beginning);
+      const more = (): void => {
+        while (!socket.destroyed && socket.write('A'.repeat(65_536)));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    expect(await write(driver)).toMatchObject({ kind: 'unknown', reason: 'other' });
+    await expect.poll(server.open, PATIENTLY).toBe(0);
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('a kept socket', () => {
+  test.each(Object.entries(ENDS))(
+    'that gets %s as it is used again: a write is unknown, and sent once',
+    async (_, endOf) => {
+      const { driver, server } = await served(({ socket }) => {
+        if (server.requests.length % 2 === 1) socket.write(replyText(204, ETAG));
+        else endOf(socket);
+      });
+      expect(await write(driver)).toMatchObject({ kind: 'written' });
+      expect(await write(driver)).toMatchObject({ kind: 'unknown', reason: 'other' });
+      expect([server.requests.length, server.accepted()]).toEqual([2, 1]);
+      expect(await write(driver)).toMatchObject({ kind: 'written' });
+      await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+      expect([server.requests.length, server.accepted()]).toEqual([4, 2]);
+    },
+  );
+
+  test('that the server closes between two requests is replaced', async () => {
+    const { driver, server } = await served(({ socket }) => void socket.end(replyText(204, ETAG)));
+    for (let time = 0; time < 3; time += 1) {
+      expect(await write(driver)).toMatchObject({ kind: 'written' });
+      await expect.poll(server.open, PATIENTLY).toBe(0);
+    }
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('is one of 128 at most; what waits for one until its deadline is never sent', async () => {
+    const { driver, server } = await served(() => {});
+    const first = Array.from({ length: 128 }, () => write(driver));
+    await expect.poll(() => server.requests.length, PATIENTLY).toBe(128);
+    const late = await Promise.all(Array.from({ length: 20 }, () => write(driver, QUICK)));
+    expect(new Set(late.map((outcome) => outcome?.kind))).toEqual(new Set(['unknown']));
+    for (const { socket } of server.requests) socket.write(replyText(204, ETAG));
+    expect(new Set((await Promise.all(first)).map((outcome) => outcome?.kind))).toEqual(new Set(['written']));
+    const next = write(driver);
+    await expect.poll(() => server.requests.length, PATIENTLY).toBe(129);
+    server.requests.at(-1)!.socket.write(replyText(204, ETAG));
+    expect(await next).toMatchObject({ kind: 'written' });
+    expect([server.requests.length, server.accepted()]).toEqual([129, 128]);
+  });
+
+  test('is closed with the driver', async () => {
+    const { driver, server } = await served(({ socket }) => socket.write(replyText(204, ETAG)));
+    await Promise.all([write(driver), write(driver), write(driver)]);
+    expect(server.open()).toBe(3);
+    await driver.close();
+    await expect.poll(server.open, PATIENTLY).toBe(0);
+  });
+});
+
+describe.each([
+  ['with a body of the service', true],
+  ['without a body', false],
+])('a status, %s', (_, hasBody) => {
+  test.each([
+    [408, 'OperationTimedOut', 'unavailable', 'other'],
+    [429, 'TooManyRequests', 'throttled', 'throttled'],
+    [500, 'InternalError', 'unavailable', 'other'],
+    [502, 'BadGateway', 'unavailable', 'other'],
+    [503, 'ServerBusy', 'throttled', 'throttled'],
+    [504, 'GatewayTimeout', 'unavailable', 'other'],
+  ])('%i leaves writes unknown, sent once, and reads to be retried', async (status, code, readCode, reason) => {
+    const { driver, server } = await served(({ socket }) =>
+      socket.write(hasBody ? replyText(status, JSON_TYPE, odataError(code)) : replyText(status, {})),
+    );
+    await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
+    expect(await write(driver)).toMatchObject({ kind: 'unknown', reason });
+    expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([
+      { kind: 'unknown', reason },
+      { kind: 'unknown', reason },
+    ]);
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
+  });
+});
+
+describe('a page of a listing', () => {
+  test.each([
+    ['without rows', '{}'],
+    ['of something else', '{"value":"x"}'],
+    ['cut', '{"value":[{"RowKey":"a"}'],
+  ])('%s is unavailable, never an empty page', async (_, body) => {
+    const { driver } = await served(({ socket }) => socket.write(replyText(200, JSON_TYPE, body)));
+    await expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+  });
+
+  test('goes on where the service says', async () => {
+    const next = { 'x-ms-continuation-NextPartitionKey': '1!4!MDA-', 'x-ms-continuation-NextRowKey': '1!8!YS5i' };
+    const replies = [
+      replyText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
+      replyText(200, JSON_TYPE, '{"value":[]}'),
+    ];
+    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
+    const page = await driver.list('a', undefined, 1, CALL);
+    expect(page.ids).toEqual(['a.1']);
+    expect(await driver.list('a', page.cursor, 1, CALL)).toEqual({ ids: [], cursor: '1' });
+    const filter = "$filter=PartitionKey%20eq%20'00'%20and%20RowKey%20ge%20'a'%20and%20RowKey%20lt%20'b'";
+    const page1 = `/table()?$select=RowKey&$top=1&${filter}`;
+    expect(server.requests.map(({ target }) => target)).toEqual([
+      page1,
+      `${page1}&NextPartitionKey=1!4!MDA-&NextRowKey=1!8!YS5i`,
+    ]);
+  });
+});
+
+describe('a reply to a transaction', () => {
+  const condition = member(409, 'X: y\r\n', odataError('EntityAlreadyExists'));
+
+  test.each([
+    ['has no body', BATCH_TYPE, ''],
+    ['names no boundary', { 'Content-Type': 'multipart/mixed' }, BOTH],
+    ['names another boundary', { 'Content-Type': 'multipart/mixed; boundary=other' }, BOTH],
+    ['is no multipart', JSON_TYPE, '{}'],
+    ['has one member too few', BATCH_TYPE, multipart(member(204))],
+    ['has one too many', BATCH_TYPE, multipart(member(204), member(204), member(204))],
+    ['has none', BATCH_TYPE, multipart()],
+    ['has a member without an etag', BATCH_TYPE, multipart(member(204), member(204, 'X: y\r\n'))],
+    ['has a member without a status', BATCH_TYPE, multipart(member(204), member(204).replace('HTTP/1.1', 'HTTP'))],
+    ['tells of success and refusal', BATCH_TYPE, multipart(member(204), condition)],
+    ['tells of two refusals', BATCH_TYPE, multipart(condition, condition)],
+    ['has two change sets', BATCH_TYPE, BOTH.replace('--out--', BOTH)],
+    ['lacks its last delimiter', BATCH_TYPE, BOTH.replace('--out--\r\n', '')],
+    ['lacks the delimiter of its change set', BATCH_TYPE, NEITHER.replace('--in--\r\n', '')],
+    ['breaks off as another member begins', BATCH_TYPE, NEITHER.replace('--in--', '--in')],
+    ['breaks off as another change set begins', BATCH_TYPE, BOTH.replace('--out--', '--out')],
+    ['has lines of another end', BATCH_TYPE, BOTH.replaceAll('\r\n', '\n')],
+    [
+      'has an inner failure of the service',
+      BATCH_TYPE,
+      multipart(member(500, 'X: y\r\n', odataError('InternalError'))),
+    ],
+  ])('that %s leaves it unknown, sent once', async (_, headers, body) => {
+    const { driver, server } = await served(({ socket }) => socket.write(replyText(202, headers, body)));
+    const outcomes = await driver.write(twoWrites(driver), CALL);
+    expect(outcomes).toMatchObject([
+      { kind: 'unknown', reason: 'other' },
+      { kind: 'unknown', reason: 'other' },
+    ]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('that tells of a missing table makes one, and the transaction is sent again, for it had no effect', async () => {
+    const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
+    const replies = [replyText(202, BATCH_TYPE, missing), replyText(204, {}), replyText(202, BATCH_TYPE, BOTH)];
+    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
+    expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
+    expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);
+  });
+
+  test('the request names the etag of each change, and none for an insert', async () => {
+    const { driver, server } = await served(({ socket }) => socket.end());
+    const [a, b] = idsOfOneLane(driver, 'x', 2);
+    const version = entityVersion('W/"v1"');
+    const calls = tableCalls({
+      endpoint: `http://127.0.0.1:${server.port}/account?sig=s`,
+      tableName: 'table',
+    });
+    open.add(calls);
+    const keys = { partition: '00', properties: { h: 'AA==' } };
+    const writes = [
+      { ...keys, row: a! },
+      { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },
+    ];
+    await expect(calls.submit(writes, 1_000)).rejects.toThrow('socket hang up');
+    await expect(
+      calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1_000),
+    ).rejects.toThrow(TypeError);
+    expect(server.requests.map(({ target }) => target)).toEqual(['/account/$batch?sig=s']);
+    const text = server.requests[0]!.body.toString();
+    expect(text).not.toContain('sig=');
+    expect(text.match(/^(POST|PATCH|If-Match).*$/gm)).toEqual([
+      `POST http://127.0.0.1:${server.port}/account/table HTTP/1.1`,
+      `PATCH http://127.0.0.1:${server.port}/account/table(PartitionKey='00',RowKey='${b}') HTTP/1.1`,
+      'If-Match: W/"v1"',
+    ]);
+  });
+});

@@ -1,0 +1,484 @@
+// The transport below the Datastore driver: connections, streams, deadlines, pings, tokens. Time is made to pass; the network is real.
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { GoogleAuth, JWT } from 'google-auth-library';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
+import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
+import {
+  type Asked,
+  type FrameServer,
+  frameServer,
+  type FrameServerOptions,
+  goaway,
+  message,
+  reply,
+  room,
+  statusOnly,
+} from './frames.ts';
+
+const PATH = '/test.Service/Method';
+const LONG_MS = 10 * 60_000;
+
+const open = new Set<{ close(): unknown }>();
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const thing of [...open].toReversed()) await thing.close();
+  open.clear();
+});
+
+async function serve(answer: (asked: Asked) => void, options: FrameServerOptions = {}): Promise<FrameServer> {
+  const server = await frameServer(answer, options);
+  open.add(server);
+  return server;
+}
+
+function channelTo(address: string, auth?: Auth): Channel {
+  const headers = { te: 'trailers', 'content-type': 'application/grpc' };
+  const channel = new Channel({ address: new URL(address), headers, ...(auth === undefined ? {} : { auth }) });
+  open.add(channel);
+  return channel;
+}
+
+/** A call whose message is this text, and whose reply should be. */
+function call(channel: Channel, text: string, timeoutMs = LONG_MS): Promise<string> {
+  const request = { path: PATH, message: message(Buffer.from(text)), timeoutMs };
+  return channel.unary(request).then(String);
+}
+
+/** Gives every request its own message. */
+function echo({ connection, stream, message: said }: Asked): void {
+  connection.open.delete(stream);
+  connection.socket.write(reply(stream, said));
+}
+
+/** Sockets keep to real time. */
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+}
+
+describe('connections', () => {
+  test('none is opened before the first call, and one carries many calls side by side', async () => {
+    const server = await serve(echo);
+    const channel = channelTo(server.address);
+    expect(server.connections).toHaveLength(0);
+    const texts = Array.from({ length: 100 }, (_, index) => `call ${index}`);
+    expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
+    expect(server.connections).toHaveLength(1);
+  });
+
+  test('where the service takes one stream at a time, no connection has two, and there are four at the most', async () => {
+    let openMax = 0;
+    const server = await serve(
+      (asked) => {
+        openMax = Math.max(openMax, asked.connection.open.size);
+        setImmediate(() => echo(asked));
+      },
+      { streamsMax: 1 },
+    );
+    const channel = channelTo(server.address);
+    const texts = Array.from({ length: 40 }, (_, index) => `call ${index}`);
+    expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
+    expect(openMax).toBe(1);
+    expect(server.connections.length).toBeLessThanOrEqual(4);
+  });
+
+  test('no connection carries more than 100 calls at a time', async () => {
+    const waiting: Asked[] = [];
+    const server = await serve((asked) => {
+      waiting.push(asked);
+      if (waiting.length === 250) for (const one of waiting) echo(one);
+    });
+    const channel = channelTo(server.address);
+    const texts = Array.from({ length: 250 }, (_, index) => `call ${index}`);
+    expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
+    const counts = server.connections.map(
+      (connection) => waiting.filter((one) => one.connection === connection).length,
+    );
+    expect(counts.toSorted((a, b) => a - b)).toEqual([50, 100, 100]);
+  });
+
+  test('where the service takes no stream at all, calls wait to their deadlines', async () => {
+    const server = await serve(echo, { streamsMax: 0 });
+    await expect(call(channelTo(server.address), 'x', 200)).rejects.toMatchObject({ name: 'DeadlineError' });
+    expect(server.messages).toEqual([]);
+  });
+
+  test('one that was idle for four minutes is not used again', async () => {
+    stopTime();
+    const server = await serve(echo);
+    const channel = channelTo(server.address);
+    await call(channel, 'a');
+    await vi.advanceTimersByTimeAsync(3 * 60_000);
+    await call(channel, 'b');
+    expect(server.connections).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(4 * 60_000);
+    await call(channel, 'c');
+    expect(server.connections).toHaveLength(2);
+    await expect
+      .poll(() => server.connections[0]!.socket.destroyed || server.connections[0]!.socket.readableEnded)
+      .toBe(true);
+  });
+
+  test('one that does not open within ten seconds is given up, with those who wait for it', async () => {
+    stopTime();
+    const server = await serve(echo, { greets: false });
+    const calling = call(channelTo(server.address), 'x');
+    calling.catch(() => {});
+    await vi.waitFor(() => expect(server.connections).toHaveLength(1));
+    await vi.advanceTimersByTimeAsync(10_000);
+    await expect(calling).rejects.toMatchObject({ code: 14, isVerdict: false });
+  });
+
+  test('one without calls keeps no process alive', async () => {
+    const server = await serve(echo);
+    const module = new URL('../../../shared/drivers/datastore/grpc/channel.ts', import.meta.url).href;
+    const code = `
+      const { Channel } = await import('${module}');
+      const channel = new Channel({ address: new URL('${server.address}'), headers: { 'content-type': 'application/grpc' } });
+      const reply = await channel.unary({ path: '${PATH}', message: Buffer.from([0, 0, 0, 0, 1, 65]), timeoutMs: 600_000 });
+      console.log(String(reply));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], {
+      timeout: 20_000,
+    });
+    expect(stdout).toBe('A\n');
+  });
+
+  test('where no further one can be opened, calls wait for those that there are, and few are tried', async () => {
+    const held: Asked[] = [];
+    const server = await serve((asked) => held.push(asked), { streamsMax: 1, connectionsMax: 1 });
+    const channel = channelTo(server.address);
+    const calls = Array.from({ length: 5 }, (_, index) => call(channel, `${index}`));
+    await expect.poll(() => server.dropped()).toBe(1);
+    for (let index = 0; index < 5; index += 1) {
+      await expect.poll(() => held.length).toBe(index + 1);
+      echo(held[index]!);
+    }
+    expect(await Promise.all(calls)).toEqual(['0', '1', '2', '3', '4']);
+    expect(server.dropped()).toBeLessThanOrEqual(3);
+  });
+
+  test('a large request and a large reply pass', async () => {
+    const server = createServer();
+    server.on('stream', (stream: ServerHttp2Stream) => {
+      const parts: Buffer[] = [];
+      stream.on('data', (part: Buffer) => parts.push(part));
+      stream.on('end', () => {
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.end(Buffer.concat(parts));
+      });
+    });
+    const text = 'x'.repeat(20_000_000);
+    const channel = channelTo(await listening(server));
+    expect((await Promise.all([call(channel, text), call(channel, 'small')])).map(({ length }) => length)).toEqual([
+      text.length,
+      5,
+    ]);
+  });
+});
+
+describe('a call', () => {
+  test('says how long it has, and who asks', async () => {
+    const { address, seen } = await headersServer();
+    await call(channelTo(address), 'x', 1_234);
+    expect(seen[0]).toMatchObject({
+      ':method': 'POST',
+      ':path': PATH,
+      te: 'trailers',
+      'content-type': 'application/grpc',
+    });
+    expect(seen[0]!['grpc-timeout']).toMatch(/^\d{1,4}m$/);
+    await call(channelTo(address), 'x', 1e15);
+    expect(seen[1]!['grpc-timeout']).toBe('99999999m');
+  });
+
+  test('ends at its deadline, and gives up its stream', async () => {
+    const server = await serve((asked) => (asked.stream > 1 ? echo(asked) : undefined));
+    const channel = channelTo(server.address);
+    const [late] = await Promise.allSettled([call(channel, 'a', 100), call(channel, 'b')]);
+    expect(late).toMatchObject({ reason: { name: 'DeadlineError' } });
+    await expect.poll(() => [...server.connections[0]!.reset]).toEqual([[1, 8]]);
+    expect(await call(channel, 'c')).toBe('c');
+    expect(server.connections).toHaveLength(1);
+  });
+
+  test('that nothing was heard of since it was sent leaves its connection at its deadline', async () => {
+    const server = await serve((asked) => (server.connections.length > 1 ? echo(asked) : undefined));
+    const channel = channelTo(server.address);
+    await expect(call(channel, 'a', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
+    expect(await call(channel, 'b')).toBe('b');
+    await expect.poll(() => server.connections[0]!.socket.readableEnded).toBe(true);
+  });
+
+  test('that no connection was there for in time leaves later no more', async () => {
+    const held: Asked[] = [];
+    const server = await serve((asked) => held.push(asked), { streamsMax: 1 });
+    const channel = channelTo(server.address);
+    const first = Array.from({ length: 4 }, (_, index) => call(channel, `first ${index}`));
+    await expect.poll(() => held.length).toBe(4);
+    await expect(call(channel, 'late', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
+    for (const asked of held) echo(asked);
+    await Promise.all(first);
+    expect(await Promise.all([call(channel, 'next'), expectEcho(held, 5)])).toEqual(['next', undefined]);
+    expect(server.messages).not.toContain(Buffer.from('late').toString('hex'));
+  });
+
+  test('under way ends when the channel closes; waiting and later ones are not sent', async () => {
+    const server = await serve(() => {}, { streamsMax: 1 });
+    const channel = channelTo(server.address);
+    const calls = Array.from({ length: 9 }, (_, index) => call(channel, `${index}`));
+    await expect.poll(() => server.messages.length).toBe(4);
+    channel.close();
+    for (const result of await Promise.allSettled(calls)) expect(result).toMatchObject({ status: 'rejected' });
+    await expect(call(channel, 'later')).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+    expect(server.messages).toHaveLength(4);
+  });
+});
+
+describe('a path that is dead', () => {
+  test('is noticed by a ping within five seconds, and the next call takes another connection', async () => {
+    stopTime();
+    const server = await serve((asked) => {
+      if (server.connections.length > 1) echo(asked);
+      asked.connection.answersPings = false;
+    });
+    const channel = channelTo(server.address);
+    const calling = call(channel, 'a');
+    calling.catch(() => {});
+    await vi.waitFor(() => expect(server.messages).toHaveLength(1));
+    await vi.advanceTimersByTimeAsync(2_100);
+    await vi.waitFor(() => expect(server.connections[0]!.pings).toBe(1));
+    await vi.advanceTimersByTimeAsync(3_100);
+    await expect(calling).rejects.toMatchObject({ code: 14, isVerdict: false });
+    expect(await call(channel, 'b')).toBe('b');
+    expect(server.messages).toHaveLength(2);
+  });
+
+  test('is not one that answers pings, of which there are two a minute at the most', async () => {
+    stopTime();
+    let held: Asked | undefined;
+    const server = await serve((asked) => (held = asked));
+    const calling = call(channelTo(server.address), 'a');
+    await vi.waitFor(() => expect(held).toBeDefined());
+    for (let second = 0; second < 60; second += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      await new Promise(setImmediate);
+    }
+    expect(held!.connection.pings).toBe(2);
+    echo(held!);
+    expect(await calling).toBe('a');
+  });
+
+  test('is not one on which anything comes: the answer to a ping may wait behind a large request', async () => {
+    stopTime();
+    let held: Asked | undefined;
+    const server = await serve((asked) => {
+      asked.connection.answersPings = false;
+      held = asked;
+    });
+    const calling = call(channelTo(server.address), 'a');
+    await vi.waitFor(() => expect(held).toBeDefined());
+    for (let second = 0; second < 30; second += 1) {
+      held!.connection.socket.write(room(1));
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(held!.connection.pings).toBe(1);
+    echo(held!);
+    expect(await calling).toBe('a');
+  });
+
+  test('is not asked after while nothing is under way', async () => {
+    stopTime();
+    const server = await serve(echo);
+    await call(channelTo(server.address), 'a');
+    await vi.advanceTimersByTimeAsync(60_000);
+    await new Promise(setImmediate);
+    expect(server.connections[0]!.pings).toBe(0);
+  });
+});
+
+/** Gives a fresh token to whoever asks. */
+function authOf(tokens: () => string | Promise<string>) {
+  let asked = 0;
+  const auth = {
+    getClient: async () => ({
+      getRequestHeaders: async () => {
+        asked += 1;
+        return new Headers({ authorization: `Bearer ${await tokens()}`, 'x-goog-user-project': 'payer' });
+      },
+    }),
+  };
+  return { auth, asked: () => asked };
+}
+
+describe('tokens', () => {
+  test('go with every call, and are asked for once, then again after a minute', async () => {
+    const { address, seen } = await headersServer();
+    let token = 'first';
+    const { auth, asked } = authOf(() => token);
+    stopTime();
+    const channel = channelTo(address, auth);
+    await Promise.all([call(channel, 'a'), call(channel, 'b')]);
+    token = 'second';
+    await call(channel, 'c');
+    expect(asked()).toBe(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await call(channel, 'd');
+    expect(asked()).toBe(2);
+    expect(seen.map(({ authorization }) => authorization)).toEqual([
+      ...Array.from({ length: 3 }, () => 'Bearer first'),
+      'Bearer second',
+    ]);
+    expect(seen[0]).toMatchObject({ 'x-goog-user-project': 'payer' });
+  });
+
+  test('come from Google’s library, which signs them itself for a service account without scopes', async () => {
+    const { address, seen } = await headersServer();
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const auth = new GoogleAuth({ authClient: new JWT({ email: 'me@example.org', key }) });
+    await call(channelTo(address, auth), 'a');
+    const [, payload] = seen[0]!.authorization!.split('.');
+    expect(seen[0]!.authorization).toMatch(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(JSON.parse(Buffer.from(payload!, 'base64url').toString())).toMatchObject({
+      iss: 'me@example.org',
+      aud: `${address}/`,
+    });
+  });
+
+  test('that the service does not accept any more are asked for again by the next call, and the refused one is not resent', async () => {
+    const server = await serve((asked) => {
+      const { connection, stream } = asked;
+      if (server.messages.length === 2) connection.socket.write(statusOnly(stream, 16, 'expired'));
+      else echo(asked);
+    });
+    const { auth, asked } = authOf(() => 'token');
+    const channel = channelTo(server.address, auth);
+    await call(channel, 'a');
+    await expect(call(channel, 'b')).rejects.toMatchObject({ code: 16, message: 'expired', isVerdict: true });
+    expect(server.messages).toHaveLength(2);
+    expect(asked()).toBe(1);
+    expect(await call(channel, 'c')).toBe('c');
+    expect(asked()).toBe(2);
+  });
+
+  test('that cannot be had fail the call, and nothing is sent; the next call asks again', async () => {
+    const server = await serve(echo);
+    let isThere = false;
+    const { auth } = authOf(() => {
+      if (!isThere) throw new Error('no metadata server');
+      return 'token';
+    });
+    const channel = channelTo(server.address, auth);
+    await expect(call(channel, 'a')).rejects.toMatchObject({
+      isVerdict: false,
+      cause: { message: 'no metadata server' },
+    });
+    expect(server.connections).toHaveLength(0);
+    isThere = true;
+    expect(await call(channel, 'b')).toBe('b');
+  });
+
+  test('that never come let the call end at its deadline', async () => {
+    const server = await serve(echo);
+    const { auth } = authOf(() => new Promise(() => {}));
+    await expect(call(channelTo(server.address, auth), 'a', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
+    expect(server.connections).toHaveLength(0);
+  });
+
+  test('beside headers that HTTP/2 forbids fail the call', async () => {
+    const server = await serve(echo);
+    const headers = new Headers({ authorization: 'Bearer a', connection: 'close' });
+    const auth = { getClient: async () => ({ getRequestHeaders: async () => headers }) };
+    await expect(call(channelTo(server.address, auth), 'a')).rejects.toMatchObject({ code: 13, isVerdict: false });
+    expect(server.messages).toEqual([]);
+  });
+});
+
+describe('rule 2: nothing is sent twice', () => {
+  let seed: number;
+  beforeEach(() => {
+    seed = 20_261_122;
+  });
+
+  /** Of Park and Miller: the same sequence each time. */
+  function chance(): number {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  }
+
+  test('whatever becomes of the connections, and each call ends', async () => {
+    const server = await serve(
+      (asked) => {
+        const { connection, stream } = asked;
+        const fate = chance();
+        if (fate < 0.05) connection.socket.destroy();
+        else if (fate < 0.1) connection.socket.resetAndDestroy();
+        else if (fate < 0.15) connection.socket.write(goaway(Math.max(0, stream - 2)));
+        else if (fate < 0.2) connection.socket.write(goaway(stream, 2));
+        else if (fate < 0.25)
+          connection.socket.write(Buffer.concat([goaway(2 ** 31 - 1), reply(stream, asked.message)]));
+        else if (fate < 0.3)
+          connection.socket.write(reply(stream, asked.message).subarray(0, Math.floor(60 * chance())));
+        else echo(asked);
+      },
+      { streamsMax: 7 },
+    );
+    const channel = channelTo(server.address);
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, async (_, lane) => {
+        let answered = 0;
+        for (let index = 0; index < 100; index += 1) {
+          const text = `${lane} ${index}`;
+          const told = await call(channel, text, 500).catch(() => undefined);
+          if (told === text) answered += 1;
+        }
+        return answered;
+      }),
+    );
+    const answered = results.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0);
+    expect(answered).toBeGreaterThan(200);
+    expect(server.messages.length).toBeGreaterThan(500);
+    expect(new Set(server.messages).size).toBe(server.messages.length);
+  });
+});
+
+/** Waits for so many requests, and answers the last. */
+async function expectEcho(held: readonly Asked[], count: number): Promise<void> {
+  await expect.poll(() => held.length).toBe(count);
+  echo(held.at(-1)!);
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+  const sessions = new Set<{ destroy(): void }>();
+  server.on('session', (session) => sessions.add(session));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.add({
+    close: () => {
+      for (const session of sessions) session.destroy();
+      server.close();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Node's own server, for what is in the headers. */
+async function headersServer() {
+  const seen: IncomingHttpHeaders[] = [];
+  const server = createServer();
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    seen.push(headers);
+    stream.resume();
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(message(Buffer.from('ok')));
+  });
+  return { address: await listening(server), seen };
+}

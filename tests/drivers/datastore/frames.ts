@@ -1,0 +1,213 @@
+// An HTTP/2 server made of frames (https://www.rfc-editor.org/rfc/rfc9113), which says exactly what a test wants, allowed or not.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+export const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6, GOAWAY: 7, WINDOW_UPDATE: 8 } as const;
+const ACK = 1;
+const END_STREAM = 1;
+const END_HEADERS = 4;
+const MAX_CONCURRENT_STREAMS = 3;
+const PREFACE_BYTES = 24;
+const HEAD_BYTES = 9;
+
+/** A request that has come whole. */
+export interface Asked {
+  readonly connection: Connection;
+  readonly stream: number;
+  /** Its message, without the prefix of gRPC. */
+  readonly message: Buffer;
+}
+
+export interface Connection {
+  readonly socket: Socket;
+  /** Streams whose headers came, and which neither side has ended. */
+  readonly open: Set<number>;
+  /** Codes of the RST_STREAMs that came, by stream. */
+  readonly reset: Map<number, number>;
+  pings: number;
+  answersPings: boolean;
+}
+
+export interface FrameServer {
+  readonly address: string;
+  readonly connections: readonly Connection[];
+  /** Messages of all requests that came whole, in hexadecimal. */
+  readonly messages: readonly string[];
+  /** Connections that were closed at once. */
+  readonly dropped: () => number;
+  close(): void;
+}
+
+export interface FrameServerOptions {
+  /** SETTINGS_MAX_CONCURRENT_STREAMS. Default: not said. */
+  readonly streamsMax?: number;
+  /** Further connections are closed at once. Default: none are. */
+  readonly connectionsMax?: number;
+  /** False: connections are taken, and nothing is said. Default true. */
+  readonly greets?: boolean;
+}
+
+export async function frameServer(
+  answer: (asked: Asked) => void,
+  { streamsMax, connectionsMax, greets = true }: FrameServerOptions = {},
+): Promise<FrameServer> {
+  const connections: Connection[] = [];
+  const messages: string[] = [];
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = { socket, open: new Set<number>(), reset: new Map(), pings: 0, answersPings: true };
+    connections.push(connection);
+    // What a test cuts off is reset on the other side too.
+    socket.on('error', () => {});
+    if (!greets) return;
+    socket.write(settings(streamsMax));
+    hear(connection, (asked) => {
+      messages.push(asked.message.toString('hex'));
+      answer(asked);
+    });
+  });
+  let dropped = 0;
+  if (connectionsMax !== undefined) server.maxConnections = connectionsMax;
+  server.on('drop', () => (dropped += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = () => {
+    server.close();
+    for (const { socket } of connections) socket.destroy();
+  };
+  return { address, connections, messages, dropped: () => dropped, close };
+}
+
+/** Takes what the client says apart, as far as tests want to know. */
+function hear(connection: Connection, asked: (asked: Asked) => void): void {
+  let rest = Buffer.alloc(0);
+  let expected = PREFACE_BYTES;
+  let hasPreface = false;
+  const bodies = new Map<number, Buffer[]>();
+  connection.socket.on('data', (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    for (;;) {
+      if (hasPreface && rest.length >= HEAD_BYTES) expected = HEAD_BYTES + rest.readUIntBE(0, 3);
+      if (rest.length < expected) return;
+      if (hasPreface) takeFrame(connection, rest.subarray(0, expected), bodies, asked);
+      hasPreface = true;
+      rest = rest.subarray(expected);
+      expected = HEAD_BYTES;
+      if (rest.length < HEAD_BYTES) return;
+    }
+  });
+}
+
+function takeFrame(
+  connection: Connection,
+  bytes: Buffer,
+  bodies: Map<number, Buffer[]>,
+  asked: (asked: Asked) => void,
+): void {
+  const [type, flags, stream] = [bytes[3]!, bytes[4]!, bytes.readUInt32BE(5)];
+  const payload = bytes.subarray(HEAD_BYTES);
+  if (type === TYPE.SETTINGS && flags !== ACK) connection.socket.write(frame(TYPE.SETTINGS, ACK, 0));
+  if (type === TYPE.PING && flags !== ACK) {
+    connection.pings += 1;
+    if (connection.answersPings) connection.socket.write(frame(TYPE.PING, ACK, 0, payload));
+  }
+  if (type === TYPE.RST_STREAM) {
+    connection.open.delete(stream);
+    connection.reset.set(stream, payload.readUInt32BE(0));
+  }
+  if (type === TYPE.HEADERS) {
+    connection.open.add(stream);
+    bodies.set(stream, []);
+  }
+  if (type !== TYPE.DATA) return;
+  bodies.get(stream)?.push(Buffer.from(payload));
+  if ((flags & END_STREAM) === 0) return;
+  asked({ connection, stream, message: Buffer.concat(bodies.get(stream) ?? []).subarray(5) });
+}
+
+export function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+function settings(streamsMax: number | undefined): Buffer {
+  if (streamsMax === undefined) return frame(TYPE.SETTINGS, 0, 0);
+  const setting = Buffer.alloc(6);
+  setting.writeUInt16BE(MAX_CONCURRENT_STREAMS, 0);
+  setting.writeUInt32BE(streamsMax, 2);
+  return frame(TYPE.SETTINGS, 0, 0, setting);
+}
+
+/** Headers, or trailers, none of them compressed. */
+export function headers(stream: number, fields: Readonly<Record<string, string>>, { isEnd = false } = {}): Buffer {
+  const block = Object.entries(fields).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]);
+  return frame(TYPE.HEADERS, END_HEADERS | (isEnd ? END_STREAM : 0), stream, Buffer.concat(block));
+}
+
+/** A string of HPACK (RFC 7541, section 5.2) of up to 16 KiB. */
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  const size =
+    bytes.length < 127 ? [bytes.length] : [127, ((bytes.length - 127) & 127) | 128, (bytes.length - 127) >> 7];
+  return Buffer.concat([Buffer.from(size), bytes]);
+}
+
+/** Data frames of the size that everyone takes. */
+export function data(stream: number, bytes: Uint8Array, { isEnd = false } = {}): Buffer {
+  const count = Math.max(1, Math.ceil(bytes.length / 16_384));
+  const frames = Array.from({ length: count }, (_, index) => {
+    const isLast = isEnd && index === count - 1;
+    return frame(TYPE.DATA, isLast ? END_STREAM : 0, stream, bytes.subarray(index * 16_384, (index + 1) * 16_384));
+  });
+  return Buffer.concat(frames);
+}
+
+export function reset(stream: number, code: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(code);
+  return frame(TYPE.RST_STREAM, 0, stream, payload);
+}
+
+/** Room to send so many more bytes on the connection. */
+export function room(bytes: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(bytes);
+  return frame(TYPE.WINDOW_UPDATE, 0, 0, payload);
+}
+
+export function goaway(lastStream: number, code = 0): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeUInt32BE(lastStream, 0);
+  payload.writeUInt32BE(code, 4);
+  return frame(TYPE.GOAWAY, 0, 0, payload);
+}
+
+/** A message in its gRPC prefix, which may lie. */
+export function message(bytes: Uint8Array, { sizeBytes = bytes.length, flag = 0 } = {}): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix[0] = flag;
+  prefix.writeUInt32BE(sizeBytes, 1);
+  return Buffer.concat([prefix, bytes]);
+}
+
+export const RESPONSE_HEADERS = { ':status': '200', 'content-type': 'application/grpc' };
+
+/** The whole reply to a request. */
+export function reply(stream: number, bytes: Uint8Array): Buffer {
+  const trailers = headers(stream, { 'grpc-status': '0' }, { isEnd: true });
+  return Buffer.concat([headers(stream, RESPONSE_HEADERS), data(stream, message(bytes)), trailers]);
+}
+
+/** A reply of a status alone. */
+export function statusOnly(stream: number, code: number, detail = ''): Buffer {
+  const fields = {
+    ...RESPONSE_HEADERS,
+    'grpc-status': String(code),
+    ...(detail === '' ? {} : { 'grpc-message': detail }),
+  };
+  return headers(stream, fields, { isEnd: true });
+}

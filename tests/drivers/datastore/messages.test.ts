@@ -1,0 +1,324 @@
+// The messages that the Datastore driver writes and reads by hand, against the definitions that Google publishes: field numbers, types, and all
+// that a reply may hold beside what the driver wants of it.
+import { createRequire } from 'node:module';
+import protobuf from 'protobufjs';
+import { describe, expect, test } from 'vitest';
+import type { Key, Mutation } from '../../../shared/drivers/datastore/messages/messages.ts';
+import { framedCommit, framedLookup, framedRunQuery } from '../../../shared/drivers/datastore/messages/requests.ts';
+import {
+  readCommitResponse,
+  readLookupResponse,
+  readRunQueryResponse,
+} from '../../../shared/drivers/datastore/messages/responses.ts';
+
+const protos = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
+const root = protobuf.Root.fromJSON(protos);
+
+/** What Google's definition makes of a request, in the names of JSON; bytes as Buffers. */
+function declared(name: string, framed: Buffer): object {
+  expect(framed[0]).toBe(0);
+  expect(framed.readUInt32BE(1)).toBe(framed.length - 5);
+  const type = root.lookupType(`google.datastore.v1.${name}`);
+  return type.toObject(type.decode(framed.subarray(5)), { longs: String, enums: String });
+}
+
+/** A reply as the service would write it. */
+function encoded(name: string, value: object): Buffer {
+  const type = root.lookupType(`google.datastore.v1.${name}`);
+  return Buffer.from(type.encode(type.fromObject(value)).finish());
+}
+
+const DATABASE = { projectId: 'my-project', databaseId: 'my-database' };
+const PARTITION = { ...DATABASE, namespaceId: 'my-namespace' };
+const WIDE = 'ä'.repeat(100);
+const LARGE = Buffer.alloc(300_000, 'large');
+
+function key(name: string): Key {
+  return { partitionId: PARTITION, path: [{ kind: 'Container', name }] };
+}
+
+describe('requests', () => {
+  test('a lookup', () => {
+    const request = { ...DATABASE, keys: [key('a'), key('b')], propertyMask: ['h', 'p17_hatx'] };
+    const propertyMask = { paths: request.propertyMask };
+    expect(declared('LookupRequest', framedLookup(request))).toEqual({ ...request, propertyMask });
+  });
+
+  test('a lookup of everything in the default database', () => {
+    const partitionId = { projectId: 'p', databaseId: '', namespaceId: '' };
+    const keys = [{ partitionId, path: [{ kind: 'Container', name: 'a' }] }];
+    expect(
+      declared('LookupRequest', framedLookup({ projectId: 'p', databaseId: '', keys, propertyMask: undefined })),
+    ).toEqual({
+      projectId: 'p',
+      keys: [{ partitionId: { projectId: 'p' }, path: [{ kind: 'Container', name: 'a' }] }],
+    });
+  });
+
+  test('a lookup of a thousand keys', () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => key(`${index}`));
+    expect(declared('LookupRequest', framedLookup({ ...DATABASE, keys, propertyMask: undefined }))).toEqual({
+      ...DATABASE,
+      keys,
+    });
+  });
+
+  const CONDITION = { baseVersion: '1790000000000123', conflictResolutionStrategy: 'FAIL' } as const;
+  const properties = {
+    h: { blobValue: Buffer.from('header'), excludeFromIndexes: true },
+    p17_hatx: { blobValue: LARGE, excludeFromIndexes: true },
+    kept: { stringValue: 'text', excludeFromIndexes: true },
+  };
+
+  test.each<[string, Mutation]>([
+    ['an insert', { insert: { key: key('a'), properties } }],
+    ['an insert of nothing', { insert: { key: key('a'), properties: {} } }],
+    ['an update', { update: { key: key('a'), properties }, ...CONDITION }],
+    ['an update of some', { update: { key: key('a'), properties }, ...CONDITION, propertyMask: ['h', 'p17_hatx'] }],
+    ['a removal', { delete: key('a'), ...CONDITION }],
+    [
+      'empty values',
+      { insert: { key: key('a'), properties: { a: { blobValue: Buffer.alloc(0) }, b: { stringValue: '' } } } },
+    ],
+    [
+      'text of more than ASCII',
+      { insert: { key: key(WIDE), properties: { [WIDE]: { stringValue: `${WIDE}\u{1f600}` } } } },
+    ],
+  ])('a commit of %s', (_, mutation) => {
+    const { propertyMask, ...rest } = mutation;
+    const mutations = [propertyMask === undefined ? rest : { ...rest, propertyMask: { paths: [...propertyMask] } }];
+    const expected = { ...DATABASE, mode: 'NON_TRANSACTIONAL', mutations };
+    const told = declared('CommitRequest', framedCommit({ ...DATABASE, mutations: [mutation] }));
+    expect(told).toEqual(mutation.insert?.properties === undefined ? expected : withoutEmptyMap(expected));
+  });
+
+  test.each([
+    '0',
+    '1',
+    '127',
+    '128',
+    '9007199254740991',
+    '9007199254740993',
+    '9223372036854775807',
+    '-1',
+    '-9223372036854775808',
+  ])('a version of %s', (baseVersion) => {
+    const told = declared(
+      'CommitRequest',
+      framedCommit({ ...DATABASE, mutations: [{ delete: key('a'), baseVersion }] }),
+    );
+    expect(told).toMatchObject({ mutations: [{ baseVersion }] });
+  });
+
+  test('several mutations stay in their order', () => {
+    const mutations = ['a', 'b', 'c'].map((name) => ({ delete: key(name), ...CONDITION }));
+    expect(declared('CommitRequest', framedCommit({ ...DATABASE, mutations }))).toMatchObject({ mutations });
+  });
+
+  const keyName = { name: '__key__' };
+
+  test('a query for keys', () => {
+    const query = {
+      kind: 'Container',
+      range: [key('a'), key('b')] as const,
+      startCursor: Buffer.from('after'),
+      limit: 300,
+    };
+    const bound = (op: string, keyValue: Key) => ({ propertyFilter: { property: keyName, op, value: { keyValue } } });
+    expect(declared('RunQueryRequest', framedRunQuery({ partitionId: PARTITION, query }))).toEqual({
+      ...DATABASE,
+      partitionId: PARTITION,
+      query: {
+        kind: [{ name: 'Container' }],
+        projection: [{ property: keyName }],
+        order: [{ property: keyName, direction: 'ASCENDING' }],
+        filter: {
+          compositeFilter: {
+            op: 'AND',
+            filters: [bound('GREATER_THAN_OR_EQUAL', key('a')), bound('LESS_THAN', key('b'))],
+          },
+        },
+        startCursor: Buffer.from('after'),
+        limit: { value: 300 },
+      },
+    });
+  });
+
+  test('a query for all keys of the default namespace', () => {
+    const partitionId = { projectId: 'p', databaseId: '', namespaceId: '' };
+    const request = { partitionId, query: { kind: 'Container', limit: 1 } };
+    expect(declared('RunQueryRequest', framedRunQuery(request))).toEqual({
+      projectId: 'p',
+      partitionId: { projectId: 'p' },
+      query: {
+        kind: [{ name: 'Container' }],
+        projection: [{ property: keyName }],
+        order: [{ property: keyName, direction: 'ASCENDING' }],
+        limit: { value: 1 },
+      },
+    });
+  });
+});
+
+/** protobufjs leaves out a map without entries. */
+function withoutEmptyMap<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (name, member: unknown) => {
+    if (name === 'properties' && Object.keys(member as object).length === 0) return undefined;
+    const isBuffer = (member as { type?: unknown } | null)?.type === 'Buffer';
+    return isBuffer ? Buffer.from((member as { data: number[] }).data) : member;
+  }) as T;
+}
+
+const TIME = { seconds: 1_790_000_000, nanos: 123_000 };
+
+function told(read: () => unknown): string {
+  try {
+    read();
+    return 'read';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe('replies', () => {
+  /** One of each type that a property can have. */
+  const foreign = {
+    null: { nullValue: 'NULL_VALUE' },
+    flag: { booleanValue: true },
+    whole: { integerValue: '-7' },
+    real: { doubleValue: 1.5, meaning: 3 },
+    time: { timestampValue: TIME },
+    key: { keyValue: key('other') },
+    place: { geoPointValue: { latitude: 1, longitude: 2 } },
+    inner: { entityValue: { properties: { blob: { blobValue: Buffer.from('inner') } } } },
+    list: { arrayValue: { values: [{ blobValue: Buffer.from('listed') }] } },
+  };
+
+  test('a lookup, with all that the driver did not ask for', () => {
+    const properties = {
+      h: { blobValue: Buffer.from('header'), excludeFromIndexes: true },
+      text: { stringValue: 'x' },
+    };
+    const bytes = encoded('LookupResponse', {
+      found: [
+        {
+          entity: { key: key('a'), properties: { ...properties, ...foreign } },
+          version: '1790000000000123',
+          createTime: TIME,
+          updateTime: TIME,
+          cursor: Buffer.from('c'),
+        },
+        { entity: { key: key('b') }, version: '9223372036854775807' },
+      ],
+      missing: [{ entity: { key: key('c') }, version: '5' }],
+      deferred: [key('d')],
+      transaction: Buffer.from('t'),
+      readTime: TIME,
+    });
+    const none = Object.fromEntries(Object.keys(foreign).map((name) => [name, {}]));
+    expect(readLookupResponse(bytes)).toEqual({
+      found: [
+        {
+          entity: {
+            key: { path: key('a').path },
+            properties: { h: { blobValue: Buffer.from('header') }, text: { stringValue: 'x' }, ...none },
+          },
+          version: '1790000000000123',
+        },
+        { entity: { key: { path: key('b').path }, properties: {} }, version: '9223372036854775807' },
+      ],
+      deferred: [{ path: key('d').path }],
+    });
+  });
+
+  test('keys with numbers have no name, and longer paths all their elements', () => {
+    const path = [
+      { kind: 'Parent', id: '7' },
+      { kind: 'Container', name: 'a' },
+    ];
+    const bytes = encoded('LookupResponse', { deferred: [{ partitionId: PARTITION, path }] });
+    expect(readLookupResponse(bytes).deferred).toEqual([{ path: [{ kind: 'Parent', name: '' }, path[1]] }]);
+  });
+
+  test('a commit', () => {
+    const bytes = encoded('CommitResponse', {
+      mutationResults: [
+        { version: '1790000000000123', createTime: TIME, updateTime: TIME, transformResults: [{ integerValue: '1' }] },
+        { key: key('a'), version: '7', conflictDetected: true },
+        {},
+      ],
+      indexUpdates: 3,
+      commitTime: TIME,
+    });
+    expect(readCommitResponse(bytes).mutationResults).toEqual([
+      { version: '1790000000000123', conflictDetected: false },
+      { version: '7', conflictDetected: true },
+      { version: '0', conflictDetected: false },
+    ]);
+  });
+
+  test.each([
+    ['NOT_FINISHED', 'NOT_FINISHED'],
+    ['NO_MORE_RESULTS', 'NO_MORE_RESULTS'],
+    ['MORE_RESULTS_AFTER_LIMIT', undefined],
+    ['MORE_RESULTS_AFTER_CURSOR', undefined],
+    ['MORE_RESULTS_TYPE_UNSPECIFIED', undefined],
+  ])('a query that ends with %s', (moreResults, expected) => {
+    const entityResults = ['a', 'b'].map((name) => ({ entity: { key: key(name) }, cursor: Buffer.from(name) }));
+    const batch = {
+      skippedResults: 1,
+      skippedCursor: Buffer.from('s'),
+      entityResultType: 'KEY_ONLY',
+      entityResults,
+      endCursor: Buffer.from('end'),
+      moreResults,
+      snapshotVersion: '8',
+      readTime: TIME,
+    };
+    expect(readRunQueryResponse(encoded('RunQueryResponse', { batch, query: { kind: [{ name: 'x' }] } }))).toEqual({
+      keys: [{ path: key('a').path }, { path: key('b').path }],
+      endCursor: Buffer.from('end'),
+      moreResults: expected,
+    });
+  });
+
+  test('empty ones', () => {
+    const nothing = Buffer.alloc(0);
+    expect(readLookupResponse(nothing)).toEqual({ found: [], deferred: [] });
+    expect(readCommitResponse(nothing)).toEqual({ mutationResults: [] });
+    expect(readRunQueryResponse(nothing)).toEqual({ keys: [], endCursor: new Uint8Array(), moreResults: undefined });
+  });
+
+  const whole = encoded('LookupResponse', {
+    found: [{ entity: { key: key('a'), properties: { h: { blobValue: Buffer.from('header') } } }, version: '300' }],
+  });
+
+  test('cut off anywhere but between two fields it is an error, never less of the same', () => {
+    for (let size = 1; size < whole.length; size += 1) {
+      expect(() => readLookupResponse(whole.subarray(0, size))).toThrow('no message of the Datastore API');
+    }
+  });
+
+  test.each([
+    ['a field of another type', [0x08, 1]],
+    ['a group', [0x13]],
+    ['field 0', [0x02, 0]],
+    ['a number without an end', Array.from({ length: 11 }, () => 0xff)],
+    ['a property that ends before its length', [0x0a, 10, 0x0a, 8, 0x1a, 6, 0x12, 4, 0x92, 1, 9, 7]],
+    ['a length beyond the end', [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]],
+  ])('%s is an error', (_, bytes) => {
+    expect(() => readLookupResponse(Buffer.from(bytes))).toThrow('no message of the Datastore API');
+  });
+
+  test('with any byte changed it is read or refused, and nothing else', () => {
+    for (let at = 0; at < whole.length; at += 1) {
+      for (const bits of [1, 2, 0x80, 0xff]) {
+        const bytes = Buffer.from(whole);
+        bytes[at]! ^= bits;
+        expect(told(() => readLookupResponse(bytes))).toMatch(
+          /^(read|Error: the reply is no message of the Datastore API)$/,
+        );
+      }
+    }
+  });
+});

@@ -1,0 +1,139 @@
+// The Datastore driver over TLS: whom it trusts, what it asks for, and that it says nothing to others.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { GoogleAuth } from 'google-auth-library';
+import { afterEach, describe, expect, test } from 'vitest';
+import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
+import { insert, part } from '../../conformance/harness.ts';
+import { entityId } from '../../support/ids.ts';
+import { message } from './frames.ts';
+
+const CALL = { timeoutMs: 10_000 };
+const WRITE = insert(entityId('a'), [part('h', 'x')]);
+const READ = [{ id: entityId('a'), parts: 'all' as const }];
+const COMMITTED = message(Uint8Array.of(0x1a, 2, 0x20, 5));
+
+const trusted = getCACertificates();
+const open = new Set<{ close(): unknown }>();
+afterEach(async () => {
+  setDefaultCACertificates(trusted);
+  for (const thing of [...open].toReversed()) await thing.close();
+  open.clear();
+});
+
+const pair = selfSigned();
+
+/** A key, and a certificate for `localhost` that nobody vouches for; undefined without OpenSSL's command. */
+function selfSigned(): { readonly key: string; readonly cert: string } | undefined {
+  const dir = mkdtempSync(path.join(tmpdir(), 'stowage-tls-'));
+  const [keyFile, certFile] = [path.join(dir, 'key.pem'), path.join(dir, 'cert.pem')];
+  const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  try {
+    execFileSync('openssl', ['req', '-x509', ...options, ...subject, '-keyout', keyFile, '-out', certFile], {
+      stdio: 'pipe',
+      timeout: 20_000,
+    });
+    return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') };
+  } catch (error) {
+    console.warn(`SKIPPED: the Datastore driver over TLS, for want of a certificate: ${String(error)}`);
+    return undefined;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function listen(server: Server): Promise<number> {
+  open.add(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Node's own server, which commits whatever it is asked. */
+async function service() {
+  const seen: IncomingHttpHeaders[] = [];
+  const server = createSecureServer({ ...pair });
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    seen.push(headers);
+    stream.resume();
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(COMMITTED);
+  });
+  // Who does not trust it says so, and goes.
+  server.on('tlsClientError', () => {});
+  return { port: await listen(server), seen };
+}
+
+const headers = new Headers({ authorization: 'Bearer secret' });
+const auth = { getClient: async () => ({ getRequestHeaders: async () => headers }) } as unknown as GoogleAuth;
+
+function driverAt(host: string, port: number) {
+  const endpoint = `https://${host}:${port}`;
+  const driver = datastoreDriver({ projectId: 'a b', databaseId: 'd&e', endpoint, auth });
+  open.add(driver);
+  return driver;
+}
+
+async function expectNothingSent(driver: ReturnType<typeof driverAt>, seen: readonly unknown[]) {
+  expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+  expect(seen).toEqual([]);
+}
+
+describe.skipIf(pair === undefined)('over TLS', () => {
+  test('a service with a certificate that is trusted for its name is asked, with token, route and agent', async () => {
+    setDefaultCACertificates([...trusted, pair!.cert]);
+    const { port, seen } = await service();
+    expect(await driverAt('localhost', port).write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(seen).toMatchObject([
+      {
+        ':method': 'POST',
+        ':scheme': 'https',
+        ':authority': `localhost:${port}`,
+        ':path': '/google.datastore.v1.Datastore/Commit',
+        te: 'trailers',
+        'content-type': 'application/grpc',
+        authorization: 'Bearer secret',
+        'x-goog-request-params': 'project_id=a%20b&database_id=d%26e',
+        'user-agent': expect.stringMatching(/^grpc-node-stowage\//) as string,
+      },
+    ]);
+  });
+
+  test('one that nobody vouches for is told nothing', async () => {
+    const { port, seen } = await service();
+    await expectNothingSent(driverAt('localhost', port), seen);
+  });
+
+  test('one whose certificate is for another name is told nothing', async () => {
+    setDefaultCACertificates([...trusted, pair!.cert]);
+    const { port, seen } = await service();
+    await expectNothingSent(driverAt('127.0.0.1', port), seen);
+  });
+
+  test.each([
+    [['http/1.1'], 'no application protocol'],
+    [undefined, 'does not speak HTTP/2'],
+  ])('one that does not agree on HTTP/2 is told nothing (%s)', async (ALPNProtocols, why) => {
+    setDefaultCACertificates([...trusted, pair!.cert]);
+    const heard: Buffer[] = [];
+    const server = createTlsServer({ ...pair, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) }, (socket) => {
+      socket.on('data', (bytes) => heard.push(bytes)).on('error', () => {});
+    });
+    server.on('tlsClientError', () => {});
+    const port = await listen(server);
+    const driver = driverAt('localhost', port);
+    await expectNothingSent(driver, []);
+    const [outcome] = await driver.write([WRITE], CALL);
+    expect(String((outcome as { cause?: unknown }).cause)).toContain(why);
+    expect(Buffer.concat(heard).toString('latin1')).not.toContain('secret');
+  });
+});

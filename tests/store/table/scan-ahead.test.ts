@@ -1,0 +1,72 @@
+// What a scan reads before its turn: little at first, then many small leaves or few large ones.
+import { afterEach, expect, test } from 'vitest';
+import type { Table } from '../../../shared/store/index.ts';
+import { leavesOf } from '../rules/structure.ts';
+import { key, type Process, text, World } from '../rules/world.ts';
+
+const LEAST = 4;
+const MOST = 32;
+
+let world: World;
+afterEach(() => world.close());
+
+/** A table of about so many leaves, and a process that has not seen them. */
+async function tableOf(leaves: number, containerBytesMax: number): Promise<{ process: Process; table: Table<string> }> {
+  world = new World({ limits: {} });
+  const options = { order: 'key', containerBytesMax } as const;
+  const table = await world.run(world.process().store.table<string>('t', options));
+  const bytes = Math.min(50_000, containerBytesMax / 8);
+  for (let number = 0; leavesOf(world.state, 't').length < leaves; number += 1)
+    await world.run(table.put(key(number), text(number, bytes)));
+  const process = world.process();
+  return { process, table: await world.run(process.store.table<string>('t', options)) };
+}
+
+/** Reads of leaves; the most that were unanswered at a time. */
+function watchReads(process: Process) {
+  const seen = { all: 0, unanswered: 0, most: 0 };
+  process.rule((call) => {
+    if (call.kind !== 'read') return undefined;
+    seen.all += call.requests.length;
+    seen.unanswered += call.requests.length;
+    seen.most = Math.max(seen.most, seen.unanswered);
+    const reply = world.runtime.sleep(100).then(() => (seen.unanswered -= call.requests.length));
+    return { reply };
+  });
+  return seen;
+}
+
+async function scanned(table: Table<string>): Promise<number> {
+  let records = 0;
+  for await (const _ of table.scan()) records += 1;
+  return records;
+}
+
+test('a scan that is left at its first record has read the root, a leaf, and few others', async () => {
+  const { process, table } = await tableOf(60, 16_384);
+  await world.run(table.get(key(0)));
+  const reads = watchReads(process);
+  const left = (async () => {
+    for await (const _ of table.scan()) break;
+  })();
+  await world.run(left);
+  expect(reads.all).toBeLessThanOrEqual(1 + LEAST);
+});
+
+test('of small leaves many are read ahead in the end, and each is read once', async () => {
+  const { process, table } = await tableOf(100, 16_384);
+  await world.run(table.get(key(0)));
+  const reads = watchReads(process);
+  await world.run(scanned(table));
+  expect(reads.most).toBeGreaterThan(2 * LEAST);
+  expect(reads.most).toBeLessThanOrEqual(MOST);
+  expect(reads.all).toBe(leavesOf(world.state, 't').length);
+});
+
+test('of large leaves few are read ahead', async () => {
+  const { process, table } = await tableOf(24, 1_000_000);
+  await world.run(table.get(key(0)));
+  const reads = watchReads(process);
+  await world.run(scanned(table));
+  expect(reads.most).toBeLessThanOrEqual(8);
+});
