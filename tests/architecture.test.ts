@@ -73,7 +73,15 @@ const AZURE_SDK = [
 const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/store/format', 'node:zlib'],
   // Time, chance and threads enter the store here and nowhere else.
-  ['shared/store/system', 'xxhash-wasm', 'node:crypto', 'node:os', 'node:timers/promises', 'node:worker_threads'],
+  [
+    'shared/store/system',
+    'xxhash-wasm',
+    'node:crypto',
+    'node:os',
+    'node:perf_hooks',
+    'node:timers/promises',
+    'node:worker_threads',
+  ],
   ['shared/store/io', 'lru-cache', 'p-limit'],
   ['shared/store/engine', 'p-limit'],
   ['shared/store/table', 'msgpackr', 'node:zlib'],

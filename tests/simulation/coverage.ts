@@ -39,7 +39,6 @@ const EXPECTED: readonly string[] = [
   'hold that no split followed',
   'split after a hold lost',
   'split that names its parts',
-  'parts of an earlier split kept',
   'parts of a split no longer named',
   'commit of an id alone',
   'layer laid above a base',

@@ -48,7 +48,7 @@ test('one page of a branch tells where a position leads, whether the others are 
   expect(at('ozz')).toEqual([7, 'k', childId('5'), 'p']);
   expect(pageToChild(lone, Buffer.from('e'))?.slot).toBe(4);
   expect(pageToChild(lone, Buffer.from('z'))?.slot).toBe(9);
-  expect(() => childFor(lone, Buffer.from('e'), 't')).toThrow('no child');
+  expect(() => childFor(lone, Buffer.from('e'), 't')).toThrow('was not read');
 });
 
 test('the last child of a branch ends where the branch does', () => {
