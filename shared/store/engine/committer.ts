@@ -5,7 +5,7 @@ import type { Change, Verdict } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
-import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { tagged } from '../container/turn-order.ts';
 import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -127,7 +127,11 @@ export class Committer {
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
     const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
     const parts = mustSplit ? 0 : this.#partsByTraffic(snapshot);
-    const asked = { mustSplit, partsByTraffic: 0, holdForMs: parts > 0 ? courtesy.holdMs : 0 };
+    const asked = {
+      mustSplit,
+      partsByTraffic: 0,
+      holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
+    };
     const plan = planCommit(
       { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
       rules,
@@ -156,7 +160,9 @@ export class Committer {
   /** As `Contention.partsFor`. Branches are hints, written to seldom: they split by size alone. */
   #partsByTraffic({ header }: Snapshot): number {
     const records = header.pages.reduce((sum, ref) => sum + ref.records, 0);
-    return header.level > 0 || records < 2 ? 0 : Math.min(records, this.#core.contention.partsFor(this.#id));
+    return header.level > 0 || records < 2
+      ? 0
+      : Math.min(records, this.#core.contention.partsFor(this.#id, pageBytesOf(header)));
   }
 
   /** Rule 10: looks again before it inserts anything. */
@@ -180,7 +186,8 @@ export class Committer {
     let isSplit = false;
     try {
       const draft = await this.#planHeld(held, parts);
-      isSplit = draft !== undefined && (await this.#split(draft.draft, draft.plan, courtesy.holdMs));
+      isSplit =
+        draft !== undefined && (await this.#split(draft.draft, draft.plan, courtesy.holdMs(pageBytesOf(held.header))));
     } catch (error) {
       // What it met the next commit meets too, and that one has somebody to tell.
       if (!(error instanceof StoreError)) throw error;

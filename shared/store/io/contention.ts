@@ -26,6 +26,8 @@ const IN_A_ROW_ROUND_TRIPS = 2;
 /** Writes that meet in one container while one commit is under way: above this it is split, into parts that would have half of it. */
 const CROWD_MAX = 0.07;
 const PARTS_MAX = 16;
+/** A split writes all of these anew while others wait: one of so many bytes must be worth twice as much, and so on. */
+const LARGE_BYTES = 192 * 1024;
 /** A process that works for more than this share of the time gains by sharing requests, not by sending more of them. */
 const BUSY_SHARE = 0.7;
 /** Twice as many containers may mean twice the commits: a split for own calls must leave the process within this share of its time. */
@@ -42,8 +44,9 @@ const WEIGHT_OF_LONGER = 1 / 32;
 const ROUND_TRIP_MOST_MS = 500;
 
 /** For so many writes that meet; 0: no split. */
-function partsOf(crowd: number): number {
-  return crowd > CROWD_MAX ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
+function partsOf(crowd: number, pageBytes: number): number {
+  const crowdMax = CROWD_MAX * (1 + pageBytes / LARGE_BYTES);
+  return crowd > crowdMax ? Math.min(PARTS_MAX, Math.ceil((2 * crowd) / CROWD_MAX)) : 0;
 }
 
 interface Traffic {
@@ -149,14 +152,14 @@ export class Contention {
     return this.#trafficOf(id).foreign.perMs(this.#all.perMs()) * ageMs > STALE_MAX_TO_CHECK;
   }
 
-  /** How many containers this one should be, for its traffic; 0: it may stay as it is. */
-  partsFor(id: EntityId): number {
+  /** How many containers this one, with so many bytes of pages, should be for its traffic; 0: it may stay as it is. */
+  partsFor(id: EntityId, pageBytes: number): number {
     const { foreign, own, lastCallMs, noSplitBeforeMs } = this.#trafficOf(id);
     if (this.#runtime.monotonicMs() < noSplitBeforeMs) return 0;
     const ownPerMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
     const affordable = own.watchedMs < OWN_EVIDENCE_MS ? 0 : Math.floor(WORK_MAX / this.#runtime.busyShare());
-    const ownParts = Math.min(partsOf(ownPerMs * this.#roundTripMs), affordable);
-    return Math.max(partsOf(foreign.leastPerMs() * this.#roundTripMs), ownParts < 2 ? 0 : ownParts);
+    const ownParts = Math.min(partsOf(ownPerMs * this.#roundTripMs, pageBytes), affordable);
+    return Math.max(partsOf(foreign.leastPerMs() * this.#roundTripMs, pageBytes), ownParts < 2 ? 0 : ownParts);
   }
 
   /** Whether this process has so much to do that requests shared by callers are worth waiting for. */

@@ -12,6 +12,8 @@ import type { Contention } from './contention.ts';
 const CONTAINERS_MAX = 10_000;
 /** A split takes a reply, an insert of its new nodes, of which the slowest counts, and the way of its link. */
 const HOLD_ROUND_TRIPS = 5;
+/** Its pages may have to be read, and most of them are written anew. */
+const SPLIT_BYTES_A_MS = 2_048;
 /** Most splits take less than was asked for: who holds looks so often whether it is over. */
 const LOOKS_A_HOLD = 4;
 /** Whatever a header asks for, and however many wait, nobody rests longer without another look. */
@@ -72,9 +74,10 @@ export class Courtesy {
     manners.refusalsInARow = 0;
   }
 
-  /** How long others are asked to leave alone a container that this process is about to split. */
-  get holdMs(): number {
-    return Math.min(REST_MOST_MS, Math.ceil(HOLD_ROUND_TRIPS * this.#contention.roundTripMs));
+  /** How long others are asked to leave alone a container with so many bytes of pages, which this process is about to split. */
+  holdMs(pageBytes: number): number {
+    const tookMs = HOLD_ROUND_TRIPS * this.#contention.roundTripMs + pageBytes / SPLIT_BYTES_A_MS;
+    return Math.min(REST_MOST_MS, Math.ceil(tookMs));
   }
 
   /** It was this process that asked, by the commit `attempt`. */

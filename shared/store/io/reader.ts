@@ -1,6 +1,6 @@
 // Reading containers. Reads of one container that wait share one read, and those of several containers go in one batch where the provider takes
 // batches. A read never joins a request that was sent already: its reply may be older than the caller (rule 19).
-import { isWhole, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import { isWhole, pageBytesOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
@@ -100,7 +100,7 @@ export class Reader {
 
   /** What a commit on it needs: header and pages in these slots, or all of a container that is small. One request. */
   readToCommit(known: Snapshot, slots: readonly number[]): Promise<Snapshot | undefined> {
-    return pageBytes(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
+    return pageBytesOf(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
   }
 
   /** A container of which nothing is known: its header, with all pages if those of this table have lately been small. One request. */
@@ -207,7 +207,7 @@ export class Reader {
     }
     const read = snapshotOf(entity, table, seen, known);
     this.#note(known, read.header, seen);
-    if (read.header !== known?.header) this.#usualBytes += (pageBytes(read.header) - this.#usualBytes) * BYTES_WEIGHT;
+    if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const { slot, content } of read.header.pages) {
       if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
@@ -223,10 +223,6 @@ export class Reader {
 /** Whether it asks for the last commit alone. */
 function isCheck({ parts, isWhole }: Pending): boolean {
   return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
-}
-
-function pageBytes({ pages }: Header): number {
-  return pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
 }
 
 function isSameBound(one: UpperBound, other: UpperBound): boolean {

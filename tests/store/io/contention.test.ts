@@ -69,7 +69,7 @@ test('many commits between two looks far apart are no rush now', async () => {
   await watched.runtime.advance(3_600_000);
   watched.contention.noteLook(ID, 1_000, 3_600_000);
   expect(watched.isStaleAfter(ID, 50)).toBe(false);
-  expect(watched.contention.partsFor(ID)).toBe(0);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
 });
 
 test('a look that is older than the one before says nothing', () => {
@@ -106,9 +106,9 @@ test('of a container that others split, and after a split that failed, evidence 
   const watched = new Watched();
   for (const forget of ['noteShrunk', 'noteLostSplit'] as const) {
     await watched.look(ID, 2, 20_000);
-    expect(watched.contention.partsFor(ID)).toBeGreaterThan(0);
+    expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
     watched.contention[forget](ID);
-    expect(watched.contention.partsFor(ID)).toBe(0);
+    expect(watched.contention.partsFor(ID, 0)).toBe(0);
   }
 });
 
@@ -124,40 +124,49 @@ test('a container that is not known yet is taken for one like the others', async
 test('others that write often split a container, into the more parts the more often they do', async () => {
   const seldom = new Watched();
   await seldom.look(ID, 0.5, 20_000);
-  expect(seldom.contention.partsFor(ID)).toBe(0);
+  expect(seldom.contention.partsFor(ID, 0)).toBe(0);
   const often = new Watched();
   await often.look(ID, 2, 20_000);
-  // 20 a second meet 0.2 commits under way: 4 parts would meet 0.05 each.
-  expect(often.contention.partsFor(ID)).toBe(4);
+  // 20 a second meet 0.2 commits under way: 6 parts would meet 0.035 each.
+  expect(often.contention.partsFor(ID, 0)).toBe(6);
   const rush = new Watched();
   await rush.look(ID, 100, 20_000);
-  expect(rush.contention.partsFor(ID)).toBe(16);
+  expect(rush.contention.partsFor(ID, 0)).toBe(16);
+});
+
+test('the larger a container is, the more must meet in it before it is split', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 2, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  expect(watched.contention.partsFor(ID, 700_000)).toBe(0);
+  await watched.look(ID, 10, 20_000);
+  expect(watched.contention.partsFor(ID, 700_000)).toBeGreaterThan(0);
 });
 
 test('what meets in a container grows with the round trip', async () => {
   const watched = new Watched();
   await watched.look(ID, 0.5, 20_000);
-  expect(watched.contention.partsFor(ID)).toBe(0);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
   for (let replies = 0; replies < 100; replies += 1) watched.contention.noteRoundTrip(50);
-  expect(watched.contention.partsFor(ID)).toBeGreaterThan(0);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
 });
 
 test('a commit that hung, or slept over, is no round trip', async () => {
   const watched = new Watched();
   await watched.look(ID, 0.1, 20_000);
   watched.contention.noteRoundTrip(3_600_000);
-  expect(watched.contention.partsFor(ID)).toBe(0);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
 });
 
 test('calls of its own split a container too, but not while the process is busy', async () => {
   const watched = new Watched();
   await watched.call(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID)).toBeGreaterThan(0);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
   watched.busyShare = 0.9;
-  expect(watched.contention.partsFor(ID)).toBe(0);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
   // Others' commits count then as ever: they are refused conditions, not work that is shared.
   await watched.look(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID)).toBeGreaterThan(0);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
 });
 
 test('a split hands on to each part an equal share', async () => {
@@ -166,8 +175,8 @@ test('a split hands on to each part an equal share', async () => {
   await watched.look(ID, 2, 20_000);
   const parts = Array.from({ length: 16 }, (_, part) => entityId(`part${part}`));
   watched.contention.handOn(ID, [ID, ...parts]);
-  expect(watched.contention.partsFor(ID)).toBe(0);
-  expect(watched.contention.partsFor(parts[3]!)).toBe(0);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  expect(watched.contention.partsFor(parts[3]!, 0)).toBe(0);
   expect(watched.isStaleAfter(parts[3]!, 5)).toBe(false);
   expect(watched.isStaleAfter(parts[3]!, 5_000)).toBe(true);
 });

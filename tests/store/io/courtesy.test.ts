@@ -73,11 +73,13 @@ test('an own hold is not waited for', () => {
 });
 
 test('a split is given five round trips, and a second at most', () => {
-  expect(courtesy.holdMs).toBe(0);
+  expect(courtesy.holdMs(0)).toBe(0);
   contention.noteRoundTrip(ROUND_TRIP_MS);
-  expect(courtesy.holdMs).toBe(5 * ROUND_TRIP_MS);
+  expect(courtesy.holdMs(0)).toBe(5 * ROUND_TRIP_MS);
+  // And what its bytes take.
+  expect(courtesy.holdMs(204_800)).toBe(5 * ROUND_TRIP_MS + 100);
   for (let replies = 0; replies < 200; replies += 1) contention.noteRoundTrip(500);
-  expect(courtesy.holdMs).toBe(1_000);
+  expect(courtesy.holdMs(0)).toBe(1_000);
 });
 
 test('who met nobody rests for nobody', () => {
