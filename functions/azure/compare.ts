@@ -4,20 +4,27 @@ import { readFileSync } from 'node:fs';
 import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
-import { type CellTargets, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
+import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
+import { runCell } from '../../shared/compare/cell/run.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
+import { instance, placeOf } from '../compare/place.ts';
+import { storesBySize } from '../compare/stores.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
-import { processorTimes } from '../instance/processor.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, open, tables } from './instance.ts';
+import { config, openStoreOf, tables } from './instance.ts';
+import { azureFacts } from './platform.ts';
 
-const baseline = once(async () => azureTablesBaseline({ tableClient }));
-const targets = async (): Promise<CellTargets> => {
-  const { store, usage } = await open();
-  return { provider: 'azure-tables', baseline: await baseline(), store, storeUsage: usage, processorTimes };
-};
+const storeOf = storesBySize(openStoreOf);
+const targets = once(async (): Promise<CellTargets> => ({
+  provider: 'azure-tables',
+  baseline: azureTablesBaseline({ tableClient }),
+  storeOf,
+  place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
+  instance,
+}));
 const handler = handlerOf(
   createCompareApp({
     ...config,
@@ -25,6 +32,7 @@ const handler = handlerOf(
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
     page: readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8'),
+    prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
     runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
     removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
   }),
@@ -33,6 +41,8 @@ const handler = handlerOf(
 host.setup({ enableHttpStream: true });
 // Literal routes win over the catch-all, which lets the app answer unknown routes with its own problem.
 host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}', handler });
+// Browsers send no key with the question whether a page may call.
+host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: 'v1/compare/{*path}', handler });
 host.http('page', { methods: ['GET', 'HEAD'], authLevel: 'anonymous', route: 'v1/compare', handler });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });
 

@@ -4,6 +4,8 @@ import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
+import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
+import { withEntities } from '../compare/stores.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
@@ -37,10 +39,14 @@ export const tables = {
       : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
 };
 
-/** The store, and what it spent so far; opened once, closed when the platform ends the instance. */
-export const open = once(async () => {
-  const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE }));
+/** A store with containers of at most so many KiB (null: the store's own size), and what it spent so far; closed when the platform ends the instance. */
+export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
+  const near = azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE });
+  const { driver, counters } = measured(withEntities(near, containerKib));
   const store = openStore({ driver });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
-});
+}
+
+/** The store of the function `records`, opened once. */
+export const open = once(() => openStoreOf(null));

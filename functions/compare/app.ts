@@ -1,9 +1,16 @@
-// The function `compare`: runs one cell of the comparison here, next to its store, and serves the page that asks for cells. It keeps no
-// state between requests. The page is static and open; every cell needs an admin's key.
+// The function `compare`: loads datasets, runs an instance's part of a cell here, next to its store, and serves the page that asks for cells. It keeps no
+// state between requests. The page is static and open; all else needs an admin's key.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as z from 'zod/mini';
-import { type CellRequest, cellRequestSchema, type CellResult, datasetSchema } from '../../shared/compare/cell/cell.ts';
+import {
+  type CellRequest,
+  cellRequestSchema,
+  type CellResult,
+  type DatasetRequest,
+  datasetRequestSchema,
+  datasetSchema,
+} from '../../shared/compare/cell/cell.ts';
 import { CellError } from '../../shared/compare/cell/run.ts';
 import { type App, type Call, createApp, type FrameOptions, reply, replyJson } from '../http/app.ts';
 import { readBody } from '../http/body.ts';
@@ -11,10 +18,13 @@ import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
+import { openToPages } from './cross-origin.ts';
 
 /** The frame's options, the cells' own code, and the page. */
 export interface CompareAppOptions extends FrameOptions {
   readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
+  /** Loads the dataset, if it is not there. */
+  readonly prepareDataset: (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
   /** Removes what cells of the dataset made; no error where there is nothing. */
   readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
   /** The page, as HTML with its style and script inline. */
@@ -29,9 +39,15 @@ const CELL_BODY_BYTES_MAX = 16_384;
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageResponse(options.page);
   const running = new RunningCells();
-  return createApp(
+  const app = createApp(
     [
       { method: 'POST', path: '/v1/compare/cells', role: 'admin', handle: (call) => postCell(options, running, call) },
+      {
+        method: 'POST',
+        path: '/v1/compare/datasets',
+        role: 'admin',
+        handle: (call) => postDataset(options, running, call),
+      },
       {
         method: 'DELETE',
         path: '/v1/compare/datasets/:dataset',
@@ -51,9 +67,10 @@ export function createCompareApp(options: CompareAppOptions): App {
     ],
     options,
   );
+  return openToPages(app);
 }
 
-/** Cells under way in this instance: one whose caller has gone may still write for a moment. */
+/** Cells and loads under way in this instance: one whose caller has gone may still write for a moment. */
 class RunningCells {
   readonly #ends = new Map<string, Set<Promise<unknown>>>();
 
@@ -78,49 +95,69 @@ class RunningCells {
   }
 }
 
-async function postCell(
-  { runCell }: CompareAppOptions,
-  running: RunningCells,
-  { request, bounds }: Call,
-): Promise<Response> {
-  queryOf(request, []);
-  codecOf(request.headers.get('Content-Type'), ['json']);
-  const cell = parsed(cellRequestSchema, parseJson(await readBody(request, CELL_BODY_BYTES_MAX, bounds.signal)));
+async function postCell({ runCell }: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
+  const cell = await bodyOf(call, cellRequestSchema);
   try {
-    return replyJson(await running.during(cell.dataset, runCell(cell, bounds.signal)));
+    return replyJson(await running.during(cell.dataset, runCell(cell, call.bounds.signal)));
   } catch (error) {
     if (error instanceof CellError) throw new Problem('unavailable', error.message, { cause: error });
-    if (bounds.signal.aborted)
-      throw new Problem('aborted', 'the deadline, or the caller, ended the cell before its time', { cause: error });
-    throw error;
+    throw abortedOr(error, call, 'the deadline, or the caller, ended the cell before its time');
   }
+}
+
+async function postDataset(
+  { prepareDataset }: CompareAppOptions,
+  running: RunningCells,
+  call: Call,
+): Promise<Response> {
+  const request = await bodyOf(call, datasetRequestSchema);
+  try {
+    await running.during(request.dataset, prepareDataset(request, call.bounds.signal));
+  } catch (error) {
+    throw abortedOr(error, call, 'the deadline, or the caller, ended the load before its time');
+  }
+  return new Response(null, { status: 204 });
+}
+
+async function bodyOf<Schema extends z.core.$ZodType>({ request, bounds }: Call, schema: Schema): Promise<z.output<Schema>> {
+  queryOf(request, []);
+  codecOf(request.headers.get('Content-Type'), ['json']);
+  return parsed(schema, parseJson(await readBody(request, CELL_BODY_BYTES_MAX, bounds.signal)));
+}
+
+function abortedOr(error: unknown, { bounds }: Call, detail: string): unknown {
+  return bounds.signal.aborted ? new Problem('aborted', detail, { cause: error }) : error;
 }
 
 async function deleteDataset(
   { removeDataset }: CompareAppOptions,
   running: RunningCells,
-  { request, bounds: { signal } }: Call,
+  call: Call,
 ): Promise<Response> {
+  const { request, bounds } = call;
+  const { signal } = bounds;
   queryOf(request, []);
   const { dataset } = parsed(datasetPathSchema, { dataset: pathSegment(request, 3) });
   try {
     await running.ended(dataset, signal);
     await removeDataset(dataset, signal);
   } catch (error) {
-    if (signal.aborted)
-      throw new Problem('aborted', 'the dataset was not removed before the deadline', { cause: error });
-    throw error;
+    throw abortedOr(error, call, 'the dataset was not removed before the deadline');
   }
   return new Response(null, { status: 204 });
 }
 
-/** The page runs its own inline script and style, talks to its own origin, and nothing else. */
+/**
+ * The page runs its own inline script and style, and nothing else. It talks to functions anywhere, over TLS or on this machine: to the other cloud's
+ * too. Charts carry their looks as attributes.
+ */
 function pageResponse(html: string): () => Response {
   const policy = [
     "default-src 'none'",
     `script-src ${hashesOf(html, 'script')}`,
-    `style-src ${hashesOf(html, 'style')}`,
-    "connect-src 'self'",
+    `style-src-elem ${hashesOf(html, 'style')}`,
+    "style-src-attr 'unsafe-inline'",
+    "connect-src 'self' https: http://localhost:* http://127.0.0.1:*",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

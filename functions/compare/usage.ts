@@ -7,6 +7,6 @@ import type { DriverCounters } from '../../shared/drivers/measured.ts';
 /** Running totals. The store never repeats a write, and a repeated read is a request like any other: there are no retries beside the requests. */
 export function storeUsage(provider: Provider, counters: DriverCounters): Usage {
   const { requests, billable } = billableOf(provider, counters);
-  const { bytesWritten, bytesRead } = counters;
-  return { requests, retries: 0, billable: { ...billable }, bytesWritten, bytesRead };
+  const { bytesWritten, bytesRead, refusedCondition: conflicts } = counters;
+  return { requests, retries: {}, conflicts, billable: { ...billable }, bytesWritten, bytesRead };
 }

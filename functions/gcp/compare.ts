@@ -1,19 +1,26 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
 import { readFileSync } from 'node:fs';
 import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
-import { type CellTargets, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
+import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
+import { runCell } from '../../shared/compare/cell/run.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
+import { instance, placeOf } from '../compare/place.ts';
+import { storesBySize } from '../compare/stores.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
-import { processorTimes } from '../instance/processor.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, databaseOptions, log, open } from './instance.ts';
+import { config, databaseOptions, log, openStoreOf } from './instance.ts';
+import { googleFacts } from './platform.ts';
 
-const baseline = once(async () => datastoreBaseline(databaseOptions));
-const targets = async (): Promise<CellTargets> => {
-  const { store, usage } = await open();
-  return { provider: 'datastore', baseline: await baseline(), store, storeUsage: usage, processorTimes };
-};
+const storeOf = storesBySize(openStoreOf);
+const targets = once(async (): Promise<CellTargets> => ({
+  provider: 'datastore',
+  baseline: datastoreBaseline(databaseOptions),
+  storeOf,
+  place: placeOf(await googleFacts(process.env), import.meta.url),
+  instance,
+}));
 
 /** Cells of the comparison, and their page. */
 export const compare = frameworkFunction(
@@ -24,6 +31,7 @@ export const compare = frameworkFunction(
       ...COMPARE_DEADLINES,
       log,
       page,
+      prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
       runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
       removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
     });

@@ -2,7 +2,7 @@
 // size, and the branches are warm, so that only the tree's depth and the table's size matter.
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { newHistogram, percentilesOf, recordLatency } from '../../shared/compare/cell/histogram.ts';
-import { uniformIndexes } from '../../shared/compare/data/keys.ts';
+import { uniformIndexes } from '../../shared/compare/data/distributions.ts';
 import { seededRandom } from '../../shared/compare/data/random.ts';
 import { type RecordFields, recordSource } from '../../shared/compare/data/records.ts';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';

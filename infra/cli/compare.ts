@@ -2,71 +2,59 @@
 // next to its store; this side only asks for cells, one after the other, and writes the report.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
-import { DEFAULT_PLAN, FULL_PLAN } from '../../shared/compare/plan/plan.ts';
-import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
-import { reportOf } from '../../shared/compare/report/report.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
-import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
-import { machine } from './machine.ts';
-import { showProgress } from './progress.ts';
-import { writeReport } from './report-files.ts';
+import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
+import { PROVIDERS } from '../../shared/compare/dimensions.ts';
+import { type ComparisonOptions, runComparison } from './comparison.ts';
+import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
+import { FreshHeaders } from './fresh-headers.ts';
 
-export interface CompareDeployedOptions {
+export interface CompareDeployedOptions extends Pick<
+  ComparisonOptions,
+  'plan' | 'baseline' | 'outDir' | 'signal' | 'log'
+> {
   /** Path of the endpoints file that a deployment has written. */
   readonly endpointsFile: string;
   /** Which of its clouds take part. */
   readonly clouds: readonly CloudEndpoint['cloud'][];
-  /** True runs every number of callers, with longer windows. */
-  readonly isFull: boolean;
-  /** Where compare.json and compare.html go. */
-  readonly outDir: string;
+  /** What repeats the comparison. */
+  readonly command: string;
   readonly versions: Readonly<Record<string, string>>;
+  readonly commit: string | null;
   readonly ask: AskTool;
-  readonly log: (line: string) => void;
-  readonly signal: AbortSignal;
 }
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
-/** True if every cell succeeded; the report names those that failed. Rejects if there is nothing to compare, or the signal aborts. */
-export async function compareDeployed(options: CompareDeployedOptions): Promise<boolean> {
-  const { log, signal, outDir } = options;
+/** Resolves to the exit code (comparison.ts). Rejects if there is nothing to compare, or the report cannot be written. */
+export async function compareDeployed(options: CompareDeployedOptions): Promise<number> {
+  const { log, ask, versions, commit, command } = options;
   const { stage, endpoints } = await endpointsIn(options.endpointsFile);
   const clouds = endpoints.filter(({ cloud }) => options.clouds.includes(cloud));
   if (clouds.length === 0)
     throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
-  // Tokens last an hour, and the longest comparison takes less: they are asked for once.
-  const targets: Endpoint[] = await Promise.all(
-    clouds.map(async (cloud) => ({
-      provider: PROVIDER_OF[cloud.cloud],
-      url: urlOf(cloud, 'compare'),
-      headers: await headersFor(cloud, 'compare', 'admin', options.ask),
-    })),
-  );
-  const plan = options.isFull ? FULL_PLAN : DEFAULT_PLAN;
-  const started = new Date();
+  const keys = new FreshHeaders(clouds, ask);
+  // Keys that cannot be had are told before anything runs.
+  await Promise.all(clouds.map((cloud) => keys.of(urlOf(cloud, 'compare'))));
   log(`Comparing ${clouds.map(({ cloud }) => cloud).join(' and ')}, stage ${stage} ...`);
-  const progress = showProgress();
-  const run = { endpoints: targets, signal, onProgress: progress.show };
-  const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, run).finally(progress.end);
-  const report = reportOf(outcome, plan, PRICES_2026_11, {
-    startedAt: started.toISOString(),
-    durationMs: Date.now() - started.getTime(),
-    machine: machine(),
-    versions: options.versions,
-    providers: targets.map(({ provider, url }) => ({
-      provider,
-      ran: true,
-      backend: new URL(url).host,
-      isEmulator: false,
+  return await runComparison({
+    ...options,
+    endpoints: clouds.map((cloud): Endpoint => ({
+      provider: PROVIDER_OF[cloud.cloud],
+      urls: [urlOf(cloud, 'compare')],
+      headers: {},
     })),
+    circumstances: { versions, commit, command, providers: providersOf(clouds) },
+    fetch: keys.fetch,
   });
-  const files = await writeReport(report, outDir);
-  log(`\n${reportText(report)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`);
-  return report.failures.length === 0;
+}
+
+function providersOf(clouds: readonly CloudEndpoint[]): ComparisonOptions['circumstances']['providers'] {
+  const taken = clouds.map(({ cloud }) => PROVIDER_OF[cloud] as string);
+  return PROVIDERS.map((provider) => {
+    const ran = taken.includes(provider);
+    return { provider, ran, why: ran ? 'deployed' : 'not asked for, or not in the file of endpoints' };
+  });
 }
 
 async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSchema.parse>> {

@@ -14,7 +14,7 @@ const PACKAGES = [
   'msgpackr',
 ];
 
-export function machine(): Circumstances['machine'] {
+export function machine(): Circumstances['coordinator'] {
   const [first] = os.cpus();
   return {
     cpu: first?.model.trim() ?? 'unknown',

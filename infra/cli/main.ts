@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // The package's command line: the comparison, for somebody who calls deployed functions and did not deploy them, and what a table costs.
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
-import { choice, command, runCommand, UsageError } from './options.ts';
+import { EXIT, EXIT_HELP } from './exit.ts';
+import { interrupted } from './interrupt.ts';
+import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
+import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
 
 const STOWAGE = command({
   name: 'stowage',
@@ -15,25 +18,26 @@ const STOWAGE = command({
 
 const COMPARE = command({
   name: 'stowage compare',
+  operands: [PLAN_OPERAND],
   about: `Compares three ways to store small records, inside the functions that a file names (endpoints-<stage>.json, which a
-deployment writes). Needs gcloud and az, logged in as somebody who may call the functions and read the app keys.`,
+deployment writes). Needs gcloud and az, logged in as somebody who may call the functions and read the app keys.
+${PLAN_HELP}
+${EXIT_HELP}`,
   options: {
     endpoints: { value: 'FILE', help: 'the file; it must be given' },
     cloud: { value: 'gcp|azure|both', default: 'both', help: "which of the file's clouds take part" },
-    full: { help: 'every number of callers from 1 to 128, about 20 minutes a cloud' },
-    out: { value: 'DIR', default: 'report', help: 'where compare.json and compare.html go' },
+    ...PLAN_OPTIONS,
   },
-  examples: ['stowage compare --endpoints FILE --cloud gcp'],
+  examples: [
+    'stowage compare --endpoints endpoints-dev.json',
+    'stowage compare full --endpoints endpoints-dev.json --cloud gcp',
+    "stowage compare --endpoints endpoints-dev.json --workloads ycsb-a --callers 1,8,64 --against old.json --fail-if 'throughput<0.9'",
+  ],
 });
 
 const [name, ...args] = process.argv.slice(2);
 if (name === 'compare') {
-  await runCommand(COMPARE, args, async ({ values }) => {
-    if (values.endpoints === undefined)
-      throw new UsageError('--endpoints is missing: the file that a deployment wrote; --endpoints FILE');
-    const cloud = choice('--cloud', values.cloud, ['gcp', 'azure', 'both']);
-    return await compare(values.endpoints, cloud, values.full, values.out);
-  });
+  await runCommand(COMPARE, args, compare);
 } else if (name === 'cost') {
   await runCommand(COST, args, async (given) => {
     const question = costQuestionOf(given);
@@ -45,27 +49,31 @@ if (name === 'compare') {
   });
 }
 
-/** 0 done, 1 failed. */
-async function compare(endpointsFile: string, cloud: string, isFull: boolean, outDir: string): Promise<number> {
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+async function compare({ operands, values }: CommandLine<typeof COMPARE.options>): Promise<number> {
+  if (values.endpoints === undefined)
+    throw new UsageError('--endpoints is missing: the file that a deployment wrote; --endpoints FILE');
+  const cloud = choice('--cloud', values.cloud, ['gcp', 'azure', 'both']);
+  const plan = await planFrom(operands[0], values);
+  const baseline = await baselineFrom(values);
+  const signal = interrupted(console.error);
   // Its charts take a while to load, for which the other command need not wait.
   const { askTool, compareDeployed } = await import('./compare.ts');
-  const clouds = (['gcp', 'azure'] as const).filter((one) => cloud === 'both' || cloud === one);
   try {
-    const isWhole = await compareDeployed({
-      endpointsFile,
-      clouds,
-      isFull,
-      outDir,
+    return await compareDeployed({
+      endpointsFile: values.endpoints,
+      clouds: (['gcp', 'azure'] as const).filter((one) => cloud === 'both' || cloud === one),
+      plan,
+      baseline,
+      outDir: values.out,
+      command: commandOf(COMPARE.name, args, plan),
       versions: {},
+      commit: null,
       ask: askTool,
       log: console.log,
-      signal: interrupted.signal,
+      signal,
     });
-    return isWhole ? 0 : 1;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    return 1;
+    return EXIT.failed;
   }
 }

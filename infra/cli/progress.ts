@@ -1,56 +1,44 @@
-// Progress of a plan: a bar on a terminal, a line now and then elsewhere.
-import { Presets, SingleBar } from 'cli-progress';
-import type { Progress } from '../../shared/compare/plan/coordinator.ts';
+// Shows a plan while it runs: on a terminal a table that is drawn again and again, elsewhere a line for each tenth of the plan.
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+import type { PlanEvent } from '../../shared/compare/plan/outcome.ts';
+import { LivePlan } from './live-table.ts';
 
-export interface ProgressView {
-  readonly show: (progress: Progress) => void;
-  /** Must be called however the plan ends. */
-  readonly end: () => void;
-}
-
-const LINES_PER_PLAN = 10;
-
-export function showProgress(stream: NodeJS.WriteStream = process.stderr): ProgressView {
-  return stream.isTTY ? bar(stream) : lines();
-}
-
-function bar(stream: NodeJS.WriteStream): ProgressView {
-  const single = new SingleBar(
-    {
-      format: '{bar} {value}/{total} cells | {eta_formatted} left | {cell}',
-      hideCursor: true,
-      barsize: 30,
-      etaBuffer: 20,
-      stream,
-    },
-    Presets.shades_classic,
-  );
-  let started = false;
-  return {
-    show: ({ done, total, cell }) => {
-      if (!started) single.start(total, 0, { cell: '' });
-      started = true;
-      // Loads that are repeated may exceed the plan's count.
-      single.setTotal(total);
-      single.update(done, { cell: nameOf(cell) });
-    },
-    end: () => single.stop(),
+/** Gives the listener for a plan's events. `nowMs` is a monotonic clock. */
+export function showProgress(
+  stream: NodeJS.WriteStream = process.stderr,
+  nowMs = () => performance.now(),
+): (event: PlanEvent) => void {
+  const plan = new LivePlan(nowMs());
+  const show = stream.isTTY ? drawing(stream) : telling(stream);
+  return (event) => {
+    plan.take(event);
+    show(plan, event, nowMs());
   };
 }
 
-function lines(): ProgressView {
-  let shown = -1;
-  return {
-    show: ({ done, total, cell }) => {
-      const step = Math.floor((done / total) * LINES_PER_PLAN);
-      if (step === shown) return;
-      shown = step;
-      console.log(`cell ${done + 1} of ${total}: ${nameOf(cell)}`);
-    },
-    end: () => {},
+type Show = (plan: LivePlan, event: PlanEvent, nowMs: number) => void;
+
+/** Draws over what it drew before, as much of it as the terminal holds. */
+function drawing(stream: NodeJS.WriteStream): Show {
+  let drawn = 0;
+  return (plan, event, nowMs) => {
+    // Ctrl-C has written something below the table by then.
+    if (event.kind === 'removing') drawn = 0;
+    const lines = plan.lines(nowMs).slice(-Math.max(1, stream.rows - 1));
+    moveCursor(stream, 0, -drawn);
+    cursorTo(stream, 0);
+    clearScreenDown(stream);
+    stream.write(`${lines.map((line) => line.slice(0, stream.columns - 1)).join('\n')}\n`);
+    drawn = lines.length;
   };
 }
 
-function nameOf({ provider, request }: Progress['cell']): string {
-  return `${provider} ${request.layout} ${request.workload}, ${request.concurrency} callers`;
+function telling(stream: NodeJS.WriteStream): Show {
+  let told = -1;
+  return (plan, event, nowMs) => {
+    if (event.kind === 'failed') stream.write(`failed: ${event.failure.error}\n`);
+    if (event.kind !== 'begun' || plan.tenths() === told) return;
+    told = plan.tenths();
+    stream.write(`${plan.status(nowMs)}\n`);
+  };
 }

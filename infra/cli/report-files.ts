@@ -1,20 +1,50 @@
-// Writes the report as data and as a page.
-import { mkdir, writeFile } from 'node:fs/promises';
+// Writes the report as data and as a page, and keeps those of earlier comparisons: each has a folder named after when it began.
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { reportCsv } from '../../shared/compare/report/csv.ts';
 import { reportHtml } from '../../shared/compare/report/html.ts';
-import { type Report, reportSchema } from '../../shared/compare/report/schema.ts';
+import { reportJsonSchema } from '../../shared/compare/report/json-schema.ts';
+import { REPORT_SCHEMA_VERSION, type Report, reportSchema } from '../../shared/compare/report/schema.ts';
 
-/** Writes the report and returns the full paths of `compare.json` and `compare.html`. Throws, with nothing written, if it breaks the schema. */
+/**
+ * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of this comparison in `folder`, like `2026-11-22T10-48-24-123Z`, and copies them
+ * to `folder` itself as the newest. Returns the full paths of the copies. Throws, with nothing written, if the report breaks its schema.
+ */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
-  return await writeFiles(report, path.join(folder, 'compare'), reportHtml);
+  const checked = reportSchema.parse(report);
+  const own = path.join(folder, checked.startedAt.replaceAll(/[:.]/g, '-'));
+  const texts: Readonly<Record<string, string>> = {
+    'compare.json': jsonText(checked),
+    'compare.html': reportHtml(checked),
+    'compare.csv': reportCsv(checked),
+    'compare.schema.json': jsonText(reportJsonSchema()),
+  };
+  await mkdir(own, { recursive: true });
+  for (const [name, text] of Object.entries(texts)) await writeFile(path.join(own, name), text);
+  await cp(own, folder, { recursive: true });
+  return Object.keys(texts).map((name) => path.join(folder, name));
 }
 
-/** Writes `<base>.json` and `<base>.html`, the report as `draw` shows it, and returns their full paths. Throws as `writeReport`. */
-export async function writeFiles(report: Report, base: string, draw: (report: Report) => string): Promise<string[]> {
-  const checked = reportSchema.parse(report);
+/** A report that was written before. Throws an error that says what is wrong with the file. */
+export async function readReport(file: string): Promise<Report> {
+  const json: unknown = JSON.parse(await readFile(file, 'utf8'));
+  const version = (json as { schemaVersion?: unknown } | null)?.schemaVersion;
+  if (version !== REPORT_SCHEMA_VERSION)
+    throw new TypeError(
+      `${file} has schema version ${JSON.stringify(version)}, this compares reports of version ${REPORT_SCHEMA_VERSION}`,
+    );
+  return reportSchema.parse(json);
+}
+
+/** Writes `<base>.json` and `<base>.html`, the report as `draw` shows it, and returns their full paths. */
+export async function writeFiles<Kind>(report: Kind, base: string, draw: (report: Kind) => string): Promise<string[]> {
   await mkdir(path.dirname(base), { recursive: true });
   const [json, html] = [`${base}.json`, `${base}.html`];
-  await writeFile(json, `${JSON.stringify(checked, undefined, 2)}\n`);
-  await writeFile(html, draw(checked));
+  await writeFile(json, jsonText(report));
+  await writeFile(html, draw(report));
   return [json, html];
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

@@ -9,6 +9,7 @@ import { modelHtml } from '../../shared/model/report/html.ts';
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { writeFiles } from '../cli/report-files.ts';
 import { modelReport, MODEL_WORDS } from '../../shared/model/report/report.ts';
+import { modelReportSchema } from '../../shared/model/report/schema.ts';
 import { acceptGuard, checkGuard } from './guard.ts';
 import { readPlan, settingsOf } from './options.ts';
 import { runCells } from './workers.ts';
@@ -65,7 +66,8 @@ await runCommand(MODEL, process.argv.slice(2), async ({ values }) => {
   if (wanted.length === 0) throw new UsageError(`no row of the plan has all of ${JSON.stringify(values.only)}`);
   console.log(MODEL_WORDS);
   const played = await play(wanted, workers);
-  const files = await writeFiles(modelReport(played, { plan, seed }), path.join(values.out, 'model'), modelHtml);
+  const report = modelReportSchema.parse(modelReport(played, { plan, seed }));
+  const files = await writeFiles(report, path.join(values.out, 'model'), modelHtml);
   console.log(
     `\n${playedText(played)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
   );

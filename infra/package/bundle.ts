@@ -5,7 +5,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { buildFacts } from './build-facts.ts';
+import type { Provider } from '../../shared/compare/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
+import { buildPage } from './page.ts';
 
 export const CLOUDS = ['gcp', 'azure'] as const;
 export type Cloud = (typeof CLOUDS)[number];
@@ -33,6 +36,8 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = 'lib/main.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
+const BUILD = 'compare/build.json';
+const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
 interface Platform {
@@ -80,6 +85,10 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
+  if (COMPARE.test(source.handler)) {
+    files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
+    files.set(BUILD, json(await buildFacts(ROOT, cloud)));
+  }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 
@@ -136,7 +145,6 @@ function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
 function readAtRunTime(metafile: Metafile): [string, string][] {
   const inputs = Object.keys(metafile.inputs);
   const files: [string, string][] = [];
-  if (inputs.some((input) => COMPARE.test(input))) files.push([PAGE, path.join(ROOT, 'functions', PAGE)]);
   // Datastore's high-level client reads this one, from beside its own folder, as it is loaded.
   if (inputs.some((input) => input.endsWith('@google-cloud/datastore/build/src/index.js'))) {
     const sdk = path.dirname(createRequire(import.meta.url).resolve('@google-cloud/datastore/package.json'));

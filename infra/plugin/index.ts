@@ -1,9 +1,12 @@
 // The Serverless Framework's plugin for this project: adds the provider `stowage`, which stands for both clouds, and runs the framework's
 // commands by the files in commands/. The framework itself reports errors in serverless.yml, from the schema.
 import path from 'node:path';
+import { PLANS } from '../../shared/compare/plan/plan.ts';
 import { compareDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
+import { EXIT } from '../cli/exit.ts';
 import { versions } from '../cli/machine.ts';
+import { commitOf } from '../package/build-facts.ts';
 import { ROOT } from '../package/bundle.ts';
 import { type PackagedFunction, packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
@@ -84,7 +87,7 @@ export default class StowagePlugin {
     compare: {
       usage: 'Runs the comparison across the deployed clouds',
       lifecycleEvents: ['compare'],
-      options: { full: flag('Every number of callers from 1 to 128') },
+      options: { full: flag('The plan full: every workload, up to 128 callers, about an hour') },
     },
     keys: {
       usage: 'Shows how many app keys are valid, or changes them',
@@ -160,17 +163,21 @@ export default class StowagePlugin {
     const interrupted = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => interrupted.abort(new DeployError('interrupted')));
-    const isWhole = await compareDeployed({
+    const name = this.#options.full === true ? 'full' : 'default';
+    const code = await compareDeployed({
       endpointsFile: endpointsFile(settings),
       clouds: settings.peers.filter((peer) => settings.clouds.includes(peer)),
-      isFull: this.#options.full === true,
+      plan: PLANS[name],
+      baseline: { report: undefined, conditions: [] },
       outDir: path.join(this.#serverless.serviceDir, 'report'),
+      command: `npx serverless compare${name === 'full' ? ' --full' : ''}`,
       versions: await versions(ROOT),
+      commit: await commitOf(ROOT),
       ask: askWith(run),
       log,
       signal: interrupted.signal,
     });
-    if (!isWhole) throw new DeployError('not all cells succeeded; the report says which');
+    if (code !== EXIT.ok) throw new DeployError('not all cells succeeded; the report says which');
   }
 
   #invocation(): InvokeOptions {

@@ -4,14 +4,13 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { type Provider, PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
-import type { Circumstances } from '../../shared/compare/report/schema.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
 import { startAzureHost } from '../hosts/azure.ts';
 import { startGcpHost } from '../hosts/gcp.ts';
-import type { HostEnv } from '../hosts/host.ts';
+import type { FunctionHost, HostEnv } from '../hosts/host.ts';
 import { folderOf, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
 
 export interface RunningCloud {
@@ -19,7 +18,8 @@ export interface RunningCloud {
   /** For people. */
   readonly name: string;
   readonly recordsUrl: string;
-  readonly compareUrl: string;
+  /** One for each instance of the function `compare`. */
+  readonly compareUrls: readonly [string, ...string[]];
   /** Headers of a request: an admin's app key, and the platform's key. */
   readonly headers: Readonly<Record<string, string>>;
   /** The last lines its hosts printed. */
@@ -37,8 +37,6 @@ export interface LocalKeys {
 export interface Clouds {
   readonly running: readonly RunningCloud[];
   readonly keys: LocalKeys;
-  /** What each cloud ran on, for the report. */
-  readonly all: Circumstances['providers'];
   /** Ends everything, the hosts before their emulators. Idempotent. */
   close(): Promise<void>;
 }
@@ -50,6 +48,8 @@ export interface CloudsOptions {
   readonly providers?: readonly Provider[];
   /** Which Datastore emulator. */
   readonly datastore: 'embedded' | 'google';
+  /** Processes of the function `compare` on each cloud, which generate a load together. Default: 1. */
+  readonly instances?: number;
   /** Default: random ones, for this run alone. */
   readonly keys?: Partial<LocalKeys>;
   /** The first of four ports in a row: records and compare of Google Cloud, then of Azure. Default: free ones. */
@@ -82,14 +82,8 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
     signal.throwIfAborted();
     const started = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const running = started.map(({ cloud }) => cloud);
-    const backends = started.map(({ cloud: { provider }, backend }) => ({
-      provider,
-      ran: true,
-      backend,
-      isEmulator: true,
-    }));
     for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
-    return { running, keys, all: backends, close };
+    return { running, keys, close };
   } catch (error) {
     await close();
     throw error;
@@ -108,12 +102,13 @@ type StartCloud = (
 ) => Promise<Started>;
 
 const startGoogle: StartCloud = async (options, packages, opened) => {
-  const { keys, firstPort } = options;
+  const { keys, firstPort, instances = 1 } = options;
   const emulator = await startDatastore(options);
   opened.push(emulator);
   const env = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
     DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
+    STOWAGE_BACKEND: emulator.name,
     ...keysEnv(keys),
     // Otherwise Google's libraries look for the metadata server of a cloud machine first.
     METADATA_SERVER_DETECTION: 'none',
@@ -124,14 +119,17 @@ const startGoogle: StartCloud = async (options, packages, opened) => {
     opened.push(host);
     return host;
   };
-  const [records, compare] = await Promise.all([start('records', 0), start('compare', 1)]);
+  const [records, ...compares] = await Promise.all([
+    start('records', 0),
+    ...timesOf(instances, () => start('compare', 1)),
+  ]);
   const cloud: RunningCloud = {
     provider: 'datastore',
     name: PROVIDER_NAMES.datastore,
     recordsUrl: records.url,
-    compareUrl: compare.url,
+    compareUrls: urlsOf(compares),
     headers: { Authorization: `Bearer ${keys.admin}` },
-    output: () => `${tail(records.output())}\n${tail(compare.output())}`,
+    output: () => `${tail(records.output())}\n${compares.map((host) => tail(host.output())).join('\n')}`,
   };
   return { cloud, backend: emulator.name };
 };
@@ -144,13 +142,14 @@ async function startDatastore({ datastore, dataDir }: CloudsOptions): Promise<Em
   return await startGoogleEmulator(found);
 }
 
-const startAzure: StartCloud = async ({ keys, firstPort, dataDir }, packages, opened) => {
+const startAzure: StartCloud = async ({ keys, firstPort, dataDir, instances = 1 }, packages, opened) => {
   const emulator = await startAzurite(placeFor(dataDir, 'azure-tables.json'));
   opened.push(emulator);
   const env = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    STOWAGE_BACKEND: emulator.name,
     ...keysEnv(keys),
   };
   const start = async (name: 'records' | 'compare', place: number) => {
@@ -160,19 +159,30 @@ const startAzure: StartCloud = async ({ keys, firstPort, dataDir }, packages, op
     opened.push(host);
     return host;
   };
-  const [records, compare] = await Promise.all([start('records', 2), start('compare', 3)]);
+  const [records, ...compares] = await Promise.all([
+    start('records', 2),
+    ...timesOf(instances, () => start('compare', 3)),
+  ]);
   const cloud: RunningCloud = {
     provider: 'azure-tables',
     name: PROVIDER_NAMES['azure-tables'],
     recordsUrl: records.url,
-    compareUrl: compare.url,
+    compareUrls: urlsOf(compares),
     headers: { Authorization: `Bearer ${keys.admin}`, 'x-functions-key': keys.functions },
-    output: () => `${tail(records.output())}\n${tail(compare.output())}`,
+    output: () => `${tail(records.output())}\n${compares.map((host) => tail(host.output())).join('\n')}`,
   };
   return { cloud, backend: emulator.name };
 };
 
 const STARTS: Readonly<Record<Provider, StartCloud>> = { datastore: startGoogle, 'azure-tables': startAzure };
+
+function timesOf<Thing>(count: number, make: () => Thing): Thing[] {
+  return Array.from({ length: count }, make);
+}
+
+function urlsOf([first, ...others]: readonly FunctionHost[]): RunningCloud['compareUrls'] {
+  return [first!.url, ...others.map(({ url }) => url)];
+}
 
 function portAt(firstPort: number | undefined, place: number): { readonly port?: number } {
   return firstPort === undefined ? {} : { port: firstPort + place };

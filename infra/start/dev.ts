@@ -68,10 +68,10 @@ function told({ running, keys }: Clouds, dataDir: string | undefined): string {
   ].join('\n');
 }
 
-function linesFor({ name, recordsUrl, compareUrl, headers }: RunningCloud): string {
+function linesFor({ name, recordsUrl, compareUrls, headers }: RunningCloud): string {
   const gate = headers['x-functions-key'];
   return `
-# ${name}; the comparison is at ${compareUrl}/v1/compare
+# ${name}; the comparison is at ${compareUrls[0]}/v1/compare
 export URL=${recordsUrl}
 export H='Authorization: ${headers['Authorization']}'
 export GATE=${gate === undefined ? '' : `'x-functions-key: ${gate}'`}`;

@@ -1,4 +1,5 @@
 // Runs a job that a signal or the end of npm may interrupt; the job then closes in order the processes it started.
+import { SAME_INTERRUPT_MS } from '../cli/interrupt.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 
 /** What shells expect after Ctrl-C. */
@@ -10,15 +11,20 @@ const CLOSE_TIMEOUT_MS = 3_000;
 /** The reason of an abort that is no failure. */
 class Interruption extends Error {}
 
-/** Returns the exit code: the job's own, 130 if it was interrupted, 1 if it threw, which is printed. To be called once a process. */
+/** A second Ctrl-C ends the process at once. Returns the exit code: the job's own, 130 if it was interrupted, 1 if it threw, which is printed. To be called once a process. */
 export async function runJob(
   job: (signal: AbortSignal) => Promise<number>,
   closeTimeoutMs: number = CLOSE_TIMEOUT_MS,
 ): Promise<number> {
   const interrupted = new AbortController();
+  let firstMs = 0;
   const interrupt = (by: string): void => {
-    if (interrupted.signal.aborted) return;
-    interrupted.abort(new Interruption(by));
+    if (interrupted.signal.aborted) {
+      if (performance.now() - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
+      return;
+    }
+    firstMs = performance.now();
+    interrupted.abort(new Interruption(`ended by ${by}`));
     setTimeout(() => process.exit(EXIT_INTERRUPTED), closeTimeoutMs).unref();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal));
@@ -27,7 +33,7 @@ export async function runJob(
     return await job(interrupted.signal);
   } catch (error) {
     if (interrupted.signal.reason instanceof Interruption) {
-      console.error(`\nended by ${interrupted.signal.reason.message}`);
+      console.error(`\n${interrupted.signal.reason.message}`);
       return EXIT_INTERRUPTED;
     }
     console.error(error);

@@ -2,16 +2,14 @@
 // However the job ends, everything it started is closed, in reverse order.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runPlan, warmUp } from '../../shared/compare/plan/coordinator.ts';
-import { FULL_PLAN, type Plan } from '../../shared/compare/plan/plan.ts';
-import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
-import { reportOf } from '../../shared/compare/report/report.ts';
-import type { Report } from '../../shared/compare/report/schema.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
-import { machine, versions } from '../cli/machine.ts';
+import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
+import { heatUp } from '../../shared/compare/plan/heat-up.ts';
+import { PROVIDERS } from '../../shared/compare/dimensions.ts';
+import { runComparison } from '../cli/comparison.ts';
+import { EXIT } from '../cli/exit.ts';
+import { versions } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
-import { showProgress } from '../cli/progress.ts';
-import { writeReport } from '../cli/report-files.ts';
+import { commitOf } from '../package/build-facts.ts';
 import { type Clouds, startClouds } from './clouds.ts';
 import { makeFolder } from './folder.ts';
 import { runJob } from './job.ts';
@@ -20,23 +18,24 @@ import { proveRecord } from './proof.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Google's emulator, in Java, is several times slower for its first ten thousand operations or so. */
-const WARM_UP_MS = 10_000;
+/** Emulators and hosts are several times slower for their first ten thousand operations or so. */
+const HEAT_UP_MS = 6_000;
 
-/** Ends a job that hangs: the full plan, with windows of 2 s, takes some 20 minutes. */
-const JOB_TIMEOUT_MS = 45 * 60_000;
+/** Datasets are removed, and the report is written, before the processes are ended. */
+const CLOSE_TIMEOUT_MS = 30_000;
 
 await runCommand(START, process.argv.slice(2), async (given) => {
-  const options = startOptionsOf(given);
+  const options = await startOptionsOf(given, process.argv.slice(2));
   await makeFolder('--out', options.outDir);
-  return await runJob((signal) => run(options, signal));
+  return await runJob((signal) => run(options, signal), CLOSE_TIMEOUT_MS);
 });
 
 async function run(options: StartOptions, signal: AbortSignal): Promise<number> {
   console.log(`Stowage on Node.js ${process.versions.node}. Starting emulators and functions ...`);
-  const { datastore, providers } = options;
+  const { datastore, providers, plan } = options;
   const buildDir = path.join(ROOT, '.build');
-  const clouds = await startClouds({ buildDir, datastore, providers, log: console.log, signal });
+  const instances = Math.max(...plan.instances);
+  const clouds = await startClouds({ buildDir, datastore, providers, instances, log: console.log, signal });
   try {
     for (const cloud of clouds.running) {
       const proof = await proveRecord(cloud, signal);
@@ -50,38 +49,32 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<number> 
   }
 }
 
-async function compare(clouds: Clouds, { plan, outDir }: StartOptions, signal: AbortSignal): Promise<number> {
-  const started = new Date();
-  const runId = `r${started.getTime().toString(36)}`;
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(jobTimeoutMs(plan))]);
-  const endpoints = clouds.running.map(({ provider, compareUrl, headers }) => ({ provider, url: compareUrl, headers }));
-  console.log(`Warming up for about ${WARM_UP_MS / 1_000} s ...`);
-  await warmUp(WARM_UP_MS, runId, { endpoints, signal: limited });
-  const progress = showProgress();
-  const outcome = await runPlan(plan, runId, { endpoints, signal: limited, onProgress: progress.show }).finally(
-    progress.end,
-  );
-  const report = reportOf(outcome, plan, PRICES_2026_11, {
-    startedAt: started.toISOString(),
-    durationMs: Date.now() - started.getTime(),
-    machine: machine(),
-    versions: await versions(ROOT),
-    providers: clouds.all,
+/** Ctrl-C ends the plan and no more: what was measured by then makes a report. Resolves to the exit code. */
+async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
+  const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
+    provider,
+    urls: compareUrls,
+    headers,
+  }));
+  console.log(`Warming up for about ${HEAT_UP_MS / 1_000} s ...`);
+  await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal });
+  const code = await runComparison({
+    ...options,
+    outDir: path.resolve(options.outDir),
+    endpoints,
+    circumstances: {
+      versions: await versions(ROOT),
+      commit: await commitOf(ROOT),
+      command: options.command,
+      providers: PROVIDERS.map((provider) => {
+        const ran = clouds.running.some((cloud) => cloud.provider === provider);
+        return { provider, ran, why: ran ? 'on this machine' : 'not asked for' };
+      }),
+    },
+    log: console.log,
+    signal,
   });
-  return await publish(report, clouds, outDir);
-}
-
-function jobTimeoutMs({ durationMs, concurrencies }: Plan): number {
-  const longer = (durationMs * concurrencies.length) / (FULL_PLAN.durationMs * FULL_PLAN.concurrencies.length);
-  return JOB_TIMEOUT_MS * Math.max(1, longer);
-}
-
-/** Writes the report. Returns exit code 1 if a cell failed: the report is then not the whole comparison. */
-async function publish(report: Report, clouds: Clouds, outDir: string): Promise<number> {
-  const files = await writeReport(report, path.resolve(outDir));
-  console.log(`\n${reportText(report)}`);
-  console.log(files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n'));
-  if (report.failures.length === 0) return 0;
-  console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
-  return 1;
+  if (code === EXIT.failed)
+    console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
+  return code;
 }

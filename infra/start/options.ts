@@ -1,12 +1,25 @@
 // The options of `npm start` and `npm run dev`.
-import { cellRequestSchema } from '../../shared/compare/cell/cell.ts';
 import type { Provider } from '../../shared/compare/dimensions.ts';
-import { DEFAULT_PLAN, FULL_PLAN, type Plan } from '../../shared/compare/plan/plan.ts';
-import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../cli/options.ts';
+import type { Plan } from '../../shared/compare/plan/plan.ts';
+import { EXIT_HELP } from '../cli/exit.ts';
+import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
+import {
+  type Baseline,
+  baselineFrom,
+  commandOf,
+  PLAN_HELP,
+  PLAN_OPERAND,
+  PLAN_OPTIONS,
+  planFrom,
+} from '../cli/plan-options.ts';
 import type { CloudsOptions, LocalKeys } from './clouds.ts';
 
 export interface StartOptions {
   readonly plan: Plan;
+  /** An earlier report, and conditions on what changed since. */
+  readonly baseline: Baseline;
+  /** What repeats the comparison. */
+  readonly command: string;
   readonly providers: readonly Provider[];
   readonly datastore: CloudsOptions['datastore'];
   /** Where the report goes. */
@@ -26,37 +39,22 @@ const DATASTORE = {
   help: "which Datastore emulator; Google's needs gcloud and Java",
 } as const;
 
-const { concurrency, records, recordBytes } = cellRequestSchema.shape;
-const RECORDS_MAX = records.unwrap().maxValue!;
-const BYTES_MIN = recordBytes.unwrap().minValue!;
-const BYTES_MAX = recordBytes.unwrap().maxValue!;
-const CALLERS_MAX = concurrency.maxValue!;
-/** A window grows up to tenfold, and a function answers within 220 s. */
-const SECONDS_MAX = 16;
-
 export const START = command({
   name: 'npm start --',
+  operands: [PLAN_OPERAND],
   about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
-an entity a record, the SDK's batches, and this store. About 2 minutes.`,
+an entity a record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 2 minutes.
+${EXIT_HELP}`,
   options: {
-    full: { help: 'every number of callers from 1 to 128, windows of 2 s; about 20 minutes' },
-    callers: { value: 'LIST', help: `numbers of callers in flight, 1 to ${CALLERS_MAX} each; default 1,8,32` },
-    records: {
-      value: 'N',
-      help: `records to read and update, at most ${RECORDS_MAX}; default ${DEFAULT_PLAN.records}`,
-    },
-    bytes: {
-      value: 'N',
-      help: `of text in a record, ${BYTES_MIN} to ${BYTES_MAX}; default ${DEFAULT_PLAN.recordBytes}`,
-    },
-    seconds: { value: 'N', help: `length of each measurement, at most ${SECONDS_MAX}; default 1` },
+    ...PLAN_OPTIONS,
     cloud: { value: 'gcp|azure|both', default: 'both', help: 'which clouds take part' },
-    out: { value: 'DIR', default: 'report', help: 'where compare.json and compare.html go' },
     datastore: DATASTORE,
   },
   examples: [
     'npm start',
-    'npm start -- --cloud azure --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
+    'npm start -- --cloud azure --workloads ycsb-b --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
+    'npm start -- --workloads ycsb-c --layouts container --container-kib 64,256,1024 --callers 16',
+    "npm start -- --workloads load --against report/compare.json --fail-if 'container.throughput<0.8'",
   ],
 });
 
@@ -85,10 +83,16 @@ shell.`,
   examples: ['npm run dev', 'npm run dev -- --port 8080 --data .data --admin-key only-on-this-machine'],
 });
 
-/** Throws a UsageError. */
-export function startOptionsOf({ values }: CommandLine<typeof START.options>): StartOptions {
+/** `args`: as they were given. Throws a UsageError. */
+export async function startOptionsOf(
+  { operands, values }: CommandLine<typeof START.options>,
+  args: readonly string[],
+): Promise<StartOptions> {
+  const plan = await planFrom(operands[0], values);
   return {
-    plan: planOf(values),
+    plan,
+    baseline: await baselineFrom(values),
+    command: commandOf(START.name, args, plan),
     providers: PROVIDERS_OF[choice('--cloud', values.cloud, ['gcp', 'azure', 'both'])],
     datastore: datastoreOf(values.datastore),
     outDir: notEmpty('--out', values.out),
@@ -100,30 +104,6 @@ const PROVIDERS_OF = {
   azure: ['azure-tables'],
   both: ['datastore', 'azure-tables'],
 } as const;
-
-function planOf(values: CommandLine<typeof START.options>['values']): Plan {
-  const plan = values.full ? FULL_PLAN : DEFAULT_PLAN;
-  const { callers, records, bytes, seconds } = values;
-  if ([callers, records, bytes, seconds].every((value) => value === undefined)) return plan;
-  return {
-    ...plan,
-    name: 'custom',
-    ...(callers === undefined ? {} : { concurrencies: rungsOf(callers) }),
-    ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1, RECORDS_MAX) }),
-    ...(bytes === undefined ? {} : { recordBytes: wholeNumber('--bytes', bytes, BYTES_MIN, BYTES_MAX) }),
-    ...(seconds === undefined ? {} : { durationMs: durationOf(seconds) }),
-  };
-}
-
-/** Ascending, each once. */
-function rungsOf(text: string): number[] {
-  const concurrencies = text.split(',').map((part) => wholeNumber('--callers', part.trim(), 1, CALLERS_MAX));
-  return [...new Set(concurrencies)].toSorted((one, other) => one - other);
-}
-
-function durationOf(seconds: string): number {
-  return Math.max(1, Math.round(positiveNumber('--seconds', seconds, SECONDS_MAX) * 1_000));
-}
 
 /** Throws a UsageError. */
 export function devOptionsOf({ values }: CommandLine<typeof DEV.options>): DevOptions {

@@ -1,4 +1,4 @@
-// What is compared: the providers, the ways to lay records out, and the kinds of work. A cell is one of each.
+// What is compared: the providers, the ways to lay records out, and the kinds of work.
 
 export const PROVIDERS = ['datastore', 'azure-tables'] as const;
 
@@ -9,7 +9,15 @@ export const LAYOUTS = ['record', 'batch', 'container'] as const;
 
 export type Layout = (typeof LAYOUTS)[number];
 
-/** `load`: new records, 500 handed over a call. `read`: uniform keys. `update`: half reads, half writes of whole records, scrambled zipfian keys (as YCSB A). */
-export const WORKLOADS = ['load', 'read', 'update'] as const;
+/**
+ * `load` inserts new records, 500 handed over a call. The others are the core workloads of YCSB by their letters (Cooper et al., "Benchmarking cloud
+ * serving systems with YCSB", SoCC 2010; mixes as in the project's files `workloads/workloada` to `workloadf`). data/workloads.ts has their mixes.
+ */
+export const WORKLOADS = ['load', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-e', 'ycsb-f'] as const;
 
 export type Workload = (typeof WORKLOADS)[number];
+
+/** How the records that are read or changed are chosen. `zipfian` is YCSB's scrambled zipfian; `latest` prefers what was inserted last. */
+export const KEY_CHOICES = ['uniform', 'zipfian', 'latest'] as const;
+
+export type KeyChoice = (typeof KEY_CHOICES)[number];

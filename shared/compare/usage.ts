@@ -3,11 +3,31 @@ import { z } from 'zod';
 
 const count = z.number().min(0);
 
+/** Counts by code: an SDK's own code or status, the store's error code, else the error's name. */
+export const countsSchema = z.record(z.string(), z.int().min(1));
+
+export type Counts = z.infer<typeof countsSchema>;
+
+/** What the later one counts more than the earlier one. */
+export function countsBetween(earlier: Counts, later: Counts): Counts {
+  const differences = Object.entries(later).map(([code, times]) => [code, times - (earlier[code] ?? 0)] as const);
+  return Object.fromEntries(differences.filter(([, times]) => times > 0));
+}
+
+/** All of them together, by code. */
+export function sumOfCounts(many: readonly Counts[]): Counts {
+  const sums: Record<string, number> = {};
+  for (const counts of many) for (const [code, times] of Object.entries(counts)) sums[code] = (sums[code] ?? 0) + times;
+  return sums;
+}
+
 /** What was spent at the provider, as running totals. */
 export const usageSchema = z.strictObject({
   requests: count,
-  /** Requests that the SDK, or the store, repeated; null where the SDK does not show it. */
-  retries: count.nullable(),
+  /** Requests that the SDK, or the store, sent again, by the code that they were refused with; null where the SDK does not show them. */
+  retries: countsSchema.nullable(),
+  /** Conditional writes that met another's: they wrote nothing, and were done again. */
+  conflicts: count,
   /** What the provider bills: entities on Datastore, requests on Azure Table Storage (a group transaction is one). */
   billable: z.strictObject({ reads: count, writes: count, deletes: count }),
   /** Keys and property values handed to the SDK, without the protocol's own bytes. */
@@ -20,6 +40,14 @@ export type Usage = z.infer<typeof usageSchema>;
 /** Counters that a baseline keeps. */
 export type MutableUsage = { -readonly [K in keyof Usage]: Usage[K] };
 
-export function emptyUsage(retries: number | null): MutableUsage {
-  return { requests: 0, retries, billable: { reads: 0, writes: 0, deletes: 0 }, bytesWritten: 0, bytesRead: 0 };
+/** Nothing yet; `showsRetries` says whether the SDK shows what it repeats. */
+export function emptyUsage(showsRetries: boolean): MutableUsage {
+  return {
+    requests: 0,
+    conflicts: 0,
+    retries: showsRetries ? {} : null,
+    billable: { reads: 0, writes: 0, deletes: 0 },
+    bytesWritten: 0,
+    bytesRead: 0,
+  };
 }

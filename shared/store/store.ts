@@ -26,7 +26,7 @@ const TIMEOUT_MS_DEFAULT = 30_000;
 /** Bound on what waits to be written: memory, and how long the last in line waits. */
 const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_CHANGES_MAX = 100_000;
-const COMMITS_AT_A_TIME = 64;
+const COMMITS_AT_A_TIME = 256;
 const CONTAINERS_MAX = 256;
 const CLOSE_MS = 5_000;
 
@@ -128,7 +128,7 @@ class ContainerStore implements Store {
   }
 
   #isBusy(): boolean {
-    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.busyQueues > 0);
+    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.isAwaited);
   }
 
   #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {

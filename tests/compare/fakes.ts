@@ -1,5 +1,5 @@
-// A baseline without a provider, on a clock that the test moves.
-import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
+// A baseline and a store without a provider, in virtual time, and results as functions answer them.
+import { type Baseline, withTries } from '../../shared/compare/baseline/baseline.ts';
 import {
   type CellRequest,
   type CellRequestInput,
@@ -7,24 +7,31 @@ import {
   type CellResult,
 } from '../../shared/compare/cell/cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
-import type { CellTargets } from '../../shared/compare/cell/run.ts';
+import type { Place } from '../../shared/compare/cell/place.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { tenantOf } from '../../shared/compare/data/keys.ts';
 import { emptyUsage } from '../../shared/compare/usage.ts';
-import { type Runtime, type Store, systemRuntime, type Table } from '../../shared/store/index.ts';
+import type { Store, Table } from '../../shared/store/index.ts';
+import { type Clock } from './fake-store.ts';
 
-/** A clock of which every reply takes its part; `watch` never fires. */
-export class FakeClock {
-  nowMs = 1_000;
-  readonly runtime: Runtime = {
-    ...systemRuntime,
-    monotonicMs: () => this.nowMs,
-    watch: () => new Promise<void>(() => {}),
-  };
-}
+export const PLACE: Place = {
+  provider: 'datastore',
+  platform: 'local',
+  backend: 'nobody',
+  isEmulator: true,
+  region: null,
+  instanceId: 'one',
+  memoryBytes: 1_000_000,
+  processors: 2,
+  processorModel: 'none',
+  system: 'none',
+  runtime: 'Node.js 24.0.0',
+  versions: {},
+  commit: null,
+};
 
 export interface FakeOptions {
-  readonly clock: FakeClock;
-  /** Each request moves the clock on by so much, then is answered. */
+  readonly clock: Clock;
   readonly latencyMs: number;
   /** May throw instead of answering; `sent` counts from 1. */
   readonly fail?: (sent: number) => void;
@@ -33,21 +40,27 @@ export interface FakeOptions {
   readonly empty?: boolean;
 }
 
-export function fakeTargets({
-  clock,
-  latencyMs,
-  fail = () => {},
-  getManyMax = 500,
-  empty = false,
-}: FakeOptions): CellTargets & { readonly log: string[] } {
-  const usage = emptyUsage(null);
+export interface FakeTargets extends CellTargets {
+  /** Each request: what, and of how many records. */
+  readonly log: string[];
+  /** Keys that were asked for, or written. */
+  readonly keys: string[];
+}
+
+/** Each request takes `latencyMs`; any number of them run at once. */
+export function fakeTargets(options: FakeOptions): FakeTargets {
+  const { clock, latencyMs, fail = () => {}, getManyMax = 500, empty = false } = options;
+  const usage = emptyUsage(false);
   const log: string[] = [];
-  const answer = async (what: string, records: number): Promise<void> => {
-    log.push(`${what} ${records}`);
+  const keys: string[] = [];
+  const answer = async (what: string, asked: readonly string[]): Promise<void> => {
+    log.push(`${what} ${asked.length}`);
+    keys.push(...asked);
     usage.requests++;
-    usage.billable.writes += records;
-    clock.nowMs += latencyMs;
-    fail(usage.requests);
+    usage.billable.writes += asked.length;
+    const sent = usage.requests;
+    await clock.runtime.sleep(latencyMs);
+    fail(sent);
   };
   const baseline: Baseline = {
     provider: 'datastore',
@@ -55,53 +68,96 @@ export function fakeTargets({
     getManyMax,
     lane: tenantOf,
     open: async () => ({
-      insert: () => answer('insert', 1),
-      replace: () => answer('replace', 1),
-      get: async () => {
-        await answer('get', 1);
+      insert: ({ key }) => answer('insert', [key]),
+      replace: ({ key }) => answer('replace', [key]),
+      modify: async ({ key }) => {
+        await answer('modify', [key]);
+        return await withTries(
+          async () => !empty,
+          () => {},
+        );
+      },
+      get: async (key) => {
+        await answer('get', [key]);
         return !empty;
       },
-      putMany: (records) => answer('putMany', records.length),
-      getMany: async (keys) => {
-        await answer('getMany', keys.length);
-        return empty ? 0 : keys.length;
+      putMany: (records) =>
+        answer(
+          'putMany',
+          records.map(({ key }) => key),
+        ),
+      getMany: async (asked) => {
+        await answer('getMany', asked);
+        return empty ? 0 : asked.length;
       },
-      scan: async () => {
-        await answer('scan', 1);
-        return 1;
+      range: async (from, _to, count) => {
+        await answer('range', [from]);
+        return empty ? 0 : count;
       },
+      scan: async () => 1,
     }),
     remove: async (dataset) => void log.push(`remove ${dataset}`),
     usage: () => usage,
     close: async () => {},
   };
   const table = {
+    get: async (key: string) => {
+      await answer('container get', [key]);
+      return empty ? undefined : {};
+    },
+    put: (key: string) => answer('container put', [key]),
+    update: async (key: string, change: (current: unknown) => unknown) => {
+      await answer('container update', [key]);
+      return change({});
+    },
+    async *scan({ from, limit }: { from: string; limit: number }) {
+      await answer('container scan', [from]);
+      for (let at = 0; at < limit; at++) yield {};
+    },
     putMany: async (items: readonly { key: string }[]) => {
-      await answer('container putMany', items.length);
-      return items.map(({ key }, at) =>
+      const asked = items.map(({ key }) => key);
+      await answer('container putMany', asked);
+      return asked.map((key, at) =>
         at === 0 ? { status: 'failed', key, error: new Error('no') } : { status: 'written', key, version: '1' },
       );
     },
   } as unknown as Table<never>;
   const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
   const store = { table: async () => table, drop } as unknown as Store;
-  // A quarter of the time that this thread had work, it waited.
-  const processorTimes = () => ({
-    ranMs: 0.75 * clock.nowMs,
-    waitedMs: 0.25 * clock.nowMs,
-    machineMs: 2 * clock.nowMs,
-    stolenMs: 0,
-  });
-  return { provider: 'datastore', baseline, store, storeUsage: () => usage, processorTimes, log };
+  let isCold = true;
+  return {
+    provider: 'datastore',
+    baseline,
+    storeOf: async () => ({ store, usage: () => usage }),
+    place: PLACE,
+    instance: {
+      takeCold: () => {
+        const wasCold = isCold;
+        isCold = false;
+        return wasCold;
+      },
+      uptimeMs: () => 5_000,
+      memoryBytes: () => 50_000_000,
+      // A quarter of the time that this thread had work, it waited; it had work three quarters of the time.
+      processorTimes: () => ({
+        ranMs: 0.75 * clock.runtime.monotonicMs(),
+        waitedMs: 0.25 * clock.runtime.monotonicMs(),
+        machineMs: 2 * clock.runtime.monotonicMs(),
+        stolenMs: 0,
+      }),
+    },
+    log,
+    keys,
+  };
 }
 
 export function cell(input: Partial<CellRequestInput>): CellRequest {
   return cellRequestSchema.parse({
     layout: 'record',
     workload: 'load',
-    concurrency: 1,
+    callers: 1,
     durationMs: 100,
-    warmupMs: 20,
+    warmup: { leastMs: 20, mostMs: 20 },
     dataset: 'test1',
     records: 500,
     ...input,
@@ -116,29 +172,33 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     provider: 'datastore',
     layout: 'record',
     workload: 'load',
-    concurrency: 1,
+    place: PLACE,
+    isCold: false,
+    uptimeMs: 9_000,
+    firstOperationMs: 12,
     recordsPerCall: 500,
+    warmup: { durationMs: 300, isSteady: true, errors: 0 },
+    openedAtMs: Date.UTC(2026, 10, 21, 10),
     durationMs: 1_000,
     records: 1_000,
     recordsTotal: 2_000,
     usage: {
       requests: 200,
       retries: null,
+      conflicts: 1,
       billable: { reads: 100, writes: 200, deletes: 100 },
       bytesWritten: 8,
       bytesRead: 4,
     },
     errors: {},
-    warmupErrors: 0,
     unfinished: 0,
     histogram: encodeHistogram(histogram),
     operations: 1,
-    p50Ms: 2,
-    p95Ms: null,
-    p99Ms: null,
-    maxMs: 2,
-    processorWait: 0.1,
-    processorStolen: 0,
+    series: { stepMs: 100, records: [900, 100], errors: [0, 0], maxMs: [2, 1] },
+    behindMsMax: null,
+    isHeldByRamp: false,
+    processor: { wait: 0.1, stolen: 0, busy: 0.5 },
+    memoryBytes: 100_000_000,
     ...change,
   };
 }

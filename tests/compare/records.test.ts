@@ -1,10 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { keyOf, tenantOf, uniformIndexes, zipfianIndexes } from '../../shared/compare/data/keys.ts';
-import { seededRandom } from '../../shared/compare/data/random.ts';
+import { keyOf, tenantOf } from '../../shared/compare/data/keys.ts';
 import { fieldBytes, recordSource } from '../../shared/compare/data/records.ts';
-
-const COUNT = 2_000;
 
 describe('sample records', () => {
   test('hold exactly as many bytes of text as asked for', () => {
@@ -50,38 +47,4 @@ describe('keys', () => {
     const keys = Array.from({ length: 500 }, (_, index) => keyOf(index));
     expect(keys.toSorted()).not.toEqual(keys);
   });
-
-  test('are drawn in proportion to 1/rank^0.99 by the zipfian distribution', () => {
-    const counts = frequencies(zipfianIndexes(COUNT, seededRandom(3)), 200_000);
-    const zeta = Array.from({ length: COUNT }, (_, rank) => (rank + 1) ** -0.99).reduce((sum, each) => sum + each, 0);
-    expect(counts[0]! / 200_000).toBeCloseTo(1 / zeta, 2);
-    expect(counts[1]! / 200_000).toBeCloseTo(2 ** -0.99 / zeta, 2);
-    expect(top(counts, 0.1)).toBeGreaterThan(0.6);
-  });
-
-  test('are drawn evenly by the uniform distribution', () => {
-    const counts = frequencies(uniformIndexes(COUNT, seededRandom(3)), 200_000);
-    expect(counts.length).toBe(COUNT);
-    expect(top(counts, 0.1)).toBeLessThan(0.13);
-  });
 });
-
-/** How often each index was drawn, most frequent first. */
-function frequencies(draw: () => number, draws: number): number[] {
-  const counts = new Map<number, number>();
-  for (let drawn = 0; drawn < draws; drawn++) {
-    const index = draw();
-    counts.set(index, (counts.get(index) ?? 0) + 1);
-  }
-  expect([...counts.keys()].filter((index) => !Number.isInteger(index) || index < 0 || index >= COUNT)).toEqual([]);
-  return [...counts.values()].sort((one, other) => other - one);
-}
-
-/** Share of all draws that fell on the most frequent `part` of the indexes. */
-function top(counts: readonly number[], part: number): number {
-  return sum(counts.slice(0, COUNT * part)) / sum(counts);
-}
-
-function sum(some: readonly number[]): number {
-  return some.reduce((total, count) => total + count, 0);
-}

@@ -1,221 +1,175 @@
+// From an outcome to a report, with known answers.
 import { describe, expect, test } from 'vitest';
 import type { CellResult } from '../../shared/compare/cell/cell.ts';
-import {
-  decodeHistogram,
-  encodeHistogram,
-  latenciesOf,
-  mergeHistograms,
-  newHistogram,
-  percentilesOf,
-  recordLatency,
-} from '../../shared/compare/cell/histogram.ts';
-import type { MeasuredCell } from '../../shared/compare/plan/coordinator.ts';
-import { DEFAULT_PLAN } from '../../shared/compare/plan/plan.ts';
-import { reportHtml } from '../../shared/compare/report/html.ts';
+import type { Coordinates } from '../../shared/compare/cell/coordinates.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
+import type { Layout } from '../../shared/compare/dimensions.ts';
+import type { CellRun, PlanOutcome } from '../../shared/compare/plan/outcome.ts';
+import { planSchema } from '../../shared/compare/plan/plan.ts';
 import { reportOf } from '../../shared/compare/report/report.ts';
-import { type Circumstances, reportSchema } from '../../shared/compare/report/schema.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
+import { type Circumstances, type Report, reportSchema } from '../../shared/compare/report/schema.ts';
 import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
-import { result } from './fakes.ts';
+import { PLACE, result } from './fakes.ts';
+
+const PLAN = planSchema.parse({ workloads: ['load'], callers: [8] });
 
 const CIRCUMSTANCES: Circumstances = {
   startedAt: '2026-11-21T10:00:00.000Z',
-  durationMs: 120_000,
-  machine: { cpu: 'A <fast> CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.0.0' },
-  versions: { stowage: '0.1.0' },
-  providers: [
-    { provider: 'datastore', ran: true, backend: 'an emulator', isEmulator: true },
-    { provider: 'azure-tables', ran: false, backend: 'not there', isEmulator: true },
-  ],
+  durationMs: 60_000,
+  coordinator: { cpu: 'none', cores: 1, memoryBytes: 1, platform: 'none', node: '24.0.0' },
+  versions: {},
+  commit: null,
+  command: null,
+  providers: [],
 };
 
-const measured = (runs: CellResult[]): MeasuredCell => {
-  const { provider, layout, workload, concurrency } = runs[0]!;
-  return { provider, layout, workload, concurrency, runs };
-};
-
-const FAILURE = {
-  provider: 'datastore',
-  layout: 'record',
-  workload: 'read',
-  concurrency: 8,
-  error: '<b>no</b>',
-} as const;
-
-const report = reportOf(
-  {
-    cells: [
-      measured([1_000, 4_000, 3_000].map((records) => result({ layout: 'batch', concurrency: 8, records }))),
-      measured([result({ layout: 'batch', concurrency: 32, records: 3_500, processorWait: 0.6 })]),
-      measured([9_000, 6_000, 12_000].map((records) => result({ layout: 'container', concurrency: 8, records }))),
-    ],
-    failures: [FAILURE],
-    leftovers: [{ provider: 'datastore', dataset: 'run1c7', error: 'HTTP 503: <gone>' }],
-  },
-  { ...DEFAULT_PLAN, concurrencies: [8, 32] },
-  PRICES_2026_11,
-  CIRCUMSTANCES,
-);
-
-test('the prices in a report are those of the price list', () => {
-  expect(report.prices).toEqual({
-    date: '2026-11',
-    providers: {
-      datastore: {
-        region: 'us-central1',
-        billed: 'each entity read, written or deleted, batched or not',
-        dollarsPerRead: 0.03 / 100_000,
-        dollarsPerWrite: 0.09 / 100_000,
-        dollarsPerDelete: 0.01 / 100_000,
-        source: 'https://cloud.google.com/datastore/pricing',
-      },
-      'azure-tables': {
-        region: 'eastus, standard account, locally redundant (LRS)',
-        billed: 'each request; a group transaction counts as one',
-        dollarsPerRead: 0.00036 / 10_000,
-        dollarsPerWrite: 0.00036 / 10_000,
-        dollarsPerDelete: 0.00036 / 10_000,
-        source: 'https://azure.microsoft.com/pricing/details/storage/tables/',
-      },
-    },
-  });
-});
-
-function encoded(latenciesMs: readonly number[]): string {
+function histogramOf(latenciesMs: readonly number[]): string {
   const histogram = newHistogram();
   for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
   return encodeHistogram(histogram);
 }
 
-describe('histograms', () => {
-  test('merge into one of all samples', () => {
-    const merged = mergeHistograms([encoded(Array<number>(98).fill(1)), encoded([50, 100])]);
-    expect(merged.totalCount).toBe(100);
-    const { p50Ms, p95Ms, p99Ms, maxMs } = percentilesOf(merged);
-    expect([p50Ms, p95Ms]).toEqual([1, 1]);
-    expect(p99Ms).toBeCloseTo(50, 0);
-    expect(maxMs).toBeCloseTo(100, 0);
+function runOf(layout: Layout, repetition: number, change: Partial<CellResult> = {}): CellRun {
+  const cell: Coordinates = {
+    provider: 'datastore',
+    layout,
+    workload: 'load',
+    recordBytes: 500,
+    containerKib: null,
+    instances: 1,
+    callers: 8,
+    ratePerSecond: null,
+  };
+  return { cell, repetition, parts: [result({ layout, ...change })] };
+}
+
+const runsOf = (layout: Layout, rates: readonly number[]): CellRun[] =>
+  rates.map((records, at) => runOf(layout, at + 1, { records }));
+
+function reported(runs: readonly CellRun[], change: Partial<PlanOutcome> = {}): Report {
+  const outcome = { runs, searches: [], failures: [], leftOut: [], leftovers: [], endedEarly: null, ...change };
+  const report = reportOf(outcome, PLAN, PRICES_2026_11, CIRCUMSTANCES);
+  return reportSchema.parse(JSON.parse(JSON.stringify(report)));
+}
+
+const equalLatencies = (count: number): string => histogramOf(Array.from({ length: count }, () => 3));
+
+/** A run on two instances, of which the second is changed. */
+const onTwo = (change: Partial<CellResult>): CellRun => {
+  const run = runOf('record', 1);
+  const later = { ...result(change), place: { ...PLACE, instanceId: 'two' } };
+  return { ...run, cell: { ...run.cell, instances: 2 }, parts: [result(), later] };
+};
+
+const notesOf = (isHeldByRamp: boolean): string => reported([runOf('record', 1, { isHeldByRamp })]).notes.join(' ');
+
+describe('a cell of the report', () => {
+  test('has the median of its runs, with its interval and all of them', () => {
+    const { cells } = reported(runsOf('record', [900, 1_100, 1_000, 1_050]));
+    expect(cells[0]!.recordsPerSecond).toEqual({
+      median: 1_025,
+      low: 900,
+      high: 1_100,
+      confidence: 0.875,
+      values: [900, 1_100, 1_000, 1_050],
+    });
+    expect(cells[0]!.runs.map(({ repetition }) => repetition)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('has a percentile only where every run bears it', () => {
+    const many = [1, 2].map((repetition) => runOf('record', repetition, { histogram: equalLatencies(1_000) }));
+    expect(reported(many).cells[0]!.latency).toMatchObject({ p99Ms: { median: expect.closeTo(3, 2) }, p999Ms: null });
+    const few = [...many, runOf('record', 3, { histogram: equalLatencies(999) })];
+    expect(reported(few).cells[0]!.latency).toMatchObject({ p95Ms: { median: expect.closeTo(3, 2) }, p99Ms: null });
+  });
+
+  test('is charged for what the whole run spent, by the record', () => {
+    const [cell] = reported(runsOf('record', [1_000])).cells;
+    const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = reported([]).prices.providers.datastore;
+    // 2,000 records were written for 200 requests and 100, 200 and 100 billable operations.
+    expect(cell!.requestsPer1000Records.median).toBeCloseTo(100);
+    expect(cell!.billableOperationsPer1000Records.median).toBeCloseTo(200);
+    const dollars = 100 * dollarsPerRead + 200 * dollarsPerWrite + 100 * dollarsPerDelete;
+    expect(cell!.dollarsPerMillionRecords.median).toBeCloseTo(dollars * 500, 10);
+  });
+
+  test('adds up its errors and retries by code; retries that the SDK hides are unknown', () => {
+    const usage = { ...result().usage, retries: { '503': 2 } };
+    const runs = [runOf('record', 1, { usage, errors: { '409': 1 } }), runOf('record', 2, { usage })];
+    expect(reported(runs).cells[0]).toMatchObject({ errors: { '409': 1 }, retries: { '503': 4 } });
+    expect(reported(runsOf('record', [1])).cells[0]!.retries).toBeNull();
+  });
+});
+
+describe('a run of the report', () => {
+  test('adds up its parts, and names the place of each once', () => {
+    const { cells, places } = reported([onTwo({ records: 500 }), { ...onTwo({}), repetition: 2 }]);
+    expect(cells[0]!.runs[0]!.recordsPerSecond).toBe(1_500);
+    expect(places.map(({ instanceId }) => instanceId)).toEqual(['one', 'two']);
+    expect(cells[0]!.runs[0]!.parts.map(({ place }) => place)).toEqual([0, 1]);
   });
 
   test.each([
-    [19, []],
-    [20, ['p50Ms']],
-    [199, ['p50Ms']],
-    [200, ['p50Ms', 'p95Ms']],
-    [999, ['p50Ms', 'p95Ms']],
-    [1_000, ['p50Ms', 'p95Ms', 'p99Ms']],
-  ])('of %i operations give the percentiles that ten of them exceed: %j', (operations, expected) => {
-    const latencies = latenciesOf(decodeHistogram(encoded(Array<number>(operations).fill(3))));
-    const given = (['p50Ms', 'p95Ms', 'p99Ms'] as const).filter((name) => latencies[name] !== null);
-    expect(given).toEqual(expected);
-    expect(latencies.operations).toBe(operations);
-    expect(latencies.maxMs).toBeCloseTo(3, 1);
-  });
-
-  test('survive encoding to three digits', () => {
-    expect(percentilesOf(decodeHistogram(encoded([1.234]))).p50Ms).toBeCloseTo(1.234, 2);
-  });
-
-  test('keep what is longer than a minute as a minute', () => {
-    expect(decodeHistogram(encoded([500_000])).totalCount).toBe(1);
+    ['all is well', {}, true],
+    ['an instance was cold', { isCold: true }, false],
+    ['a load was not steady', { warmup: { durationMs: 300, isSteady: false, errors: 0 } }, false],
+    ['a ramp held it', { isHeldByRamp: true }, false],
+    ['a window opened a tenth of its length later', { openedAtMs: result().openedAtMs + 100 }, true],
+    ['a window opened still later', { openedAtMs: result().openedAtMs + 101 }, false],
+  ] as const)('is sound or not: %s', (_what, change, isSound) => {
+    expect(reported([onTwo(change)]).cells[0]!.runs[0]!.isSound).toBe(isSound);
   });
 });
 
 describe('the report', () => {
-  test('keeps its schema', () => {
-    expect(reportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
+  test('tells layouts apart where their intervals do not meet', () => {
+    const rates = {
+      record: [100, 110, 120, 130],
+      batch: [990, 1_000, 1_010, 1_020],
+      container: [980, 1_000, 1_000, 1_010],
+    };
+    const { comparisons, summary } = reported([
+      ...runsOf('record', rates.record),
+      ...runsOf('batch', rates.batch),
+      ...runsOf('container', rates.container),
+    ]);
+    expect(comparisons.map(({ denominator, recordsPerSecond }) => [denominator, recordsPerSecond?.verdict])).toEqual([
+      ['record', 'higher'],
+      ['batch', 'undecided'],
+    ]);
+    expect(summary).toMatchObject([
+      {
+        provider: 'datastore',
+        workload: 'load',
+        containerToRecord: { verdict: 'higher' },
+        containerToBatch: { verdict: 'undecided' },
+      },
+    ]);
   });
 
-  test('shows the median run of a repeated cell, with the rates of all', () => {
-    const cell = report.cells[0]!;
-    expect(cell.recordsPerSecond).toBe(3_000);
-    expect(cell.repetitions).toEqual([1_000, 4_000, 3_000]);
+  test('takes the best of the cells that have all their repetitions', () => {
+    const lucky = { ...runOf('record', 1, { records: 9_000 }), cell: { ...runOf('record', 1).cell, callers: 64 } };
+    const { summary } = reported([...runsOf('record', [100, 110]), lucky]);
+    expect(summary[0]!.best.record).toMatchObject({ callers: 8, recordsPerSecond: { median: 105 } });
   });
 
-  test('compares layouts at their best concurrency, a repeated one by its median though a single run was faster', () => {
-    const [row] = report.summary;
-    expect(row?.best.batch).toMatchObject({ recordsPerSecond: 3_000, concurrency: 8 });
-    expect(row?.best.container?.recordsPerSecond).toBe(9_000);
-    expect(row?.containerToBatch).toBe(3);
-    expect(row?.containerToRecord).toBeNull();
+  test('of a comparison that ended early says why, and has what there is', () => {
+    expect(reported([], { endedEarly: 'Ctrl-C' })).toMatchObject({ endedEarly: 'Ctrl-C', cells: [] });
   });
 
-  test('spreads what the whole cell spent over its records', () => {
-    const [cell] = reportOf(
-      { cells: [measured([result()])], failures: [], leftovers: [] },
-      DEFAULT_PLAN,
-      PRICES_2026_11,
-      CIRCUMSTANCES,
-    ).cells;
-    expect(cell).toMatchObject({
-      requests: 100,
-      billableOperations: 200,
-      requestsPer1000Records: 100,
-      billableOperationsPer1000Records: 200,
-    });
+  test('speaks of emulators only where there were some, and of unlike functions', () => {
+    const emulated = reported(runsOf('record', [1])).notes.join(' ');
+    expect(emulated).toMatch(/Emulators, not the clouds/);
+    const real = { ...PLACE, isEmulator: false, backend: 'Google Cloud Datastore' };
+    const places = [real, { ...real, runtime: 'Node.js 22.1.0' }];
+    const notes = reported(places.map((place, at) => runOf('record', at + 1, { place }))).notes.join(' ');
+    expect(notes).not.toMatch(/Emulator/);
+    expect(notes).toMatch(/Real services: Google Cloud Datastore\./);
+    expect(notes).toMatch(/different runtimes: Node.js 24.0.0, Node.js 22.1.0/);
   });
 
-  test('is readable in a terminal of 120 columns, failures included', () => {
-    const text = reportText(report);
-    expect(
-      Math.max(
-        ...text
-          .split('\n')
-          .slice(1)
-          .map((line) => line.length),
-      ),
-    ).toBeLessThanOrEqual(120);
-    expect(text).toContain('datastore record read x8: <b>no</b>');
-    expect(text).toMatch(/container\s+8\s+9,000\*/);
-  });
-
-  test('is a page that loads nothing and runs nothing', () => {
-    const html = reportHtml(report);
-    expect(html).not.toMatch(/<script|<link|<img|@import|url\((?!#)/i);
-    expect(html.match(/<svg/g)?.length).toBeGreaterThanOrEqual(5);
-  });
-
-  test('draws each chart for a page and for a phone, in colours that the dark changes', () => {
-    const html = reportHtml(report);
-    const charts = html.match(/<figure/g)?.length;
-    expect(charts).toBeGreaterThanOrEqual(5);
-    expect(html.match(/<div class="wide"><svg width="720"/g)).toHaveLength(charts!);
-    expect(html.match(/<div class="narrow"><svg width="340"/g)).toHaveLength(charts!);
-    const charted = html
-      .split('<figure')
-      .slice(1)
-      .map((rest) => rest.split('</figure>')[0]!)
-      .join('');
-    const texts = charted.match(/<text [^>]*>/g) ?? [];
-    expect(texts.length).toBeGreaterThan(20);
-    expect(texts.filter((text) => !text.includes('fill="var(--ink)"'))).toEqual([]);
-    expect(charted).toContain('fill="var(--datastore-container)"');
-    expect(html).toContain('prefers-color-scheme: dark');
-  });
-
-  test('says a dash for a percentile that too few operations bear, beside their number', () => {
-    expect(reportHtml(report)).toMatch(
-      /<td class="n">1<\/td>\s*<td class="n">2\.00<\/td>\s*<td class="n">-<\/td>\s*<td class="n">-<\/td>/,
-    );
-    expect(reportText(report)).toMatch(/3,500 +1 +2\.00 +- +- /);
-  });
-
-  test.each([
-    ['page', reportHtml],
-    ['text', reportText],
-  ])('warns of a busy machine, and of what could not be removed: %s', (_name, show) => {
-    const shown = show(report).replaceAll(/\s+/g, ' ');
-    expect(shown).toContain('The machine was busy with other work in 1 of 3 cells');
-    expect(shown).toContain('60 %');
-    expect(shown).toContain('run1c7');
-    const quiet = { ...report, cells: report.cells.filter(({ processorWait }) => processorWait! < 0.2), leftovers: [] };
-    expect(show(quiet)).not.toMatch(/busy with|not be removed|NOT REMOVED/);
-  });
-
-  test('escapes whatever comes from outside', () => {
-    const html = reportHtml(report);
-    expect(html).toContain('A &lt;fast&gt; CPU');
-    expect(html).toContain('&lt;b&gt;no&lt;/b&gt;');
-    expect(html).toContain('HTTP 503: &lt;gone&gt;');
+  test('says where the rule of the ramp was the limit', () => {
+    expect(notesOf(true)).toMatch(/500 operations a second, half as many more/);
+    expect(notesOf(false)).not.toMatch(/half as many more/);
   });
 });

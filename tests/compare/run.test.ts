@@ -1,155 +1,180 @@
-import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { type CellRequestInput, type CellResult, cellResultSchema } from '../../shared/compare/cell/cell.ts';
+import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
 import { decodeHistogram } from '../../shared/compare/cell/histogram.ts';
-import { CellError, removeDataset, runCell } from '../../shared/compare/cell/run.ts';
-import { cell, FakeClock, fakeTargets } from './fakes.ts';
+import { CellError, runCell } from '../../shared/compare/cell/run.ts';
+import { keyOf } from '../../shared/compare/data/keys.ts';
+import { MIXES, whyNot } from '../../shared/compare/data/workloads.ts';
+import { type Layout, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
+import { Clock } from './fake-store.ts';
+import { cell, type FakeOptions, type FakeTargets, fakeTargets } from './fakes.ts';
 
 const signal = new AbortController().signal;
 
+interface Ran {
+  readonly result: CellResult;
+  readonly targets: FakeTargets;
+}
+
+async function ran(input: Partial<CellRequestInput>, options: Partial<Omit<FakeOptions, 'clock'>> = {}): Promise<Ran> {
+  const clock = new Clock();
+  const targets = fakeTargets({ clock, latencyMs: 10, ...options });
+  return { result: await clock.run(runCell(cell(input), targets, { signal, runtime: clock.runtime })), targets };
+}
+
+/** The first keys of one of two instances. */
+const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
+  (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
+
 describe('a cell', () => {
   test('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 10 });
-    const result = await runCell(cell({ workload: 'load' }), targets, { signal, runtime: clock.runtime });
-    // 20 ms of warm-up at 10 ms a record: the second one's reply arrives as the window opens and counts. 100 ms of window: ten more, the
-    // last as it closes.
+    const { result } = await ran({});
+    // 20 ms of warm-up and 100 ms of window at 10 ms a record.
     expect(result.recordsTotal).toBe(12);
-    expect(result.records).toBe(11);
+    expect(result.records).toBeCloseTo(10);
     expect(result.durationMs).toBe(100);
     expect(decodeHistogram(result.histogram).totalCount).toBe(10);
+    expect(result.series.records).toEqual([10]);
+  });
+
+  test('answers what its schema says', async () => {
+    const { result } = await ran({});
+    expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
+    expect(result).toMatchObject({ firstOperationMs: 10, uptimeMs: 5_000, memoryBytes: 50_000_000 });
   });
 
   test('counts errors by code, and not as records', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 1, fail: failEverySecond });
-    const result = await runCell(cell({ warmupMs: 0 }), targets, { signal, runtime: clock.runtime });
-    expect(result.errors).toEqual({ throttled: 50 });
-    expect(result.records).toBe(50);
+    const { result } = await ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 1, fail: failEverySecond });
+    expect(result.errors['throttled']).toBeGreaterThan(20);
+    expect(Math.abs(result.errors['throttled']! - result.records)).toBeLessThan(2);
+    expect(result.series.errors.reduce((sum, count) => sum + count, 0)).toBe(result.errors['throttled']);
   });
 
   test('in which nothing succeeded is an error that names the codes', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 5, fail: failAlways });
-    const running = runCell(cell({ warmupMs: 0 }), targets, { signal, runtime: clock.runtime });
+    const running = ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 5, fail: failAlways });
     await expect(running).rejects.toThrow(/no operation succeeded.*14=/);
     await expect(running).rejects.toBeInstanceOf(CellError);
   });
 
   test('counts the failed records of a batch apart from its written ones', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 50 });
-    const request = cell({ layout: 'container', warmupMs: 0 });
-    const result = await runCell(request, targets, { signal, runtime: clock.runtime });
-    expect(result.records).toBe(2 * 499);
+    const { result } = await ran({ layout: 'container', warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 50 });
+    expect(result.records).toBeCloseTo(2 * 499);
     expect(result.errors).toEqual({ Error: 2 });
   });
 
-  test('makes its window up to three times longer for two replies a caller', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 90 });
-    const result = await runCell(cell({ layout: 'container', warmupMs: 0 }), targets, {
-      signal,
-      runtime: clock.runtime,
-    });
-    expect(result.durationMs).toBe(180);
-  });
-
-  test('makes its window up to ten times longer for the first reply', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 700 });
-    const request = cell({ layout: 'container', warmupMs: 0 });
-    const result = await runCell(request, targets, { signal, runtime: clock.runtime });
-    expect(result.durationMs).toBe(700);
-    expect(result.records).toBe(499);
+  test('makes its window up to three times longer for two replies a caller, and ten times for the first', async () => {
+    const warmup = { leastMs: 0, mostMs: 0 };
+    const slow = await ran({ layout: 'container', warmup }, { latencyMs: 90 });
+    // Of each call one record fails, after which a caller lets a millisecond pass.
+    expect(slow.result.durationMs).toBe(181);
+    const slower = await ran({ layout: 'container', warmup }, { latencyMs: 700 });
+    expect(slower.result.durationMs).toBe(700);
+    expect(slower.result.records).toBeCloseTo(499);
   });
 
   test('hands over 500 records a call, as five transactions of 100 where that is the most', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 10 });
-    await runCell(cell({ layout: 'batch' }), targets, { signal, runtime: clock.runtime });
+    const { targets } = await ran({ layout: 'batch' });
     expect(new Set(targets.log)).toEqual(new Set(['putMany 100']));
     expect(targets.log.length % 5).toBe(0);
   });
 
   test('reads single records in the batch layout where there is no batched get', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 10, getManyMax: 1 });
-    const result = await runCell(cell({ layout: 'batch', workload: 'read' }), targets, {
-      signal,
-      runtime: clock.runtime,
-    });
+    const { result, targets } = await ran({ layout: 'batch', workload: 'ycsb-c' }, { getManyMax: 1 });
     expect(new Set(targets.log)).toEqual(new Set(['get 1']));
     expect(result.recordsPerCall).toBe(1);
   });
 
-  test('loads the records it reads when they are missing, and fails when they do not stay', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 1, empty: true });
-    const running = runCell(cell({ workload: 'read', records: 1_000 }), targets, { signal, runtime: clock.runtime });
-    await expect(running).rejects.toThrow(/absent=/);
-    expect(targets.log.filter((line) => line.startsWith('putMany'))).toHaveLength(11);
+  test('says how its processor was: how long it waited, and how busy it was', async () => {
+    const { result } = await ran({});
+    expect(result.processor).toEqual({ wait: 0.25, stolen: 0, busy: 0.75 });
   });
 
-  test('reads and replaces in about equal parts in the update workload', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 0.1 });
-    await runCell(cell({ workload: 'update' }), targets, { signal, runtime: clock.runtime });
-    const reads = targets.log.filter((line) => line === 'get 1').length;
-    const writes = targets.log.filter((line) => line === 'replace 1').length;
-    expect(reads / (reads + writes)).toBeGreaterThan(0.44);
-    expect(reads / (reads + writes)).toBeLessThan(0.56);
-  });
-
-  test('says how much of its working time it waited for a processor', async () => {
-    const clock = new FakeClock();
+  test('is cold once an instance', async () => {
+    const clock = new Clock();
     const targets = fakeTargets({ clock, latencyMs: 10 });
-    const result = await runCell(cell({}), targets, { signal, runtime: clock.runtime });
-    expect(result).toMatchObject({ processorWait: 0.25, processorStolen: 0 });
-    const silent = { ...targets, processorTimes: () => undefined };
-    const unknown = await runCell(cell({ dataset: 'test2' }), silent, { signal, runtime: clock.runtime });
-    expect(unknown).toMatchObject({ processorWait: null, processorStolen: null });
+    const again = async (): Promise<CellResult> =>
+      await clock.run(runCell(cell({}), targets, { signal, runtime: clock.runtime }));
+    expect([(await again()).isCold, (await again()).isCold]).toEqual([true, false]);
   });
 
-  test.each(['load', 'read'] as const)(
-    'whose %s is aborted ends when nothing of it is in flight any more',
-    async (workload) => {
-      const clock = new FakeClock();
-      const aborted = new AbortController();
-      const inFlight: (() => void)[] = [];
-      const targets = fakeTargets({ clock, latencyMs: 1, empty: true });
-      const open = await targets.baseline.open('test1');
-      const hang = (): Promise<void> => new Promise((resolve) => inFlight.push(resolve));
-      const baseline = { ...targets.baseline, open: async () => ({ ...open, insert: hang, putMany: hang }) };
-      let over = false;
-      const running = runCell(
-        cell({ workload }),
-        { ...targets, baseline },
-        { signal: aborted.signal, runtime: clock.runtime },
-      );
-      const ended = running.catch((error: unknown) => error).finally(() => (over = true));
-      while (inFlight.length === 0) await yieldToEvents();
-      aborted.abort(new Error('enough'));
-      await yieldToEvents();
-      expect(over).toBe(false);
-      for (const resolve of inFlight) resolve();
-      expect(await ended).toMatchObject({ message: 'enough' });
-    },
-  );
+  test('whose load is aborted ends with the reason, when nothing of it is in flight any more', async () => {
+    const clock = new Clock();
+    const aborted = new AbortController();
+    const targets = fakeTargets({ clock, latencyMs: 10 });
+    const running = runCell(cell({ durationMs: 1_000 }), targets, { signal: aborted.signal, runtime: clock.runtime });
+    void clock.runtime.sleep(205).then(() => aborted.abort(new Error('enough')));
+    await expect(clock.run(running)).rejects.toThrow('enough');
+    expect(clock.runtime.monotonicMs()).toBe(210);
+    expect(targets.log).toHaveLength(21);
+  });
 
-  test('ends with the reason of its signal', async () => {
-    const clock = new FakeClock();
-    const targets = fakeTargets({ clock, latencyMs: 1 });
-    const running = runCell(cell({}), targets, {
-      signal: AbortSignal.abort(new Error('enough')),
-      runtime: clock.runtime,
-    });
-    await expect(running).rejects.toThrow('enough');
+  test('draws the same operations in every layout from the same seed, others on every instance', async () => {
+    expect(await keysOf('record', 0)).toEqual(await keysOf('container', 0));
+    expect(await keysOf('record', 0)).not.toEqual(await keysOf('record', 1));
   });
 });
 
-describe('removing a dataset', () => {
-  test('removes entities and container table, the latter too where the former stay', async () => {
-    const targets = fakeTargets({ clock: new FakeClock(), latencyMs: 1 });
+describe.each(WORKLOADS)('the workload %s', (workload) => {
+  test.each(LAYOUTS.filter((layout) => whyNot(layout, workload) === undefined))(
+    'runs in the layout %s',
+    async (layout) => {
+      const { result } = await ran({ layout, workload, durationMs: 1_000 });
+      expect(result.records).toBeGreaterThan(0);
+    },
+  );
+
+  test('mixes its operations as its shares say', async () => {
+    const { log } = (await ran({ workload, durationMs: 10_000, records: 1_000, warmup: { leastMs: 0, mostMs: 0 } }))
+      .targets;
+    const verbs = { read: 'get', update: 'replace', insert: 'insert', scan: 'range', modify: 'modify' } as const;
+    for (const [verb, name] of Object.entries(verbs)) {
+      const share = MIXES[workload].shares[verb as keyof typeof verbs] ?? 0;
+      const found = log.filter((line) => line === `${name} 1`).length / log.length;
+      // Four standard deviations of the binomial distribution.
+      expect(Math.abs(found - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / log.length));
+    }
+  });
+});
+
+test.each(['ycsb-e', 'ycsb-f'] as const)('%s is refused in batches, with the reason', async (workload) => {
+  await expect(ran({ layout: 'batch', workload })).rejects.toThrow(whyNot('batch', workload)!);
+});
+
+test('ycsb-d reads what it has inserted itself, and nothing that may still be missing', async () => {
+  const { targets } = await ran({ workload: 'ycsb-d', callers: 8, durationMs: 5_000, records: 500, insertFrom: 9_000 });
+  const inserted = targets.keys.filter((_, at) => targets.log[at] === 'insert 1');
+  const read = targets.keys.filter((_, at) => targets.log[at] === 'get 1');
+  expect(inserted.slice(0, 3)).toEqual([keyOf(9_000), keyOf(9_001), keyOf(9_002)]);
+  const first = (key: string, what: string): number =>
+    targets.log.findIndex((line, at) => line === what && targets.keys[at] === key);
+  const readAfter = inserted.filter((key) => read.includes(key));
+  expect(readAfter.length).toBeGreaterThan(10);
+  for (const key of readAfter) expect(first(key, 'get 1')).toBeGreaterThan(first(key, 'insert 1'));
+});
+
+describe('a dataset', () => {
+  const request = { ...cell({ workload: 'ycsb-c', records: 1_000 }), layout: 'record' } as const;
+
+  test('is loaded in batches, its last record at the end, and only if that is missing', async () => {
+    const clock = new Clock();
+    const missing = fakeTargets({ clock, latencyMs: 1, empty: true });
+    await clock.run(prepareDataset(request, missing, { signal, runtime: clock.runtime }));
+    expect(missing.log.filter((line) => line.startsWith('putMany'))).toHaveLength(11);
+    expect(missing.keys.at(-1)).toBe(keyOf(999));
+    const there = fakeTargets({ clock, latencyMs: 1 });
+    await clock.run(prepareDataset(request, there, { signal, runtime: clock.runtime }));
+    expect(there.log).toEqual(['getMany 1']);
+  });
+
+  test('that cannot be loaded is an error', async () => {
+    const clock = new Clock();
+    const targets = fakeTargets({ clock, latencyMs: 1, empty: true, fail: (sent) => sent === 3 && failAlways() });
+    const loading = clock.run(prepareDataset(request, targets, { signal, runtime: clock.runtime }));
+    await expect(loading).rejects.toThrow('no');
+  });
+
+  test('is removed with entities and container table, the latter too where the former stay', async () => {
+    const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
     await removeDataset('test1', targets, signal);
     expect(targets.log).toEqual(['remove test1', 'drop test1']);
     const baseline = { ...targets.baseline, remove: () => Promise.reject(new Error('no')) };
@@ -162,6 +187,6 @@ function failEverySecond(sent: number): void {
   if (sent % 2 === 0) throw Object.assign(new Error('slow down'), { code: 'throttled' });
 }
 
-function failAlways(): void {
+function failAlways(): never {
   throw Object.assign(new Error('no'), { code: 14 });
 }

@@ -30,6 +30,9 @@ export interface Node {
   readonly commitCount: number;
   /** Oldest first. */
   readonly commitIds: readonly string[];
+  readonly holdForMs: number;
+  /** Of its last split. */
+  readonly parts: readonly { readonly low: Buffer; readonly id: string }[];
   readonly origin: { readonly id: string; readonly version: string } | undefined;
   readonly deadSlots: readonly number[];
   /** Layer by layer, the base first. */
@@ -123,6 +126,9 @@ export function decodeNode(stored: Uint8Array): Node {
     rows,
     cursor.many(() => cursor.varint()),
   );
+  const holdForMs = cursor.left > 4 ? cursor.varint() : 0;
+  const parts = cursor.left > 4 ? cursor.many(() => ({ low: cursor.bytes(), id: cursor.id() })) : [];
+  if (parts.length > 0) cursor.varint();
   if (cursor.left !== 4) throw new RangeError('bytes beyond the header');
   const commitIds = ids.match(/.{16}/g) ?? [];
   return {
@@ -141,6 +147,8 @@ export function decodeNode(stored: Uint8Array): Node {
     deadSlots,
     layers,
     rows,
+    holdForMs,
+    parts,
   };
 }
 

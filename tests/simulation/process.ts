@@ -30,6 +30,7 @@ export class Life implements Owner, Runtime {
   readonly #chance: Chance;
   readonly #process: Process;
   #stoodStillMs = 0;
+  readonly #busyShare: number;
   #die: () => void;
 
   constructor(
@@ -46,6 +47,7 @@ export class Life implements Owner, Runtime {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.crashed = promise;
     this.#die = resolve;
+    this.#busyShare = this.#chance.share();
     const { compression, cacheBytesMax } = scenario;
     const driver = driverFor(this);
     this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS });
@@ -64,6 +66,10 @@ export class Life implements Owner, Runtime {
 
   monotonicMs(): number {
     return this.#scheduler.nowMs - this.#stoodStillMs;
+  }
+
+  busyShare(): number {
+    return this.#busyShare;
   }
 
   sleep(ms: number): Promise<void> {

@@ -119,14 +119,15 @@ class Run {
       }
       // Handles of one store share their table's counters.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
-      this.#events.count(
-        'walk to the right',
-        stats.reduce((sum, { rightWalks }) => sum + rightWalks, 0),
-      );
-      this.#events.count(
-        'write settled by reading',
-        stats.reduce((sum, { unknownOutcomes }) => sum + unknownOutcomes, 0),
-      );
+      for (const { rightWalks, unknownOutcomes, conflicts, readsFirst, rests, splitsByTraffic, lostSplits } of stats) {
+        this.#events.count('walk to the right', rightWalks);
+        this.#events.count('write settled by reading', unknownOutcomes);
+        this.#events.count('conflict, tried again at once', conflicts);
+        this.#events.count('read before a commit', readsFirst);
+        this.#events.count('rest before a commit', rests);
+        this.#events.count('leaf split for its traffic', splitsByTraffic);
+        this.#events.count('split after a hold lost', lostSplits);
+      }
     }
   }
 

@@ -37,6 +37,7 @@ export function structureFaults(provider: Provider, table: string, isDeep: boole
     const incarnation = levels[0]!.nodes[0]!.node.incarnation;
     return levels.flatMap(({ level, nodes }, index) => [
       ...levelFaults(nodes, level, incarnation),
+      ...partFaults(nodes),
       ...childFaults(provider, nodes, levels[index + 1]?.nodes ?? []),
       ...(isDeep ? nodes.flatMap((held) => pageFaults(provider, held)) : []),
     ]);
@@ -65,6 +66,18 @@ function levelFaults(nodes: readonly Held[], level: number, incarnation: string)
   }
   if (end !== undefined) faults.push(`level ${level} ends too early`);
   return faults;
+}
+
+/** What a node says of its splits is followed without a look at any branch. */
+function partFaults(nodes: readonly Held[]): string[] {
+  const linked = new Map(nodes.map(({ node }) => [node.container, node]));
+  return nodes.flatMap(({ id, node }) =>
+    node.parts.flatMap((part) => {
+      const there = linked.get(part.id);
+      if (there === undefined) return [`${id} names a part that is not linked on its level`];
+      return there.low.equals(part.low) ? [] : [`${id} names a part under another low`];
+    }),
+  );
 }
 
 function childFaults(provider: Provider, branches: readonly Held[], below: readonly Held[]): string[] {

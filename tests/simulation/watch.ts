@@ -8,6 +8,7 @@ import { partName } from '../support/ids.ts';
 
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
+const HOLD_MOST_MS = 1_000;
 /** The first tell enough. */
 const COMPLAINTS_MAX = 5;
 
@@ -99,6 +100,7 @@ export class Watch {
       return true;
     }
     this.#expect(node.commitIds.length === 0, id, 'a new node has commit ids');
+    this.#expect(node.holdForMs === 0 && node.parts.length === 0, id, 'a new node asks for a hold, or names parts');
     this.#expect(
       node.rows.every((row) => row.number < node.nextNumber),
       id,
@@ -131,10 +133,30 @@ export class Watch {
     this.#expect(is.low.equals(was.low) && is.container === was.container, id, 'the low, or the identity, changed');
     if (was.incarnation !== is.incarnation || was.state !== is.state) return this.#turns(id, was, is);
     this.#checkNumbers(before, now);
+    this.#checkCourtesies(before, now);
     if (is.level !== was.level || !sameBound(is.high, was.high)) return this.#splits(before, now);
     this.#expect(is.right === was.right, id, 'the right link changed without the high');
     this.#countPatch(before, now);
     return false;
+  }
+
+  /** What others go by: a short hold, and parts only of a split that this very commit, or one before, has linked. */
+  #checkCourtesies({ node: was }: Held, { id, node: is }: Held): void {
+    this.#expect(is.holdForMs <= HOLD_MOST_MS, id, `asks for a hold of ${is.holdForMs} ms`);
+    if (is.holdForMs > 0) this.#events.count('commit that asks others to hold');
+    const isSplit = is.level !== was.level || !sameBound(is.high, was.high);
+    if (was.holdForMs > 0) this.#events.count(isSplit ? 'leaf split after a hold' : 'hold that no split followed');
+    if (isSplit) {
+      this.#expect(is.holdForMs === 0, id, 'asks for a hold after its split');
+      this.#expect(is.parts[0]?.low.equals(is.high!) !== false, id, 'names parts that do not begin at its high');
+      if (is.parts.length > 0) this.#events.count('split that names its parts');
+      if (was.parts.length > 0 && is.parts.length > was.parts.length)
+        this.#events.count('parts of an earlier split kept');
+    } else {
+      const isKept = is.parts.length === 0 || namesOf(is) === namesOf(was);
+      this.#expect(isKept, id, 'names other parts without a split');
+      if (was.parts.length > 0 && is.parts.length === 0) this.#events.count('parts of a split no longer named');
+    }
   }
 
   /** Tombstones and recreation. */
@@ -271,6 +293,10 @@ export class Watch {
 
 function nameOf({ key, version }: DecodedRecord): string {
   return `${version} ${key.toString('latin1')}`;
+}
+
+function namesOf({ parts }: Node): string {
+  return parts.map(({ low, id }) => `${low.toString('hex')}/${id}`).join();
 }
 
 function pagesOf({ rows }: Node): string {

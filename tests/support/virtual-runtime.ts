@@ -56,6 +56,11 @@ export class VirtualRuntime implements Runtime {
     return Promise.resolve();
   }
 
+  /** No processor time passes. */
+  busyShare(): number {
+    return 0;
+  }
+
   random(bytes: number): Uint8Array {
     return Uint8Array.from({ length: bytes }, () => Math.floor(this.#draw() * 256));
   }

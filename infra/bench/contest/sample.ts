@@ -1,5 +1,5 @@
 // What both sides of a contest work on: 10,000 records of 500 bytes of text in five fields, drawn by random keys, the same for both.
-import { uniformIndexes } from '../../../shared/compare/data/keys.ts';
+import { uniformIndexes } from '../../../shared/compare/data/distributions.ts';
 import { seededRandom } from '../../../shared/compare/data/random.ts';
 import { recordSource, type SampleRecord } from '../../../shared/compare/data/records.ts';
 

@@ -58,8 +58,8 @@ export async function invokeLocal(context: Context, options: InvokeOptions): Pro
     const wanted = clouds.running.filter(({ provider }) =>
       settings.clouds.includes(provider === 'datastore' ? 'gcp' : 'azure'),
     );
-    for (const { name, recordsUrl, compareUrl, headers: credentials } of wanted) {
-      const url = options.function === 'compare' ? compareUrl : recordsUrl;
+    for (const { name, recordsUrl, compareUrls, headers: credentials } of wanted) {
+      const url = options.function === 'compare' ? compareUrls[0] : recordsUrl;
       await send(context, { name, url, credentials }, invocation);
     }
   } finally {

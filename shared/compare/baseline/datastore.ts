@@ -1,11 +1,11 @@
 // Datastore through its high-level client, as its users write it: one entity a record, five properties.
 // The long text is kept out of the indexes, as a sensible user does; the four short fields stay indexed, as is the client's default.
 // In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
-import { Datastore, type DatastoreOptions } from '@google-cloud/datastore';
+import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
 import { chunks } from '../data/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
 import { emptyUsage, type MutableUsage } from '../usage.ts';
-import type { Baseline, BaselineTable } from './baseline.ts';
+import { type Baseline, type BaselineTable, withTries } from './baseline.ts';
 
 /** The customary size of a commit: the limit of old, and still that of older emulators. */
 const COMMIT_MAX = 500;
@@ -22,7 +22,7 @@ const UNINDEXED = ['notes'];
 /** A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
   const datastore = new Datastore(options);
-  const usage = emptyUsage(null);
+  const usage = emptyUsage(false);
   return {
     provider: 'datastore',
     putManyMax: COMMIT_MAX,
@@ -80,18 +80,68 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): Baseline
       countWrites([record]);
       await datastore.upsert(entityOf(record));
     },
+    modify: (record) =>
+      withTries(
+        async () => await modify(datastore, entityOf(record), sizeOf(record), usage),
+        () => void usage.conflicts++,
+      ),
     get: async (key) => (await lookup([key])) === 1,
+    range: async (from, to, count) => {
+      const [first, behind] = [datastore.key([name, from]), datastore.key([name, to])];
+      const query = datastore
+        .createQuery(name)
+        .filter(new PropertyFilter('__key__', '>=', first))
+        .filter(new PropertyFilter('__key__', '<', behind))
+        .order('__key__')
+        .limit(count);
+      return counted((await datastore.runQuery(query)) as unknown as [RecordFields[]], usage);
+    },
     putMany: async (records) => {
       countWrites(records);
       await datastore.upsert(records.map(entityOf));
     },
     getMany: lookup,
-    scan: async () => {
-      const [entities] = (await datastore.runQuery(datastore.createQuery(name))) as unknown as [RecordFields[]];
-      usage.requests++;
-      usage.billable.reads += entities.length;
-      for (const fields of entities) usage.bytesRead += fieldBytes(fields);
-      return entities.length;
-    },
+    scan: async () =>
+      counted((await datastore.runQuery(datastore.createQuery(name))) as unknown as [RecordFields[]], usage),
   };
+}
+
+/** A query that was answered. */
+function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
+  usage.requests++;
+  usage.billable.reads += entities.length;
+  for (const fields of entities) usage.bytesRead += fieldBytes(fields);
+  return entities.length;
+}
+
+/** The code of gRPC's ABORTED: another transaction was quicker. */
+const ABORTED = 10;
+
+/** In a transaction: begin, lookup, commit. */
+async function modify(
+  datastore: Datastore,
+  entity: { readonly key: DatastoreKey; readonly data: RecordFields },
+  bytes: number,
+  usage: MutableUsage,
+): Promise<boolean | 'conflict'> {
+  const transaction = datastore.transaction();
+  usage.requests += 3;
+  usage.billable.reads += 1;
+  try {
+    await transaction.run();
+    const [fields] = (await transaction.get(entity.key)) as [RecordFields | undefined];
+    if (fields === undefined) {
+      await transaction.rollback();
+      return false;
+    }
+    usage.bytesRead += fieldBytes(fields);
+    transaction.save(entity);
+    usage.billable.writes += 1;
+    usage.bytesWritten += bytes;
+    await transaction.commit();
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === ABORTED) return 'conflict';
+    throw error;
+  }
 }

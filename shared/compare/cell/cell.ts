@@ -1,74 +1,149 @@
-// A cell of the comparison: one provider x layout x workload x concurrency. What is asked of a function, and what it answers.
-// Both travel as JSON, so both are plain data; the answer carries raw sums and a histogram, so that cells can be merged exactly.
+// What is asked of one instance, and what it answers: its part of one run of a cell. Both travel as JSON, so both are plain data; the answer carries
+// raw sums and a histogram, so that the parts of a run can be merged exactly.
 import { z } from 'zod';
-import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
-import { usageSchema } from '../usage.ts';
+import { KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
+import { countsSchema, usageSchema } from '../usage.ts';
+import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
+import { placeSchema } from './place.ts';
 
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
 
+/** Records of one dataset are numbered below this: keys are a bijection of 32-bit numbers. */
+export const RECORD_INDEX_MAX = 0xffff_ffff;
+
 /** The name of a dataset: a table of the store, a kind or a table of the baseline. */
 export const datasetSchema = z.string().regex(/^[a-z][a-z0-9]{2,31}$/);
 
-/** What a cell is asked for. */
-export const cellRequestSchema = z.strictObject({
+const { recordBytes, containerKib } = coordinatesSchema.shape;
+
+/** A dataset and the records that it begins with. */
+export const datasetRequestSchema = z.strictObject({
   layout: z.enum(LAYOUTS),
-  workload: z.enum(WORKLOADS),
-  /** Callers in flight. Each waits for its reply before it calls again: a closed loop. */
-  concurrency: z.int().min(1).max(256),
-  /** Length of the measured window; it grows, at most tenfold, while callers have had too few replies (window.ts). */
-  durationMs: z.int().min(1).max(60_000).default(1_000),
-  /** The same load before the window, not counted. */
-  warmupMs: z.int().min(0).max(60_000).default(250),
-  /** Everything random in the cell follows from it. */
-  seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** Names the table. `read` and `update` cells may share one; a `load` cell wants a fresh one. */
   dataset: datasetSchema,
-  /** Records that a `read` or `update` cell works on; the first such cell of a dataset loads them, before its warm-up. */
+  /** Records that it holds before anything is measured. */
   records: z.int().min(1).max(1_000_000).default(10_000),
-  /** Bytes of text in a record's five fields. */
-  recordBytes: z.int().min(200).max(60_000).default(500),
+  recordBytes: recordBytes.default(500),
+  containerKib: containerKib.default(null),
+  /** The records' texts follow from it. */
+  seed: z.int().min(0).max(0xffff_ffff).default(1),
+  /** When the dataset met its first operation, in milliseconds since 1970: from then on operations grow as Datastore asks (ramp.ts). Null: as they come. */
+  rampedSinceMs: z.number().min(0).nullable().default(null),
+});
+
+/** How long the load lasts before it is measured. */
+export const warmupSchema = z.strictObject({
+  /** So long at least. */
+  leastMs: z.int().min(0).max(60_000).default(300),
+  /** Then until it is steady (steady.ts), but no longer than this; not below `leastMs`. */
+  mostMs: z.int().min(0).max(60_000).default(1_500),
+});
+
+/** What one instance is asked for. A workload other than `load` wants a dataset that has been loaded. */
+export const cellRequestSchema = z.strictObject({
+  ...datasetRequestSchema.shape,
+  workload: z.enum(WORKLOADS),
+  /** Null: as the workload says. */
+  keys: z.enum(KEY_CHOICES).nullable().default(null),
+  /** Callers in flight; of an open loop the most operations in flight. */
+  callers: z.int().min(1).max(CALLERS_MAX),
+  /** Calls that begin a second on this instance; null: a closed loop. */
+  ratePerSecond: z.number().positive().nullable().default(null),
+  /** Length of the measured window; a closed loop's grows, at most tenfold, while callers have had too few replies (window.ts). */
+  durationMs: z.int().min(1).max(60_000).default(1_000),
+  warmup: warmupSchema.prefault({}),
+  /** When the window opens on all instances, in milliseconds since 1970; null: as soon as this instance is warm. */
+  windowAtMs: z.number().positive().nullable().default(null),
+  /** What is done to which record follows from it; how records look follows from `seed`. Equal ones give every layout the same operations. */
+  drawSeed: z.int().min(0).max(0xffff_ffff).default(1),
+  /** Number of the first record that this instance inserts. Instances of a run, and runs on one dataset, take ranges of their own. */
+  insertFrom: z.int().min(0).max(RECORD_INDEX_MAX).default(0),
+  /** Which of how many instances this is; each draws operations of its own. */
+  part: z
+    .strictObject({ index: z.int().min(0), count: z.int().min(1).max(INSTANCES_MAX) })
+    .default({ index: 0, count: 1 }),
 });
 
 /** What a caller sends: fields with defaults may be left out. */
 export type CellRequestInput = z.input<typeof cellRequestSchema>;
 /** The same with its defaults filled in. */
 export type CellRequest = z.output<typeof cellRequestSchema>;
+export type DatasetRequest = z.output<typeof datasetRequestSchema>;
 
 const share = z.number().min(0).max(1);
+const count = z.int().min(0);
+const milliseconds = z.number().min(0);
 
-/** What a cell answers. */
+/**
+ * The window over time, in steps of equal length: `records` and `errors` by when the reply arrived, `maxMs` the longest latency among those replies, 0
+ * without any. The last step may be cut short by the end of the window.
+ */
+export const seriesSchema = z.strictObject({
+  stepMs: z.number().positive(),
+  records: z.array(count),
+  errors: z.array(count),
+  maxMs: z.array(milliseconds),
+});
+
+/** What one instance answers. */
 export const cellResultSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
-  concurrency: z.int().min(1),
+  place: placeSchema,
+  /** True if no earlier cell had run in this instance's process. */
+  isCold: z.boolean(),
+  /** Age of the instance's process when the request arrived. */
+  uptimeMs: milliseconds,
+  /** Latency of the very first operation, connections and all, before the warm-up counted anything. Null if it failed. */
+  firstOperationMs: milliseconds.nullable(),
   /** Operations that a caller hands over in one call. */
   recordsPerCall: z.int().min(1),
+  warmup: z.strictObject({
+    durationMs: milliseconds,
+    /** Whether the load passed the test of steady.ts before the window opened. */
+    isSteady: z.boolean(),
+    /** Failed records of the warm-up. */
+    errors: count,
+  }),
+  /** When the window opened, by this instance's clock, in milliseconds since 1970. */
+  openedAtMs: z.number().positive(),
   /** Length of the window as it was measured. */
   durationMs: z.number().positive(),
-  /** Records whose reply arrived within the window: the numerator of the throughput. */
-  records: z.int().min(0),
-  /** Records replied in the whole cell, warm-up and drain included: what `usage` was spent on. */
-  recordsTotal: z.int().min(0),
+  /**
+   * Records whose reply arrived within the window, those of an operation that reached over its edge by the share of its time within: the numerator of the
+   * throughput, and no whole number. A scan counts as one.
+   */
+  records: z.number().min(0),
+  /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
+  recordsTotal: count,
   usage: usageSchema,
-  /** Failed records since the window began, by error code. */
-  errors: z.record(z.string(), z.int().min(1)),
-  /** Failed records of the warm-up. */
-  warmupErrors: z.int().min(0),
-  /** Operations that had no reply when the drain ended. */
-  unfinished: z.int().min(0),
-  /** Latency in microseconds of every operation that began within the window, drain included; HdrHistogram V2, compressed, base64. */
+  /** Failed records since the window began, by code. */
+  errors: countsSchema,
+  /** Operations that had no reply when the drain ended; of an open loop also those that were due and could not be sent. They are in the histogram with their age. */
+  unfinished: count,
+  /**
+   * Latency in microseconds of every operation that began within the window, drain included: in an open loop from the moment it was due, not from the
+   * moment it was sent. HdrHistogram V2, compressed, base64.
+   */
   histogram: z.string().min(1),
   /** Operations in the histogram. */
-  operations: z.int().min(0),
-  /** Null where there were too few operations for it (histogram.ts). */
-  p50Ms: z.number().min(0).nullable(),
-  p95Ms: z.number().min(0).nullable(),
-  p99Ms: z.number().min(0).nullable(),
-  maxMs: z.number().min(0),
-  processorWait: share.nullable(),
-  processorStolen: share.nullable(),
+  operations: count,
+  series: seriesSchema,
+  /** Open loop: the longest that an operation was sent after it was due, as the generator or the bound on operations in flight held it up. Null in a closed loop. */
+  behindMsMax: milliseconds.nullable(),
+  /** Whether operations waited for the ramp of Datastore's 500/50/5 rule. Then the figure is that of the rule. */
+  isHeldByRamp: z.boolean(),
+  processor: z.strictObject({
+    /** Of the time that the function's thread had work to do: how much of it the thread waited for a processor. Null where the system does not tell, as below. */
+    wait: share.nullable(),
+    /** Of the machine's processor time: how much the hypervisor gave to other machines. */
+    stolen: share.nullable(),
+    /** Of the run's time: how much the function's thread ran. Near 1 the generator, not the store, is the limit. */
+    busy: share.nullable(),
+  }),
+  /** Resident memory of the function's process when the run ended. */
+  memoryBytes: z.number().positive(),
 });
 
 export type CellResult = z.infer<typeof cellResultSchema>;

@@ -6,25 +6,25 @@ const HIGHEST_MICROSECONDS = 60_000_000;
 
 export type Histogram = hdr.Histogram;
 
-export interface Percentiles {
-  readonly p50Ms: number;
-  readonly p95Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
-
 /**
  * So many operations must have been slower than a percentile for it to be given. How many are, is chance: 10 give or take 3 by the binomial
  * distribution, and with fewer of them one slow operation more or less moves the percentile by a multiple.
  */
 const SLOWER_MIN = 10;
 
-/** How many operations were timed, and the percentiles that so many bear: p50 from 20 operations on, p95 from 200, p99 from 1,000; else null. */
+/** How many operations a percentile needs: p50 20, p90 100, p95 200, p99 1,000, p99.9 10,000. */
+export function operationsNeeded(percentile: number): number {
+  return Math.round((SLOWER_MIN * 100) / (100 - percentile));
+}
+
+/** Milliseconds. A percentile is null where the operations are too few for it. */
 export interface Latencies {
-  readonly operations: number;
+  readonly meanMs: number;
   readonly p50Ms: number | null;
+  readonly p90Ms: number | null;
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
+  readonly p999Ms: number | null;
   readonly maxMs: number;
 }
 
@@ -60,17 +60,33 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
   return merged;
 }
 
-/** The percentiles that stand on enough operations. */
+/** The percentiles that stand on enough operations; 0 as the mean and the maximum of none. */
 export function latenciesOf(histogram: Histogram): Latencies {
-  const operations = histogram.totalCount;
-  const { p50Ms, p95Ms, p99Ms, maxMs } = percentilesOf(histogram);
-  const given = (percentile: number, ms: number): number | null =>
-    (operations * (100 - percentile)) / 100 >= SLOWER_MIN ? ms : null;
-  return { operations, p50Ms: given(50, p50Ms), p95Ms: given(95, p95Ms), p99Ms: given(99, p99Ms), maxMs };
+  const given = (percentile: number): number | null => percentileOf(histogram, percentile);
+  return {
+    meanMs: histogram.totalCount === 0 ? 0 : histogram.mean / 1_000,
+    p50Ms: given(50),
+    p90Ms: given(90),
+    p95Ms: given(95),
+    p99Ms: given(99),
+    p999Ms: given(99.9),
+    maxMs: maxMsOf(histogram),
+  };
 }
 
-/** The percentiles, however few samples there are. */
-export function percentilesOf(histogram: Histogram): Percentiles {
+/** Null where the operations are too few for it. */
+export function percentileOf(histogram: Histogram, percentile: number): number | null {
+  if (histogram.totalCount < operationsNeeded(percentile)) return null;
+  // A percentile is the upper end of its bucket, which the maximum may lie below.
+  return Math.min(histogram.getValueAtPercentile(percentile) / 1_000, maxMsOf(histogram));
+}
+
+function maxMsOf(histogram: Histogram): number {
+  return histogram.totalCount === 0 ? 0 : histogram.maxValue / 1_000;
+}
+
+/** The percentiles, however few operations there are. */
+export function percentilesOf(histogram: Histogram): { readonly p50Ms: number; readonly p99Ms: number } {
   const atMs = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
-  return { p50Ms: atMs(50), p95Ms: atMs(95), p99Ms: atMs(99), maxMs: histogram.maxValue / 1_000 };
+  return { p50Ms: atMs(50), p99Ms: atMs(99) };
 }

@@ -3,12 +3,13 @@ import type { PutItem, Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from '../baseline/baseline.ts';
 import { chunks } from '../data/chunks.ts';
 import type { RecordFields, SampleRecord } from '../data/records.ts';
-import { type CellRequest, LOAD_RECORDS_PER_CALL } from './cell.ts';
+import type { Workload } from '../dimensions.ts';
+import { LOAD_RECORDS_PER_CALL } from './cell.ts';
 import type { Operation } from './operations.ts';
 
 /** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
 export interface Unit {
-  /** How many records it reads or writes. */
+  /** How many records it reads or writes; a scan counts as one. */
   readonly records: number;
   /** Resolves, when the reply has arrived, to the errors of the records that failed in it; rejects if all did. */
   send(): Promise<readonly unknown[]>;
@@ -19,7 +20,7 @@ export type Call = Iterable<readonly Unit[]>;
 
 /** One way of storing records: how many operations its callers hand over in a call, and how they are sent. */
 export interface LayoutClient {
-  recordsPerCall(workload: CellRequest['workload']): number;
+  recordsPerCall(workload: Workload): number;
   call(operations: readonly Operation[]): Call;
 }
 
@@ -35,27 +36,62 @@ export function recordClient(table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
     *call(operations) {
-      for (const operation of operations) yield [{ records: 1, send: () => sendSingle(table, operation) }];
+      for (const operation of operations) yield [singleUnit(operation, () => sendSingle(table, operation))];
     },
   };
 }
 
-async function sendSingle(table: BaselineTable, operation: Operation): Promise<readonly unknown[]> {
-  if (operation.kind === 'insert') await table.insert(operation.record);
-  else if (operation.kind === 'replace') await table.replace(operation.record);
-  else if (!(await table.get(operation.key))) throw new AbsentError(`absent: ${operation.key}`);
-  return NO_ERRORS;
+/** A unit of one operation, which hears how it ended. */
+function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
+  if (operation.kind !== 'insert') return { records: 1, send: async () => (await send(), NO_ERRORS) };
+  return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
+}
+
+/** Sends, and lets inserts know whether they are there now. After an answer with some errors nobody looks which they are: none counts as there. */
+async function heard(
+  operations: readonly Operation[],
+  send: () => Promise<readonly unknown[]>,
+): Promise<readonly unknown[]> {
+  let isDone = false;
+  try {
+    const errors = await send();
+    isDone = errors.length === 0;
+    return errors;
+  } finally {
+    for (const operation of operations) if (operation.kind === 'insert') operation.ended(isDone);
+  }
+}
+
+async function sendSingle(table: BaselineTable, operation: Operation): Promise<void> {
+  switch (operation.kind) {
+    case 'insert':
+      return await table.insert(operation.record);
+    case 'update':
+      return await table.replace(operation.record);
+    case 'modify':
+      return found(await table.modify(operation.record), operation.record.key);
+    case 'scan':
+      return found((await table.range(operation.from, operation.to, operation.count)) > 0, operation.from);
+    case 'read':
+      return found(await table.get(operation.key), operation.key);
+    default:
+      return operation satisfies never;
+  }
+}
+
+function found(isThere: boolean, key: string): void {
+  if (!isThere) throw new AbsentError(`absent: ${key}`);
 }
 
 /**
  * One entity a record, the SDK's batches, all batches of a call in parallel. Where the provider has no batched get, a reader asks for
- * single records, one a call, and a mixed call is as large as one write batch.
+ * single records, one a call, and a mixed call is as large as one write batch. Scans and modifications have no batches.
  */
 export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => {
       if (workload === 'load' || baseline.getManyMax > 1) return LOAD_RECORDS_PER_CALL;
-      return workload === 'read' ? 1 : baseline.putManyMax;
+      return workload === 'ycsb-c' ? 1 : baseline.putManyMax;
     },
     call: (operations) => [[...readBatches(baseline, table, operations), ...writeBatches(baseline, table, operations)]],
   };
@@ -67,63 +103,81 @@ function readBatches(baseline: Baseline, table: BaselineTable, operations: reado
   return chunks([...keys], baseline.getManyMax).map((some) => ({
     records: some.length,
     send: async () => {
-      const found = baseline.getManyMax === 1 ? Number(await table.get(some[0]!)) : await table.getMany(some);
-      return Array.from({ length: some.length - found }, () => new AbsentError('absent'));
+      const count = baseline.getManyMax === 1 ? Number(await table.get(some[0]!)) : await table.getMany(some);
+      return Array.from({ length: some.length - count }, () => new AbsentError('absent'));
     },
   }));
 }
+
+type Write = Extract<Operation, { kind: 'insert' | 'update' }>;
 
 function writeBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
-  const lanes = new Map<string, Map<string, SampleRecord>>();
+  const lanes = new Map<string, Map<string, Write>>();
   for (const operation of operations) {
-    if (operation.kind === 'read') continue;
+    if (operation.kind !== 'insert' && operation.kind !== 'update') continue;
     const lane = baseline.lane(operation.record.key);
     if (!lanes.has(lane)) lanes.set(lane, new Map());
-    lanes.get(lane)!.set(operation.record.key, operation.record);
+    lanes.get(lane)!.set(operation.record.key, operation);
   }
-  const batches = [...lanes.values()].flatMap((records) => chunks([...records.values()], baseline.putManyMax));
-  return batches.map((records) => ({
-    records: records.length,
-    send: async () => {
-      await table.putMany(records);
-      return NO_ERRORS;
-    },
-  }));
+  const batches = [...lanes.values()].flatMap((writes) => chunks([...writes.values()], baseline.putManyMax));
+  return batches.map((writes) => {
+    const records = writes.map(({ record }): SampleRecord => record);
+    const send = (): Promise<readonly unknown[]> =>
+      heard(writes, async () => {
+        await table.putMany(records);
+        return NO_ERRORS;
+      });
+    return { records: records.length, send };
+  });
 }
 
-/** This store: `putMany` for what is handed over together, strong `get` and `put` for single records. */
+/** This store: `putMany` for what is handed over together, strong `get`, `put`, `update` and `scan` for what is not. */
 export function containerClient(table: Table<RecordFields>): LayoutClient {
   return {
     recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
-    call: (operations) => [
-      operations.length === 1 ? [containerUnit(table, operations[0]!)] : [containerBatch(table, operations)],
-    ],
+    call: (operations) => {
+      const [first] = operations;
+      if (operations.length > 1 || first === undefined) return [[containerBatch(table, operations)]];
+      return [[singleUnit(first, () => sendToContainer(table, first))]];
+    },
   };
 }
 
-function containerUnit(table: Table<RecordFields>, operation: Operation): Unit {
-  const send = async (): Promise<readonly unknown[]> => {
-    if (operation.kind === 'read') {
-      const entry = await table.get(operation.key);
-      return entry === undefined ? [new AbsentError(`absent: ${operation.key}`)] : NO_ERRORS;
+async function sendToContainer(table: Table<RecordFields>, operation: Operation): Promise<void> {
+  switch (operation.kind) {
+    case 'read':
+      return found((await table.get(operation.key)) !== undefined, operation.key);
+    case 'insert':
+      return void (await table.put(operation.record.key, operation.record.fields, { ifAbsent: true }));
+    case 'update':
+      return void (await table.put(operation.record.key, operation.record.fields));
+    case 'modify': {
+      const { key, fields } = operation.record;
+      const after = await table.update(key, (current) => (current === undefined ? undefined : fields));
+      return found(after !== undefined, key);
     }
-    const ifAbsent = operation.kind === 'insert' ? { ifAbsent: true } : {};
-    await table.put(operation.record.key, operation.record.fields, ifAbsent);
-    return NO_ERRORS;
-  };
-  return { records: 1, send };
+    case 'scan': {
+      const { from, to, count } = operation;
+      let records = 0;
+      for await (const entry of table.scan({ from, to, limit: count })) records += Number(entry.key >= from);
+      return found(records > 0, from);
+    }
+    default:
+      return operation satisfies never;
+  }
 }
 
 /** Unconditional, as the baselines' batches are. */
 function containerBatch(table: Table<RecordFields>, operations: readonly Operation[]): Unit {
   const items: PutItem<RecordFields>[] = [];
   for (const operation of operations)
-    if (operation.kind !== 'read') items.push({ key: operation.record.key, value: operation.record.fields });
-  const send = async (): Promise<readonly unknown[]> => {
-    const outcomes = await table.putMany(items);
-    const errors: unknown[] = [];
-    for (const outcome of outcomes) if (outcome.status === 'failed') errors.push(outcome.error);
-    return errors;
-  };
+    if (operation.kind === 'insert' || operation.kind === 'update')
+      items.push({ key: operation.record.key, value: operation.record.fields });
+  const send = (): Promise<readonly unknown[]> =>
+    heard(operations, async () => {
+      const errors: unknown[] = [];
+      for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') errors.push(outcome.error);
+      return errors;
+    });
   return { records: items.length, send };
 }

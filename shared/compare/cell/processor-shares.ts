@@ -1,4 +1,6 @@
-// Whether the machine let a cell have the processor it wanted. A cell that waited for other programs measured those.
+// Whether the machine let a cell have the processor it wanted, and how much of it the cell used. A cell that waited for other programs measured those, and one
+// whose thread was busy all the time measured itself.
+import type { CellResult } from './cell.ts';
 
 /** Running totals in milliseconds since some fixed moment, of the thread that a cell runs on and of its machine. */
 export interface ProcessorTimes {
@@ -12,24 +14,19 @@ export interface ProcessorTimes {
   readonly stolenMs: number;
 }
 
-/** Shares from 0 to 1, in thousandths. */
-export interface ProcessorShares {
-  /** Of the time that the cell's thread had work to do: how much of it the thread waited for a processor. Null where the system does not tell. */
-  readonly processorWait: number | null;
-  /** Of the machine's processor time: how much the hypervisor gave to other machines. Null where the system does not tell. */
-  readonly processorStolen: number | null;
-}
-
-/** The shares between two readings, null where one of them is undefined. */
+/** The shares between two readings `elapsedMs` apart, from 0 to 1 in thousandths; null where a reading is undefined. */
 export function processorShares(
   before: ProcessorTimes | undefined,
   after: ProcessorTimes | undefined,
-): ProcessorShares {
-  if (before === undefined || after === undefined) return { processorWait: null, processorStolen: null };
+  elapsedMs: number,
+): CellResult['processor'] {
+  if (before === undefined || after === undefined) return { wait: null, stolen: null, busy: null };
   const waitedMs = after.waitedMs - before.waitedMs;
+  const ranMs = after.ranMs - before.ranMs;
   return {
-    processorWait: shareOf(waitedMs, waitedMs + after.ranMs - before.ranMs),
-    processorStolen: shareOf(after.stolenMs - before.stolenMs, after.machineMs - before.machineMs),
+    wait: shareOf(waitedMs, waitedMs + ranMs),
+    stolen: shareOf(after.stolenMs - before.stolenMs, after.machineMs - before.machineMs),
+    busy: shareOf(ranMs, elapsedMs),
   };
 }
 

@@ -1,204 +1,142 @@
-// The client of the comparison: sends a plan's cells to the functions, one at a time, and gathers their answers. A cell that fails is
-// kept with its error; the others go on. All state of a run is here, none in the functions.
-import { type CellResult, cellResultSchema } from '../cell/cell.ts';
-import { WINDOW_GROWTH_MAX } from '../cell/window.ts';
-import type { Layout, Provider, Workload } from '../dimensions.ts';
-import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
-import { median } from './median.ts';
-import { cellsOf, type Plan, type PlannedCell, repeated, warmupCellsOf } from './plan.ts';
-import { Datasets, type Leftover } from './datasets.ts';
+// The client of the comparison: runs a plan's cells in functions, one after another, and gathers their answers. A run that fails is kept with its
+// error; the others go on. However it ends, it gives what there is. All state of a run is here, none in the functions.
+import { type Item, itemsOf, leftOutOf } from './cells.ts';
+import { Datasets } from './datasets.ts';
+import { type Endpoint, messageOf, NoAnswerError } from './endpoint.ts';
+import { type FanOut, runOnAll } from './fan-out.ts';
+import { mergeParts } from './merge.ts';
+import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './outcome.ts';
+import type { Plan } from './plan.ts';
+import { judged, searchRate, tryMsOf } from './search.ts';
 
 export type { Endpoint } from './endpoint.ts';
 
-/** One combination, with every run of it. */
-export interface MeasuredCell {
-  readonly provider: Provider;
-  readonly layout: Layout;
-  readonly workload: Workload;
-  readonly concurrency: number;
-  /** In the order they ran; at least one. */
-  readonly runs: readonly CellResult[];
-}
-
-/** A cell without a result; `error` is one line. */
-export interface FailedCell {
-  readonly provider: Provider;
-  readonly layout: Layout;
-  readonly workload: Workload;
-  readonly concurrency: number;
-  readonly error: string;
-}
-
-/** What a run measured, what failed, and what it left behind. */
-export interface PlanOutcome {
-  readonly cells: readonly MeasuredCell[];
-  readonly failures: readonly FailedCell[];
-  /** Datasets of the run that could not be removed after it. */
-  readonly leftovers: readonly Leftover[];
-}
-
-export interface Progress {
-  readonly done: number;
-  readonly total: number;
-  /** The cell that begins now. */
-  readonly cell: PlannedCell;
-}
-
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
-  /** Ends the run: the present request is given up, what the run made is removed, the promise rejects. */
+  /** Ends the run: the present request is given up, what the run made is removed, and the outcome is what there is by then. */
   readonly signal: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onEvent?: (event: PlanEvent) => void;
   /** Default the platform's. */
   readonly fetch?: typeof fetch;
 }
 
-/** A cell may load its dataset first and drain afterwards, beside its window. */
-const CELL_EXTRA_MS = 50_000;
+/** After so many runs in a row without an answer an endpoint is given up: each costs the whole time that an answer is waited for. */
+const SILENT_MAX = 3;
 
 /**
- * Runs the plan: every cell once, then `load` again, for each layout at the concurrency with the highest median so far, until that one has all
- * its repetitions. So no layout is judged by one lucky run. However the run ends, its datasets and those of its warm-up are removed then, which
- * takes at most three minutes. Rejects only when the signal aborts.
+ * Runs the plan. `runId` (a letter, then at most 15 letters and digits) keeps runs' datasets apart; they are removed at the end, which takes at most
+ * three minutes, also when the signal aborts. Never rejects.
  */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
-  const run = new PlanRun(plan, options);
-  const cells = cellsOf(
-    plan,
-    options.endpoints.map(({ provider }) => provider),
-    runId,
-  );
-  const datasets = new Datasets();
-  for (const endpoint of options.endpoints) addWarmup(datasets, endpoint, runId);
+  const providers = options.endpoints.map(({ provider }) => provider);
+  const run = new PlanRun(plan, runId, options);
+  const items = itemsOf(plan, providers);
+  let endedEarly: string | null = null;
   try {
-    for (const cell of cells) await run.measure(cell, datasets);
-    for (let due = run.loadsToRepeat(cells); due.length > 0; due = run.loadsToRepeat(cells)) {
-      for (const cell of due) await run.measure(cell, datasets);
-    }
+    for (const item of items) await run.do(item, items.length);
   } catch (error) {
-    throw endedBy(error, await datasets.remove(options.fetch));
+    endedEarly = messageOf(error);
   }
-  return { ...run.outcome(), leftovers: await datasets.remove(options.fetch) };
+  return { ...run.gathered, leftOut: leftOutOf(plan, providers), leftovers: await run.removeAll(), endedEarly };
 }
 
-/**
- * Heats up all endpoints at once for about `durationMs`; what it measures is thrown away, and what fails will fail again in the plan. Its
- * datasets stay for `runPlan` to remove, unless the signal aborts.
- */
-export async function warmUp(durationMs: number, runId: string, options: CoordinatorOptions): Promise<void> {
-  const heat = async (endpoint: Endpoint): Promise<void> => {
-    for (const cell of warmupCellsOf(endpoint.provider, durationMs, runId)) {
-      try {
-        await requestCell(cell, endpoint, options);
-      } catch {
-        if (options.signal.aborted) return;
-      }
-    }
-  };
-  await Promise.all(options.endpoints.map(heat));
-  if (!options.signal.aborted) return;
-  const datasets = new Datasets();
-  for (const endpoint of options.endpoints) addWarmup(datasets, endpoint, runId);
-  throw endedBy(options.signal.reason, await datasets.remove(options.fetch));
-}
-
-function addWarmup(datasets: Datasets, endpoint: Endpoint, runId: string): void {
-  for (const { request } of warmupCellsOf(endpoint.provider, 0, runId)) datasets.add(endpoint, request.dataset);
-}
-
-/** The reason why the run ended; where datasets are left over, an error around it that names them. */
-function endedBy(reason: unknown, leftovers: readonly Leftover[]): unknown {
-  if (leftovers.length === 0) return reason;
-  const names = leftovers.map(({ provider, dataset, error }) => `${provider} ${dataset} (${error})`);
-  return new Error(`${messageOf(reason)}; not removed: ${names.join(', ')}`, { cause: reason });
-}
+type Measured = Pick<FanOut, 'cell' | 'repetition' | 'endpoint' | 'durationMs'>;
 
 class PlanRun {
+  readonly gathered = { runs: [] as CellRun[], searches: [] as SearchRun[], failures: [] as FailedRun[] };
+  readonly #plan: Plan;
   readonly #options: CoordinatorOptions;
-  readonly #repetitions: number;
-  /** A lower bound: which concurrencies are repeated shows only as they run. */
-  #total: number;
+  readonly #fetch: typeof fetch;
+  readonly #datasets: Datasets;
+  /** Runs in a row without an answer, and how the last of them failed. */
+  readonly #silent = new Map<Endpoint, { count: number; error: string }>();
   #done = 0;
-  readonly #measured = new Map<string, CellResult[]>();
-  readonly #tries = new Map<string, number>();
-  readonly #failures: FailedCell[] = [];
 
-  constructor({ concurrencies, loadRepetitions }: Plan, options: CoordinatorOptions) {
+  constructor(plan: Plan, runId: string, options: CoordinatorOptions) {
+    this.#plan = plan;
     this.#options = options;
-    this.#repetitions = loadRepetitions;
-    this.#total = options.endpoints.length * 3 * (3 * concurrencies.length + loadRepetitions - 1);
+    this.#fetch = options.fetch ?? fetch;
+    this.#datasets = new Datasets(plan, runId);
   }
 
-  async measure(cell: PlannedCell, datasets: Datasets): Promise<void> {
-    const { endpoints, signal, onProgress } = this.#options;
-    const endpoint = endpoints.find(({ provider }) => provider === cell.provider)!;
-    this.#total = Math.max(this.#total, this.#done + 1);
-    onProgress?.({ done: this.#done, total: this.#total, cell });
-    datasets.add(endpoint, cell.request.dataset);
-    const name = nameOf(cell.provider, cell.request);
-    this.#tries.set(name, (this.#tries.get(name) ?? 0) + 1);
+  /** Rejects with the signal's reason alone. */
+  async do(item: Item, total: number): Promise<void> {
+    const { signal } = this.#options;
+    signal.throwIfAborted();
+    const { cell, repetition } = item;
+    this.#tell({ kind: 'begun', done: this.#done, total, cell, repetition });
+    const endpoint = this.#options.endpoints.find(({ provider }) => provider === cell.provider)!;
     try {
-      const result = await requestCell(cell, endpoint, this.#options);
-      this.#measured.set(name, [...(this.#measured.get(name) ?? []), result]);
+      this.#refuseSilent(endpoint);
+      if (item.kind === 'run') await this.#run(item, endpoint, total);
+      else await this.#search(item, endpoint, total);
+      this.#silent.delete(endpoint);
     } catch (error) {
       signal.throwIfAborted();
-      const { layout, workload, concurrency } = cell.request;
-      this.#failures.push({ provider: cell.provider, layout, workload, concurrency, error: messageOf(error) });
+      this.#fail(item, endpoint, error, total);
     }
-    this.#done++;
   }
 
-  /** The best load cell of each layout so far, where it lacks repetitions. A cell that fails uses up its tries. */
-  loadsToRepeat(cells: readonly PlannedCell[]): PlannedCell[] {
-    const best = new Map<string, { readonly cell: PlannedCell; readonly rate: number }>();
-    for (const cell of cells) {
-      const runs = this.#measured.get(nameOf(cell.provider, cell.request));
-      if (runs === undefined || cell.request.workload !== 'load') continue;
-      const series = `${cell.provider} ${cell.request.layout}`;
-      const rate = median(runs.map(rateOf));
-      if (rate > (best.get(series)?.rate ?? 0)) best.set(series, { cell, rate });
+  async removeAll(): ReturnType<Datasets['removeAll']> {
+    this.#tell({ kind: 'removing', what: 'what the comparison made' });
+    return await this.#datasets.removeAll(this.#fetch);
+  }
+
+  async #run({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
+    const run = {
+      cell,
+      repetition,
+      parts: await this.#measure({ cell, repetition, endpoint, durationMs: this.#plan.durationMs }),
+    };
+    this.gathered.runs.push(run);
+    this.#done += 1;
+    this.#tell({ kind: 'ended', done: this.#done, total, run });
+  }
+
+  async #search({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
+    const search = this.#plan.search!;
+    const found = await searchRate(search, async (ratePerSecond) => {
+      const durationMs = tryMsOf(search, ratePerSecond, this.#plan.durationMs);
+      const parts = await this.#measure({ cell: { ...cell, ratePerSecond }, repetition, endpoint, durationMs });
+      return judged(search, ratePerSecond, mergeParts(parts));
+    });
+    const ended = { cell, repetition, ...found };
+    this.gathered.searches.push(ended);
+    this.#done += 1;
+    this.#tell({ kind: 'searched', done: this.#done, total, search: ended });
+  }
+
+  async #measure(measured: Measured): Promise<CellRun['parts']> {
+    const { cell, endpoint } = measured;
+    const { signal } = this.#options;
+    const sending = { endpoint, instance: 0, signal, fetch: this.#fetch };
+    const assigned = await this.#datasets.take(cell, sending, (what) => this.#tell({ kind: 'preparing', what }));
+    try {
+      return await runOnAll({ ...measured, plan: this.#plan, assigned, signal, fetch: this.#fetch });
+    } finally {
+      // Emulators hold all of it in memory, and grow slower with it.
+      if (cell.workload === 'load' && !signal.aborted) await this.#datasets.drop(assigned.request.dataset, this.#fetch);
     }
-    return [...best.values()].flatMap(({ cell }) => {
-      const tries = this.#tries.get(nameOf(cell.provider, cell.request)) ?? 0;
-      return tries < this.#repetitions ? [repeated(cell, tries + 1)] : [];
-    });
   }
 
-  outcome(): Omit<PlanOutcome, 'leftovers'> {
-    const cells = [...this.#measured.values()].map((runs) => {
-      const { provider, layout, workload, concurrency } = runs[0]!;
-      return { provider, layout, workload, concurrency, runs };
-    });
-    return { cells, failures: this.#failures };
+  #refuseSilent(endpoint: Endpoint): void {
+    const silent = this.#silent.get(endpoint);
+    if (silent !== undefined && silent.count >= SILENT_MAX)
+      throw new NoAnswerError(`not tried: the ${SILENT_MAX} runs before had no answer, the last with: ${silent.error}`);
   }
-}
 
-/** Records a second within the window. */
-export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'durationMs'>): number {
-  return records / (durationMs / 1_000);
-}
+  #fail({ cell, repetition }: Item, endpoint: Endpoint, error: unknown, total: number): void {
+    const text = messageOf(error);
+    const count = this.#silent.get(endpoint)?.count ?? 0;
+    if (!(error instanceof NoAnswerError)) this.#silent.delete(endpoint);
+    else if (count < SILENT_MAX) this.#silent.set(endpoint, { count: count + 1, error: text });
+    const failure = { ...cell, repetition, error: text };
+    this.gathered.failures.push(failure);
+    this.#done += 1;
+    this.#tell({ kind: 'failed', done: this.#done, total, failure });
+  }
 
-async function requestCell(
-  { provider, request }: PlannedCell,
-  { url, headers }: Endpoint,
-  { signal, fetch: send = fetch }: CoordinatorOptions,
-): Promise<CellResult> {
-  const timeoutMs = (request.warmupMs ?? 0) + WINDOW_GROWTH_MAX * (request.durationMs ?? 0) + CELL_EXTRA_MS;
-  const response = await send(`${url}/v1/compare/cells`, {
-    method: 'POST',
-    headers: { ...headers, 'Content-Type': 'application/json', 'Stowage-Timeout-Ms': String(timeoutMs) },
-    body: JSON.stringify(request),
-    // The function's own deadline comes first: its answer says more than a broken connection.
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + 5_000)]),
-  });
-  const body: unknown = await response.json();
-  if (!response.ok) throw new Error(problemOf(response.status, body));
-  const result = cellResultSchema.parse(body);
-  if (result.provider !== provider)
-    throw new Error(`the function at ${url} is on ${result.provider}, not on ${provider}`);
-  return result;
-}
-
-function nameOf(provider: Provider, { layout, workload, concurrency }: PlannedCell['request']): string {
-  return [provider, layout, workload, concurrency].join(' ');
+  #tell(event: PlanEvent): void {
+    this.#options.onEvent?.(event);
+  }
 }

@@ -1,66 +1,127 @@
-// The datasets of a run, and their removal when the last cell has ended: one request for each, to the function that made it. Not measured.
-import type { Provider } from '../dimensions.ts';
-import { type Endpoint, messageOf, problemOf } from './endpoint.ts';
-
-/** A dataset that could not be removed. */
-export interface Leftover {
-  readonly provider: Provider;
-  readonly dataset: string;
-  readonly error: string;
-}
+// The datasets of a run of a plan: their names, who works on which record numbers, and their removal. Nothing of it is measured.
+import { type DatasetRequest, RECORD_INDEX_MAX } from '../cell/cell.ts';
+import type { Coordinates } from '../cell/coordinates.ts';
+import { MIXES } from '../data/workloads.ts';
+import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending } from './endpoint.ts';
+import type { Leftover } from './outcome.ts';
+import type { Plan } from './plan.ts';
 
 /** All of a run's datasets together may take so long; what is left then is reported. The run's own signal does not end it. */
 const REMOVAL_TIMEOUT_MS = 180_000;
 
-/** The function's own deadline comes first: its answer says more than a broken connection. */
-const ANSWER_MARGIN_MS = 2_000;
+/** One dataset, between two runs. */
+const DROP_TIMEOUT_MS = 30_000;
 
-/** The datasets that a run has begun to make, by endpoint. */
+/** Records that one instance may insert into a dataset that others work on, too. Datasets begin with fewer. */
+const RANGE = 2 ** 20;
+
+/** Where the instances of a load begin: each has a 64th of all numbers. */
+const LOAD_RANGE = 2 ** 26;
+
+interface Made {
+  readonly endpoint: Endpoint;
+  readonly dataset: string;
+  /** When it met its first operation. */
+  readonly sinceMs: number;
+  isLoaded: boolean;
+  /** Ranges of record numbers that have been given away; the first is that of the records it began with. */
+  rangesTaken: number;
+}
+
+/** Which dataset a run works on, and where each of its instances inserts. */
+export interface Assigned {
+  readonly request: DatasetRequest;
+  readonly insertFrom: readonly number[];
+}
+
 export class Datasets {
-  readonly #made = new Map<Endpoint, Set<string>>();
+  readonly #made = new Map<string, Made>();
+  readonly #plan: Plan;
+  readonly #runId: string;
+  #loads = 0;
 
-  add(endpoint: Endpoint, dataset: string): void {
-    const own = this.#made.get(endpoint) ?? new Set();
-    this.#made.set(endpoint, own.add(dataset));
+  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. */
+  constructor(plan: Plan, runId: string) {
+    this.#plan = plan;
+    this.#runId = runId;
   }
 
-  /** Removes all of them, one after the other at each endpoint; gives those that could not be. Never rejects. */
-  async remove(send: typeof fetch = fetch): Promise<Leftover[]> {
+  /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
+  async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
+    const made = this.#madeFor(cell, sending.endpoint);
+    const { records, seed, isRamped } = this.#plan;
+    const { layout, recordBytes, containerKib } = cell;
+    const rampedSinceMs = isRamped ? made.sinceMs : null;
+    const request = { layout, dataset: made.dataset, records, recordBytes, containerKib, seed, rampedSinceMs };
+    if (cell.workload === 'load') return { request, insertFrom: upTo(cell.instances).map((part) => part * LOAD_RANGE) };
+    if (!made.isLoaded) {
+      onPreparing(made.dataset);
+      await prepareDataset(request, { ...sending, instance: 0 });
+      made.isLoaded = true;
+    }
+    const isInserting = MIXES[cell.workload].shares.insert !== undefined;
+    return { request, insertFrom: upTo(cell.instances).map(() => (isInserting ? rangeOf(made) : 0)) };
+  }
+
+  /** Removes a dataset that nobody works on any more; what cannot be removed now is tried again at the end. */
+  async drop(dataset: string, fetchIt: typeof fetch): Promise<void> {
+    const made = this.#made.get(dataset);
+    if (made === undefined) return;
+    try {
+      await removeDataset(dataset, DROP_TIMEOUT_MS, { endpoint: made.endpoint, instance: 0, fetch: fetchIt });
+      this.#made.delete(dataset);
+    } catch {
+      // It stays in the list.
+    }
+  }
+
+  /** Removes all that are left, one after the other at each endpoint; gives those that could not be. Never rejects. */
+  async removeAll(fetchIt: typeof fetch): Promise<Leftover[]> {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
-    const left = await Promise.all([...this.#made].map(([endpoint, own]) => removeOwn(endpoint, own, send, endMs)));
+    const byEndpoint = [...Map.groupBy(this.#made.values(), ({ endpoint }) => endpoint)];
+    const left = await Promise.all(byEndpoint.map(([, own]) => removeOwn(own, fetchIt, endMs)));
     return left.flat();
+  }
+
+  #madeFor(cell: Coordinates, endpoint: Endpoint): Made {
+    const dataset = this.#nameOf(cell);
+    const known = this.#made.get(dataset);
+    if (known !== undefined) return known;
+    const made = { endpoint, dataset, sinceMs: Date.now(), isLoaded: false, rangesTaken: 1 };
+    this.#made.set(dataset, made);
+    return made;
+  }
+
+  /** Each load has one of its own; all others share one of their kind, whose records are the same in both baseline layouts. */
+  #nameOf({ provider, layout, workload, recordBytes, containerKib }: Coordinates): string {
+    if (workload === 'load') return `${this.#runId}l${(this.#loads += 1)}`;
+    const kind = layout === 'container' ? `c${containerKib ?? ''}` : 'b';
+    return `${this.#runId}${provider === 'datastore' ? 'd' : 'a'}${recordBytes}${kind}`;
   }
 }
 
-async function removeOwn(
-  endpoint: Endpoint,
-  datasets: Iterable<string>,
-  send: typeof fetch,
-  endMs: number,
-): Promise<Leftover[]> {
+function rangeOf(made: Made): number {
+  const from = made.rangesTaken * RANGE;
+  if (from + RANGE > RECORD_INDEX_MAX)
+    throw new RangeError(`no record numbers are left in ${made.dataset}: use fewer repetitions or instances`);
+  made.rangesTaken += 1;
+  return from;
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, at) => at);
+}
+
+async function removeOwn(datasets: readonly Made[], fetchIt: typeof fetch, endMs: number): Promise<Leftover[]> {
   const left: Leftover[] = [];
-  for (const dataset of datasets) {
+  for (const { endpoint, dataset } of datasets) {
+    const leftMs = Math.floor(endMs - performance.now());
     try {
-      await removeOne(endpoint, dataset, send, endMs - performance.now());
+      if (leftMs < 1) throw new Error('no time was left to remove it');
+      await removeDataset(dataset, leftMs, { endpoint, instance: 0, fetch: fetchIt });
     } catch (error) {
       left.push({ provider: endpoint.provider, dataset, error: messageOf(error) });
     }
   }
   return left;
-}
-
-async function removeOne(
-  { url, headers }: Endpoint,
-  dataset: string,
-  send: typeof fetch,
-  leftMs: number,
-): Promise<void> {
-  const timeoutMs = Math.floor(leftMs) - ANSWER_MARGIN_MS;
-  if (timeoutMs < 1) throw new Error('no time was left to remove it');
-  const response = await send(`${url}/v1/compare/datasets/${dataset}`, {
-    method: 'DELETE',
-    headers: { ...headers, 'Stowage-Timeout-Ms': String(timeoutMs) },
-    signal: AbortSignal.timeout(timeoutMs + ANSWER_MARGIN_MS),
-  });
-  if (!response.ok) throw new Error(problemOf(response.status, await response.json().catch(() => undefined)));
 }

@@ -1,9 +1,16 @@
 // What the charts of all reports are drawn with: axes, labels, numbers in few characters, and echarts itself, which needs no browser.
 // Colours are the page's CSS variables.
-import * as echarts from 'echarts';
 import type { EChartsOption } from 'echarts';
+import { BarChart, LineChart } from 'echarts/charts';
+import { GridComponent, TitleComponent } from 'echarts/components';
+import { init, use } from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
+import { SVGRenderer } from 'echarts/renderers';
 import type { Panel } from './chart-panels.ts';
-import type { ReportLayout } from './schema.ts';
+import type { ReportLayout } from './names.ts';
+
+// No other part of echarts is drawn with: bundles leave them out.
+use([BarChart, LineChart, GridComponent, TitleComponent, LabelLayout, SVGRenderer]);
 
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';
@@ -85,11 +92,19 @@ export function short(value: number): string {
 
 /** The chart as an SVG element. */
 export function svg(width: number, height: number, option: EChartsOption): string {
-  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption({ animation: false, textStyle: { fontFamily: FONT }, backgroundColor: 'transparent', ...option });
-    return chart.renderToSVGString();
+    return withoutHooks(chart.renderToSVGString());
   } finally {
     chart.dispose();
   }
+}
+
+/**
+ * What echarts adds for pointers and for its own script in a page: a style element, classes that are numbered on and on, places of data. A picture needs
+ * none of it; without, the same figures make the same text, and no page has to allow a style of its own.
+ */
+function withoutHooks(text: string): string {
+  return text.replaceAll(/<style[^]*?<\/style>/g, '').replaceAll(/ (class|ecmeta_\w+)="[^"]*"/g, '');
 }

@@ -1,189 +1,218 @@
-// The charts of the report as SVG text, drawn by echarts without a browser. Axes of rates and costs are logarithmic: layouts differ by powers of ten.
-// Each is drawn in two shapes, for pages and for phones: one shrunk to a phone's width could not be read. Colours are the page's CSS variables.
-import { type Layout, LAYOUTS, type Provider, type Workload, WORKLOADS } from '../dimensions.ts';
-import { panelsOf, type Shape } from './chart-panels.ts';
-import { axis, decades, FONT_PX, LABEL, logAxis, panelTitles, short, svg, SYMBOLS, valueText } from './chart-parts.ts';
-import { colourOf, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
-import type { Report, ReportCell } from './schema.ts';
+// Which charts a group of cells gets, as data: each is drawn by xy-chart.ts, in the shapes that a page needs, and told in words beside it.
+import { type Layout, LAYOUTS, type Provider, PROVIDERS } from '../dimensions.ts';
+import type { Figure } from '../plan/figure.ts';
+import { short } from './chart-parts.ts';
+import { PROVIDER_NAMES } from './names.ts';
+import type { ReportCell } from './schema.ts';
+import type { Line, Point, XyChart } from './xy-chart.ts';
 
-const THROUGHPUT_PX = 220;
-const LATENCIES = [
-  { name: 'p50', of: (cell: ReportCell) => cell.p50Ms, opacity: 1 },
-  { name: 'p95', of: (cell: ReportCell) => cell.p95Ms, opacity: 0.65 },
-  { name: 'p99', of: (cell: ReportCell) => cell.p99Ms, opacity: 0.4 },
-] as const;
-
-/** Providers that have cells, in the report's order. */
-export function providersOf(report: Report): Provider[] {
-  return report.providers.filter(({ ran }) => ran).map(({ provider }) => provider);
+export interface Chart extends XyChart {
+  readonly title: string;
+  /** What the marks mean, beyond colours and symbols; empty where they say it all. */
+  readonly key: string;
 }
 
-/** Throughput against callers in flight, a panel for each provider, on the same scale. */
-export function throughputChart(report: Report, workload: Workload, shape: Shape): string {
-  const providers = providersOf(report);
-  const names = providers.map((provider) => PROVIDER_NAMES[provider]);
-  const { panels, heightPx } = panelsOf(names.length, shape, {
-    headPx: 44,
-    heightPx: THROUGHPUT_PX,
-    footPx: 50,
-    labelsPx: 44,
-    rightPx: 22,
-  });
-  const rates = report.cells.filter((cell) => cell.workload === workload).map((cell) => cell.recordsPerSecond);
-  const [min, max] = decades(rates);
-  const pxPerFactorTen = THROUGHPUT_PX / Math.log10(max / min);
-  return svg(shape.widthPx, heightPx, {
-    title: panelTitles(names, panels),
-    grid: panels,
-    xAxis: providers.map((_, at) => ({
-      ...axis('category', at),
-      data: report.plan.concurrencies.map(String),
-      name: 'callers in flight',
-      nameLocation: 'middle' as const,
-      nameGap: 26,
-    })),
-    yAxis: providers.map((_, at) => logAxis(at, min, max)),
-    series: providers.flatMap((provider, at) =>
-      LAYOUTS.map((layout) => line(report, { provider, layout, workload }, at, pxPerFactorTen)),
+type Dash = Line['dash'];
+type Of = (cell: ReportCell) => Figure | null;
+
+const DASHES: readonly Dash[] = ['solid', 'dashed', 'dotted'];
+const throughput: Of = (cell) => cell.recordsPerSecond;
+const dollars: Of = (cell) => cell.dollarsPerMillionRecords;
+const rate = (cell: ReportCell): number => cell.recordsPerSecond.median;
+
+/** The median operation and the slow one. */
+const LATENCIES: readonly (readonly [of: Of, dash: Dash])[] = [
+  [(cell) => cell.latency.p50Ms, 'solid'],
+  [(cell) => cell.latency.p99Ms, 'dashed'],
+];
+
+/** Callers in flight on all instances together. */
+export function callersOf({ callers, instances }: Pick<ReportCell, 'callers' | 'instances'>): number {
+  return callers * instances;
+}
+
+/** Closed loop: of several container sizes the first, which the others have a chart of their own for. */
+function mainCells(cells: readonly ReportCell[]): ReportCell[] {
+  const closed = cells.filter(({ ratePerSecond }) => ratePerSecond === null);
+  const first = closed.find(({ layout }) => layout === 'container')?.containerKib ?? null;
+  return closed.filter(({ layout, containerKib }) => layout !== 'container' || containerKib === first);
+}
+
+/** All charts that the cells of one workload and record size have figures for. */
+export function chartsOf(cells: readonly ReportCell[]): Chart[] {
+  const main = mainCells(cells);
+  const sized = cells.filter(({ containerKib, ratePerSecond }) => containerKib !== null && ratePerSecond === null);
+  const open = cells.filter(({ ratePerSecond }) => ratePerSecond !== null);
+  return [
+    ...(main.length === 0 ? [] : [throughputChart(main), latencyChart(main), costChart(main)]),
+    ...(distinct(sized.map(({ containerKib }) => containerKib)).length < 2 ? [] : [sizeChart(sized)]),
+    ...(open.length === 0 ? [] : [openLoopChart(open)]),
+  ];
+}
+
+function throughputChart(cells: readonly ReportCell[]): Chart {
+  const instances = distinct(cells.map((cell) => cell.instances));
+  const lines = (own: readonly ReportCell[]): Line[] =>
+    byLayout(own).flatMap((some) =>
+      instances.map((count, at) =>
+        lineOf(
+          some.filter((cell) => cell.instances === count),
+          { of: throughput, x: callersOf, label: (_, y) => short(y), dash: DASHES[at % DASHES.length]! },
+        ),
+      ),
+    );
+  return {
+    title: 'Throughput against callers',
+    xName: 'callers in flight',
+    yName: 'records a second',
+    xBase: 2,
+    panels: panelsBy(cells, lines),
+    key: instances.length < 2 ? '' : `Lines: ${listOf(instances, 'instances')}.`,
+  };
+}
+
+function latencyChart(cells: readonly ReportCell[]): Chart {
+  return {
+    title: 'Latency against throughput',
+    xName: 'records a second',
+    yName: 'milliseconds',
+    xBase: 10,
+    panels: panelsBy(cells, (own) => latencyLines(own, rate)),
+    key: 'Solid: half of the operations were faster (p50). Dashed: 99 of 100 were (p99). Numbers: callers in flight.',
+  };
+}
+
+function costChart(cells: readonly ReportCell[]): Chart {
+  return {
+    title: 'Cost against throughput',
+    xName: 'records a second',
+    yName: 'dollars a million records',
+    xBase: 10,
+    panels: panelsBy(cells, (own) =>
+      byLayout(own).map((some) => lineOf(some, { of: dollars, x: rate, label: String, dash: 'solid' })),
     ),
-  });
-}
-
-function line(report: Report, series: Omit<Coordinates, 'concurrency'>, at: number, pxPerFactorTen: number) {
-  return {
-    type: 'line' as const,
-    silent: true,
-    name: series.layout,
-    xAxisIndex: at,
-    yAxisIndex: at,
-    symbol: SYMBOLS[series.layout],
-    symbolSize: 9,
-    labelLayout: { hideOverlap: true },
-    lineStyle: { width: 2.5 },
-    color: colourOf(series.provider, series.layout),
-    data: report.plan.concurrencies.map((concurrency) => {
-      const value = find(report, { ...series, concurrency })?.recordsPerSecond;
-      const others = LAYOUTS.filter((layout) => layout !== series.layout).flatMap(
-        (layout) => find(report, { ...series, layout, concurrency })?.recordsPerSecond ?? [],
-      );
-      return value === undefined ? '-' : { value, label: labelPlace(value, others, pxPerFactorTen) };
-    }),
-    label: { ...LABEL, formatter: valueText },
+    key: 'Numbers: callers in flight.',
   };
 }
 
-/** Which side of a point its label stands on: where the neighbouring point is further away. No label where it would cover that point: the table has every figure. */
-function labelPlace(value: number, others: readonly number[], pxPerFactorTen: number) {
-  const room = (some: readonly number[]): number =>
-    Math.min(...some.map((other) => Math.abs(Math.log10(other / value)))) * pxPerFactorTen;
-  const above = room(others.filter((other) => other > value));
-  const below = room(others.filter((other) => other <= value));
-  return {
-    show: Math.max(above, below) >= 2 * FONT_PX,
-    position: above >= below ? ('top' as const) : ('bottom' as const),
-  };
-}
-
-/** p50, p95 and p99 of every layout at the highest concurrency with the operations they stand on, a panel for each provider. */
-export function latencyChart(report: Report, workload: Workload, shape: Shape): string {
-  const providers = providersOf(report);
-  const names = providers.map((provider) => PROVIDER_NAMES[provider]);
-  const concurrency = Math.max(...report.plan.concurrencies);
-  const { panels, heightPx } = panelsOf(names.length, shape, {
-    headPx: 32,
-    heightPx: 204,
-    footPx: 34,
-    labelsPx: 84,
-    rightPx: 62,
-  });
-  const cells = report.cells.filter((cell) => cell.workload === workload && cell.concurrency === concurrency);
-  const [min, max] = decades(cells.flatMap((cell) => LATENCIES.map(({ of }) => of(cell) ?? 0)));
-  return svg(shape.widthPx, heightPx, {
-    title: panelTitles(names, panels),
-    grid: panels,
-    xAxis: providers.map((_, at) => logAxis(at, min, max)),
-    yAxis: providers.map((provider, at) => ({
-      ...axis('category', at),
-      data: LAYOUTS.map((layout) => {
-        const cell = find(report, { provider, layout, workload, concurrency });
-        return `${layout}\n${cell === undefined ? 'failed' : `${cell.operations.toLocaleString('en-US')} op.`}`;
-      }),
-      inverse: true,
-    })),
-    series: providers.flatMap((provider, at) =>
-      LATENCIES.map(({ name, of, opacity }) => ({
-        type: 'bar' as const,
-        silent: true,
-        name,
-        xAxisIndex: at,
-        yAxisIndex: at,
-        barGap: '8%',
-        data: LAYOUTS.map((layout) => {
-          const cell = find(report, { provider, layout, workload, concurrency });
-          return {
-            value: (cell === undefined ? null : of(cell)) ?? '-',
-            itemStyle: { color: colourOf(provider, layout), opacity },
-          };
-        }),
-        label: {
-          ...LABEL,
-          position: 'right' as const,
-          formatter: ({ value }: { value?: unknown }) => (value === '-' ? '' : `${name} ${short(Number(value))}`),
+function sizeChart(cells: readonly ReportCell[]): Chart {
+  const callers = distinct(cells.map(callersOf));
+  const lines = (own: readonly ReportCell[]): Line[] =>
+    callers.map((count, at) =>
+      lineOf(
+        own.filter((cell) => callersOf(cell) === count),
+        {
+          of: throughput,
+          x: ({ containerKib }) => containerKib!,
+          label: (_, y) => short(y),
+          dash: DASHES[at % DASHES.length]!,
         },
-      })),
-    ),
-  });
+      ),
+    );
+  return {
+    title: 'Throughput against the largest container',
+    xName: 'KiB',
+    yName: 'records a second',
+    xBase: 2,
+    panels: panelsBy(cells, lines),
+    key: `Lines: ${listOf(callers, 'callers in flight')}.`,
+  };
 }
 
-/** One figure a record set, for every provider, layout and workload, each at its best concurrency; a panel for each workload. */
-export function spendingChart(report: Report, figureOf: (cell: ReportCell) => number, shape: Shape): string {
-  const series = providersOf(report).flatMap((provider) => LAYOUTS.map((layout) => ({ provider, layout })));
-  const [min, max] = decades(report.cells.map(figureOf));
-  const vertical = { headPx: 32, heightPx: 24 * series.length, footPx: 30 };
-  const { panels, heightPx } = panelsOf(WORKLOADS.length, shape, {
-    ...vertical,
-    labelsPx: 136,
-    rightPx: 50,
-    areLabelsShared: true,
-  });
-  const names = series.map(({ provider, layout }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout}`);
-  return svg(shape.widthPx, heightPx, {
-    title: panelTitles(WORKLOADS, panels),
-    grid: panels,
-    xAxis: WORKLOADS.map((_, at) => logAxis(at, min, max)),
-    yAxis: WORKLOADS.map((_, at) => {
-      const base = axis('category', at);
-      return { ...base, data: names, inverse: true, axisLabel: { ...base.axisLabel, show: panels[at]!.hasLabels } };
-    }),
-    series: WORKLOADS.map((workload, at) => ({
-      type: 'bar' as const,
-      silent: true,
-      xAxisIndex: at,
-      yAxisIndex: at,
-      barCategoryGap: '25%',
-      data: series.map(({ provider, layout }) => {
-        const cell = bestCell(report, provider, layout, workload);
-        return { value: cell === undefined ? '-' : figureOf(cell), itemStyle: { color: colourOf(provider, layout) } };
+function openLoopChart(cells: readonly ReportCell[]): Chart {
+  return {
+    title: 'Open loop: latency against the rate offered',
+    xName: 'operations begun a second',
+    yName: 'milliseconds from when an operation was due',
+    xBase: 10,
+    panels: panelsBy(cells, (own) => latencyLines(own, ({ ratePerSecond }) => ratePerSecond!)),
+    key: 'Solid: p50. Dashed: p99.',
+  };
+}
+
+function latencyLines(cells: readonly ReportCell[], x: (cell: ReportCell) => number): Line[] {
+  return byLayout(cells).flatMap((some) =>
+    LATENCIES.map(([of, dash]) =>
+      lineOf(some, {
+        of,
+        x,
+        label: (callers) => (dash === 'solid' && some[0]?.ratePerSecond === null ? String(callers) : ''),
+        dash,
       }),
-      label: { ...LABEL, position: 'right' as const, formatter: valueText },
-    })),
-  });
-}
-
-function bestCell(report: Report, provider: Provider, layout: Layout, workload: Workload): ReportCell | undefined {
-  const row = report.summary.find((one) => one.provider === provider && one.workload === workload);
-  const concurrency = row?.best[layout]?.concurrency;
-  return concurrency === undefined ? undefined : find(report, { provider, layout, workload, concurrency });
-}
-
-type Coordinates = Pick<ReportCell, 'provider' | 'layout' | 'workload' | 'concurrency'>;
-
-function find({ cells }: Report, wanted: Coordinates): ReportCell | undefined {
-  return cells.find(
-    (cell) =>
-      cell.provider === wanted.provider &&
-      cell.layout === wanted.layout &&
-      cell.workload === wanted.workload &&
-      cell.concurrency === wanted.concurrency,
+    ),
   );
+}
+
+interface LineOptions {
+  readonly of: Of;
+  readonly x: (cell: ReportCell) => number;
+  readonly label: (callers: number, y: number) => string;
+  readonly dash: Dash;
+}
+
+function lineOf(cells: readonly ReportCell[], { of, x, label, dash }: LineOptions): Line {
+  const points = cells.flatMap((cell): Point[] => {
+    const figure = of(cell);
+    if (figure === null) return [];
+    const { median, low, high } = figure;
+    return [{ x: x(cell), y: median, interval: [low, high], label: label(callersOf(cell), median) }];
+  });
+  const { provider, layout } = cells[0] ?? { provider: PROVIDERS[0], layout: LAYOUTS[0] };
+  return { provider, layout, dash, points };
+}
+
+function panelsBy(cells: readonly ReportCell[], lines: (own: readonly ReportCell[]) => Line[]): XyChart['panels'] {
+  return providersIn(cells).map((provider) => ({
+    title: PROVIDER_NAMES[provider],
+    lines: lines(cells.filter((cell) => cell.provider === provider)).filter(({ points }) => points.length > 0),
+  }));
+}
+
+/** Those that have cells, in the order of all reports. */
+export function providersIn(cells: readonly Pick<ReportCell, 'provider'>[]): Provider[] {
+  return PROVIDERS.filter((provider) => cells.some((cell) => cell.provider === provider));
+}
+
+/** Those that have cells, in the order of all reports. */
+export function layoutsIn(cells: readonly Pick<ReportCell, 'layout'>[]): Layout[] {
+  return LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
+}
+
+/** Each layout's cells by load, ascending. */
+function byLayout(cells: readonly ReportCell[]): ReportCell[][] {
+  return layoutsIn(cells).map((layout) =>
+    cells
+      .filter((cell) => cell.layout === layout)
+      .toSorted(
+        (one, other) => callersOf(one) - callersOf(other) || (one.ratePerSecond ?? 0) - (other.ratePerSecond ?? 0),
+      ),
+  );
+}
+
+function listOf(values: readonly number[], what: string): string {
+  return `${values.map((value, at) => `${DASHES[at % DASHES.length]!} ${value}`).join(', ')} ${what}`;
+}
+
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)].toSorted((one, other) => Number(one) - Number(other));
+}
+
+/** The chart in words, for whoever does not see it: each line from its first to its last point. */
+export function chartWords({ title, xName, yName, panels }: Chart): string {
+  const told = panels.map(({ title: cloud, lines }) => {
+    const solid = lines.filter(({ dash }) => dash === 'solid');
+    return `${cloud}: ${solid.map(lineWords).join('; ')}`;
+  });
+  return `${title}, both scales logarithmic (${xName}; ${yName}). ${told.join('. ')}. Every figure is in the table below.`;
+}
+
+function lineWords({ layout, points }: Line): string {
+  const [first, last] = [points[0]!, points.at(-1)!];
+  return points.length === 1
+    ? `${layout} ${pointWords(first)}`
+    : `${layout} from ${pointWords(first)} to ${pointWords(last)}`;
+}
+
+function pointWords({ x, y }: Point): string {
+  return `${short(y)} at ${short(x)}`;
 }

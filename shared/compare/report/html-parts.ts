@@ -1,8 +1,7 @@
 // What the pages of all reports are made of.
 import type { Provider } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
-import { colourOf } from './names.ts';
-import type { ReportLayout } from './schema.ts';
+import { colourOf, type ReportLayout } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 
 export function chip(provider: Provider, layout: ReportLayout): string {
@@ -13,10 +12,6 @@ export function chip(provider: Provider, layout: ReportLayout): string {
 export function figure(draw: (shape: Shape) => string, description: string): string {
   const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
   return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
-}
-
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -1,6 +1,8 @@
 // Names and colours of providers and layouts, the same in every table and chart.
-import type { Provider } from '../dimensions.ts';
-import type { ReportLayout } from './schema.ts';
+import type { Layout, Provider } from '../dimensions.ts';
+
+/** A model has one layout more: records that are read first, and written if nobody else wrote them. */
+export type ReportLayout = Layout | 'conditional';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',
@@ -14,16 +16,27 @@ export const PROVIDER_SHORT_NAMES: Readonly<Record<Provider, string>> = {
 
 type Palette = Readonly<Record<Provider, Readonly<Record<ReportLayout, string>>>>;
 
-/** Warm for Google, blue for Azure; the more records an entity or a request holds, the further from the paper's own brightness. */
+/**
+ * Warm for Google, blue for Azure; the more records an entity or a request holds, the further from the paper's own
+ * brightness. Each has a contrast of 3 to 1 with its paper at least, as WCAG 2.2 asks of graphics (1.4.11).
+ */
 export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   light: {
-    datastore: { record: '#f2b47e', conditional: '#e8973f', batch: '#e07b30', container: '#9c3a12' },
-    'azure-tables': { record: '#8fc1e8', conditional: '#5fa4da', batch: '#3b86c8', container: '#12487f' },
+    datastore: { record: '#d27a1e', conditional: '#c86a2a', batch: '#b5500f', container: '#6e2508' },
+    'azure-tables': { record: '#4a95d6', conditional: '#3a86c8', batch: '#1f6cb0', container: '#0b3763' },
   },
   dark: {
-    datastore: { record: '#8a4a22', conditional: '#b3602a', batch: '#dc7a32', container: '#ffc595' },
-    'azure-tables': { record: '#2c5f91', conditional: '#3c7db8', batch: '#4f9bdd', container: '#b5dcfa' },
+    datastore: { record: '#b5682e', conditional: '#c9762f', batch: '#e8944a', container: '#ffd2ab' },
+    'azure-tables': { record: '#4580b8', conditional: '#4f8fcb', batch: '#6fb0ea', container: '#c4e3fb' },
   },
+};
+
+/** The charts' symbols as characters, for legends: layouts differ by more than colour. */
+export const SYMBOL_CHARACTERS: Readonly<Record<ReportLayout, string>> = {
+  record: '●',
+  conditional: '◆',
+  batch: '■',
+  container: '▲',
 };
 
 /** A series' colour as CSS: a variable that `paletteCss` sets. */

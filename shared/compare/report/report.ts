@@ -1,85 +1,133 @@
 // Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and circumstances always make the same report.
 import { dollarsPerMillionRecords, type OperationPriceList, operationPriceList } from '../../cost/operations.ts';
 import type { PriceList } from '../../cost/prices.ts';
-import type { CellResult } from '../cell/cell.ts';
-import { type MeasuredCell, type PlanOutcome, rateOf } from '../plan/coordinator.ts';
+import type { Coordinates } from '../cell/coordinates.ts';
+import type { Latencies } from '../cell/histogram.ts';
+import { type Figure, figureOf } from '../plan/figure.ts';
+import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Circumstances, type Report, REPORT_SCHEMA_VERSION, type ReportCell } from './schema.ts';
-import { summaryOf } from './summary.ts';
+import { type Counts, sumOfCounts, type Usage } from '../usage.ts';
+import { notesOf } from './notes.ts';
+import { Places } from './places.ts';
+import { runOf } from './run-of.ts';
+import {
+  type Circumstances,
+  type Report,
+  REPORT_SCHEMA_VERSION,
+  type ReportCell,
+  type ReportRun,
+  type ReportSearch,
+} from './schema.ts';
+import { comparisonsOf, summaryOf } from './summary.ts';
 
-/** What every reader of the figures has to know. */
-const NOTES: readonly string[] = [
-  'Emulators on one machine, not the clouds: they share its cores with the functions, have no network and no throttling. Ratios between layouts carry over better than rates; neither is a promise.',
-  'Closed loop: each caller waits for its reply before the next call, so latency shows what callers saw at that throughput, not what an independent stream of arrivals would see.',
-  'load: every caller hands over 500 new records a call. record: single inserts, one after another. batch: one commit of 500 on Datastore; five group transactions of 100, in parallel, on Azure. container: one putMany.',
-  'read: uniformly drawn keys. record and container: one strong get a call. batch: one lookup of 500 keys a call on Datastore; Azure has no batched get, so its batch layout reads single records, as the record layout does.',
-  'update: half reads, half replacements of whole records, scrambled zipfian keys (theta 0.99, as in YCSB A). record and container: one operation a call. batch: 500 operations a call on Datastore, 100 on Azure (single gets, group transactions by partition), equal keys of a call once.',
-  'Latency is that of one operation as it is sent and answered: a get, a put, a lookup of 500, a commit, a group transaction, a putMany. Compare it within a workload with the call sizes above in mind.',
-  'A percentile stands only where at least ten operations were slower: p50 from 20 operations on, p95 from 200, p99 from 1,000. Loads of 500 records a call make few of them in a second.',
-  'Datastore baseline: five properties, the four short ones indexed, as the client does by default. Azure baseline: partition key = tenant (16), row key = the rest of the key.',
-  'Retries inside the Datastore client are not visible (null). Billable operations are counted as the price list counts them, from what was sent.',
-];
-
-/** Makes the report. Of a repeated cell the run with the median throughput stands for all. */
+/** Makes the report of what there is: an outcome that ended early makes one, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
-  const cells = outcome.cells.map((cell) => reportCellOf(cell, prices));
+  const places = new Places();
+  const cells = byCell(outcome.runs).map((runs) => cellOf(runs, prices, places));
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
     ...circumstances,
-    plan: { ...plan, concurrencies: [...plan.concurrencies] },
+    endedEarly: outcome.endedEarly,
+    plan: structuredClone(plan),
     prices: structuredClone(prices),
+    places: places.all,
     cells,
-    failures: [...outcome.failures],
-    leftovers: [...outcome.leftovers],
+    comparisons: comparisonsOf(cells),
     summary: summaryOf(cells),
-    notes: [...NOTES],
+    searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
+    failures: [...outcome.failures],
+    leftOut: [...outcome.leftOut],
+    leftovers: [...outcome.leftovers],
+    notes: notesOf(plan, places.all, outcome),
   };
 }
 
-function reportCellOf({ runs, ...coordinates }: MeasuredCell, prices: OperationPriceList): ReportCell {
-  const run = medianRun(runs);
-  const { usage, recordsTotal, records, errors, unfinished, durationMs, histogram } = run;
-  const { operations, p50Ms, p95Ms, p99Ms, maxMs, processorWait, processorStolen } = run;
-  const billable = usage.billable.reads + usage.billable.writes + usage.billable.deletes;
-  // Requests are sent in the warm-up and the drain too: the window gets its share of them.
-  const share = records / recordsTotal;
+/** Runs of one cell together, in the order of their repetitions; cells by their coordinates, whatever order they ran in. */
+function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
+  runs: readonly Run[],
+): Run[][] {
+  const groups = Map.groupBy(runs, ({ cell }) => JSON.stringify(cell));
+  return [...groups.values()]
+    .map((group) => group.toSorted((one, other) => one.repetition - other.repetition))
+    .toSorted(([one], [other]) => inOrder(one!.cell, other!.cell));
+}
+
+function inOrder(one: Coordinates, other: Coordinates): number {
+  const byName = namesOf(one).localeCompare(namesOf(other), 'en');
+  if (byName !== 0) return byName;
+  const differences = numbersOf(one).map((number, at) => number - numbersOf(other)[at]!);
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+function namesOf({ provider, workload, layout }: Coordinates): string {
+  return [provider, workload, layout].join(' ');
+}
+
+function numbersOf({ recordBytes, containerKib, instances, ratePerSecond, callers }: Coordinates): number[] {
+  return [recordBytes, containerKib ?? 0, instances, ratePerSecond ?? 0, callers];
+}
+
+function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Places): ReportCell {
+  const [first] = cellRuns;
+  const cell = first!.cell;
+  const runs = cellRuns.map((run) => runOf(run, places));
+  const per = (of: (usage: Usage) => number): Figure =>
+    figureOf(runs.map(({ usage, recordsTotal }) => of(usage) / recordsTotal));
+  const dollars = ({ usage, recordsTotal }: ReportRun): number =>
+    dollarsPerMillionRecords(usage.billable, recordsTotal, prices.providers[cell.provider]);
   return {
-    ...coordinates,
-    recordsPerCall: run.recordsPerCall,
-    recordsPerSecond: rounded(rateOf(run)),
-    operations,
-    p50Ms,
-    p95Ms,
-    p99Ms,
-    maxMs,
-    processorWait,
-    processorStolen,
-    errors: Object.values(errors).reduce((sum, count) => sum + count, 0),
-    errorsByCode: errors,
-    unfinished,
-    retries: usage.retries,
-    requests: Math.round(usage.requests * share),
-    billableOperations: Math.round(billable * share),
-    bytesWritten: Math.round(usage.bytesWritten * share),
-    bytesRead: Math.round(usage.bytesRead * share),
-    requestsPer1000Records: rounded((usage.requests / recordsTotal) * 1_000),
-    billableOperationsPer1000Records: rounded((billable / recordsTotal) * 1_000),
-    dollarsPerMillionRecords: dollarsPerMillionRecords(usage.billable, recordsTotal, prices.providers[run.provider]),
-    records,
-    durationMs: rounded(durationMs),
-    repetitions: runs.map((each) => rounded(rateOf(each))),
-    histogram,
+    ...cell,
+    recordsPerCall: first!.parts[0]!.recordsPerCall,
+    recordsPerSecond: figureOf(runs.map(({ recordsPerSecond }) => recordsPerSecond)),
+    latency: latencyOf(runs),
+    operations: sum(runs.map(({ operations }) => operations)),
+    errors: sumOfCounts(runs.map(({ errors }) => errors)),
+    retries: retriesOf(runs),
+    unfinished: sum(runs.map(({ unfinished }) => unfinished)),
+    requestsPer1000Records: per(({ requests }) => requests * 1_000),
+    billableOperationsPer1000Records: per(
+      ({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000,
+    ),
+    dollarsPerMillionRecords: figureOf(runs.map(dollars)),
+    bytesWrittenPerRecord: per(({ bytesWritten }) => bytesWritten),
+    bytesReadPerRecord: per(({ bytesRead }) => bytesRead),
+    runs,
   };
 }
 
-/** Of an even number the slower of the two in the middle. */
-function medianRun(runs: readonly CellResult[]): CellResult {
-  const byRate = [...runs].sort((one, other) => rateOf(one) - rateOf(other));
-  return byRate[Math.floor((byRate.length - 1) / 2)]!;
+type Latency = ReportRun['latency'];
+
+function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
+  const of = (name: keyof Latency): Figure | null => {
+    const values = runs.flatMap(({ latency }) => latency[name] ?? []);
+    return values.length < runs.length ? null : figureOf(values);
+  };
+  return {
+    meanMs: of('meanMs')!,
+    p50Ms: of('p50Ms'),
+    p90Ms: of('p90Ms'),
+    p95Ms: of('p95Ms'),
+    p99Ms: of('p99Ms'),
+    p999Ms: of('p999Ms'),
+    maxMs: of('maxMs')!,
+  } satisfies Record<keyof Latencies, Figure | null>;
 }
 
-/** To a hundredth. */
-export function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+function retriesOf(runs: readonly ReportRun[]): Counts | null {
+  const all = runs.map(({ usage }) => usage.retries);
+  return all.every((counts) => counts !== null) ? sumOfCounts(all) : null;
+}
+
+function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
+  return {
+    ...searches[0]!.cell,
+    search: plan.search!,
+    ratePerSecondHeld: figureOf(searches.map(({ ratePerSecond }) => ratePerSecond)),
+    runs: searches.map(({ repetition, ratePerSecond, tries }) => ({ repetition, ratePerSecond, tries: [...tries] })),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -6,7 +6,7 @@ const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa
 const DARK = `--ink: #e4e9ee; --soft: #a9b4bf; --paper: #1b2128; --ground: #12161b; --line: #38424d; --amber: #d9a400; --amber-ground: #332b12;
 --red: #ff8a80; ${paletteCss(PALETTES.dark)}`;
 
-/** Below this width of the page charts are drawn for phones, and rows of the short table become cards. */
+/** Below this width of the page charts are drawn for phones. */
 const PHONE = '(max-width: 640px)';
 
 export const REPORT_STYLE = `
@@ -24,14 +24,10 @@ ul { padding-left: 20px; } li { margin: 4px 0; } a { color: inherit; }
 .legend { margin: 10px 0; } .legend > span { display: inline-block; margin-right: 20px; } .key { white-space: nowrap; } .chip { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin: 0 5px 0 10px; vertical-align: -1px; }
 table { overflow-wrap: normal; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { color: var(--soft); font-size: 13px; } .spread { display: block; }
-.best th { white-space: normal; } .best th, .best td { padding: 5px 6px; } .scroll { overflow-x: auto; } .all { font-size: 13px; } .all th, .all td { padding: 5px; } .all th { font-size: 12px; } .all td .chip { margin-left: 0; } .all td:first-child, .all th:first-child { position: sticky; left: 0; background: var(--paper); }
+.scroll { overflow-x: auto; } .all { font-size: 13px; } .all th, .all td { padding: 5px; } .all th { font-size: 12px; } .all td .chip { margin-left: 0; } .all td:first-child, .all th:first-child { position: sticky; left: 0; background: var(--paper); }
 @media ${PHONE} {
   main { padding: 12px; } section { padding: 14px 12px; margin: 14px 0; } h1 { font-size: 22px; }
   .wide { display: none; } .narrow { display: block; }
-  .best, .best tbody { display: block; } .best thead { display: none; }
-  .best tr { display: grid; grid-template-columns: 1fr auto; gap: 2px 12px; padding: 10px 0; border-bottom: 1px solid var(--line); } .best td { border: 0; padding: 0; }
-  .best td:nth-child(-n + 2) { font-weight: 600; } .best td:nth-child(n + 3) { grid-column: 1 / -1; display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 8px; }
-  .best td::before { content: attr(data-title); color: var(--soft); margin-right: auto; }
 }
 @media print {
   @page { margin: 12mm; }

@@ -1,53 +1,76 @@
-// The comparison in a few ratios: each layout at its best concurrency against the others at theirs.
-import { type Layout, PROVIDERS, WORKLOADS } from '../dimensions.ts';
-import type { ReportCell, SummaryRow } from './schema.ts';
+// The comparison in ratios: each layout against the others, cell by cell, and at the load where each was fastest.
+import type { Coordinates } from '../cell/coordinates.ts';
+import { type Layout, LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
+import { type Ratio, ratioOf } from '../plan/figure.ts';
+import type { Best, Comparison, ReportCell, SummaryRow } from './schema.ts';
+
+/** `container` against each other layout at the same load. */
+export function comparisonsOf(cells: readonly ReportCell[]): Comparison[] {
+  const containers = cells.filter(({ layout }) => layout === 'container');
+  return containers.flatMap((cell) =>
+    LAYOUTS.filter((layout) => layout !== 'container').flatMap((layout) => {
+      const other = cells.find((one) => one.layout === layout && isSameLoad(one, cell));
+      return other === undefined ? [] : [comparisonOf(cell, other)];
+    }),
+  );
+}
+
+function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
+  const { layout: _, ...load } = coordinatesOf(cell);
+  return {
+    ...load,
+    numerator: cell.layout,
+    denominator: other.layout,
+    isLikeWithLike: cell.recordsPerCall === other.recordsPerCall,
+    recordsPerSecond: ratioOf(cell.recordsPerSecond, other.recordsPerSecond),
+    dollarsPerMillionRecords: ratioOf(cell.dollarsPerMillionRecords, other.dollarsPerMillionRecords),
+  };
+}
+
+function coordinatesOf(cell: ReportCell): Coordinates {
+  const { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
+  return { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond };
+}
+
+function isSameLoad(one: Coordinates, other: Coordinates): boolean {
+  const names = ['provider', 'workload', 'recordBytes', 'instances', 'callers', 'ratePerSecond'] as const;
+  return names.every((name) => one[name] === other[name]);
+}
 
 /** A row for each provider and workload that has cells. A ratio is null where one side has none. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
-  const rows: SummaryRow[] = [];
-  for (const provider of PROVIDERS) {
-    for (const workload of WORKLOADS) {
+  return PROVIDERS.flatMap((provider) =>
+    WORKLOADS.flatMap((workload) => {
       const some = cells.filter((cell) => cell.provider === provider && cell.workload === workload);
-      if (some.length === 0) continue;
+      if (some.length === 0) return [];
       const best = {
         record: bestOf(some, 'record'),
         batch: bestOf(some, 'batch'),
         container: bestOf(some, 'container'),
       };
-      rows.push({
+      return {
         provider,
         workload,
         best,
-        containerToBatch: ratio(best.container, best.batch),
         containerToRecord: ratio(best.container, best.record),
-      });
-    }
-  }
-  return rows;
+        containerToBatch: ratio(best.container, best.batch),
+      };
+    }),
+  );
 }
 
-type Best = SummaryRow['best'][Layout];
-
-/**
- * The layout at its best concurrency. Where some were repeated only those with all repetitions count: a concurrency is repeated for as long
- * as its median is the highest, and one or two runs of another may have been lucky.
- */
-function bestOf(cells: readonly ReportCell[], layout: Layout): Best {
+/** Of the cells with most repetitions: a cell of which some runs failed may owe its median to the ones that are missing. */
+function bestOf(cells: readonly ReportCell[], layout: Layout): Best | null {
   const own = cells.filter((cell) => cell.layout === layout);
-  const repetitionsMax = Math.max(...own.map((cell) => cell.repetitions.length));
-  const candidates = own.filter((cell) => cell.repetitions.length === repetitionsMax);
-  const best = candidates.toSorted((one, other) => other.recordsPerSecond - one.recordsPerSecond)[0];
+  const most = Math.max(...own.map(({ runs }) => runs.length));
+  const whole = own.filter(({ runs }) => runs.length === most);
+  const best = whole.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
   if (best === undefined) return null;
-  const { recordsPerCall, recordsPerSecond, concurrency, repetitions } = best;
-  return { recordsPerCall, recordsPerSecond, concurrency, repetitions };
+  const { recordsPerCall, recordsPerSecond } = best;
+  return { ...coordinatesOf(best), recordsPerCall, recordsPerSecond };
 }
 
-/** Whether a ratio compares like with like: calls that hand over equally many records. */
-export function sameCallSize(one: Best, other: Best): boolean {
-  return one?.recordsPerCall === other?.recordsPerCall;
-}
-
-function ratio(numerator: Best, denominator: Best): number | null {
-  if (numerator === null || denominator === null || denominator.recordsPerSecond === 0) return null;
-  return Math.round((numerator.recordsPerSecond / denominator.recordsPerSecond) * 100) / 100;
+function ratio(numerator: Best | null, denominator: Best | null): Ratio | null {
+  if (numerator === null || denominator === null) return null;
+  return ratioOf(numerator.recordsPerSecond, denominator.recordsPerSecond);
 }

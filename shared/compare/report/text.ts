@@ -1,164 +1,133 @@
-// The report for a terminal: at most 110 columns, plain ASCII, numbers right-aligned.
-import { busyWarning } from './busy-warning.ts';
+// The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
+import { LAYOUTS } from '../dimensions.ts';
+import type { Figure, Ratio } from '../plan/figure.ts';
+import { decimal, dollars, factor, intervalText, whole, whyUndecided } from './format.ts';
 import { PROVIDER_NAMES } from './names.ts';
-import type { Report, ReportCell, SummaryRow } from './schema.ts';
-import { sameCallSize } from './summary.ts';
+import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
+import { textTable, wrapped } from './text-table.ts';
+import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
+import { cellWords, loadWords, WORKLOAD_TITLES } from './words.ts';
 
 /** The whole text, with a final newline. */
 export function reportText(report: Report): string {
   const parts = [
-    heading(report),
-    ...sections(report),
+    headingText(report),
+    ...workloadsText(report),
     warningsText(report),
-    failuresText(report),
+    searchesText(report),
+    againstText(report.against),
     summaryText(report),
-    whereText(report),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function heading({ machine, plan, providers }: Report): string {
-  const ran = providers.map(({ provider, backend }) => `${PROVIDER_NAMES[provider]}: ${backend}`);
-  return [
-    `Comparison "${plan.name}": ${plan.recordBytes}-byte records, ${machine.cores} x ${machine.cpu}, Node ${machine.node}`,
-    ...ran,
-  ].join('\n');
+function headingText({ plan, places }: Report): string {
+  const title = `Plan "${plan.name}", ${plan.recordBytes.join(' and ')}-byte records, ${plan.repetitions} runs of each cell, seed ${plan.seed}`;
+  return [title, ...wrapped(whereWords(places))].join('\n');
 }
 
-const TITLES = {
-  load: 'load: 500 new records a call',
-  read: 'read: uniform keys; batch: 500 keys a lookup on Datastore, single gets on Azure',
-  update: 'update: half reads, half writes, zipfian keys; batch: 500 operations a call on Datastore, 100 on Azure',
-} as const;
-
-const COLUMNS = [
+const CELL_COLUMNS = [
   'provider',
   'layout',
-  'callers',
+  'load',
   'records/s',
-  'ops',
+  'interval',
   'p50 ms',
-  'p95 ms',
   'p99 ms',
-  'req/1k',
   'billed/1k',
   '$/1M',
-  'errors',
-  'retries',
+  'failed',
 ];
 
-function sections({ cells }: Report): string[] {
-  return (['load', 'read', 'update'] as const).flatMap((workload) => {
-    const some = cells.filter((cell) => cell.workload === workload);
-    if (some.length === 0) return [];
-    const sorted = some.toSorted(
-      (one, other) => seriesOf(one).localeCompare(seriesOf(other)) || one.concurrency - other.concurrency,
+function workloadsText({ cells }: Report): string[] {
+  return [...Map.groupBy(cells, ({ workload }) => workload)].map(([workload, own]) => {
+    const rows = LAYOUTS.flatMap((layout) => own.filter((cell) => cell.layout === layout)).toSorted((one, other) =>
+      other.provider.localeCompare(one.provider),
     );
-    return [`${TITLES[workload]}\n${table(COLUMNS, sorted.map(rowOf), 2)}`];
+    return `${WORKLOAD_TITLES[workload]}\n${textTable(CELL_COLUMNS, rows.map(cellRow), 3)}`;
   });
 }
 
-function seriesOf({ provider, layout }: ReportCell): string {
-  const order = { record: 1, conditional: 2, batch: 3, container: 4 }[layout];
-  return `${provider === 'datastore' ? 0 : 1}${order}`;
-}
-
-function rowOf(cell: ReportCell): string[] {
+function cellRow(cell: ReportCell): string[] {
+  const { latency, recordsPerSecond, errors } = cell;
+  const failed = Object.values(errors).reduce((sum, count) => sum + count, cell.unfinished);
   return [
     cell.provider,
-    cell.layout,
-    String(cell.concurrency),
-    whole(cell.recordsPerSecond) + (cell.repetitions.length > 1 ? '*' : ' '),
-    whole(cell.operations),
-    ...[cell.p50Ms, cell.p95Ms, cell.p99Ms].map((ms) => (ms === null ? '-' : decimal(ms))),
-    decimal(cell.requestsPer1000Records),
-    decimal(cell.billableOperationsPer1000Records),
-    dollars(cell.dollarsPerMillionRecords),
-    String(cell.errors + cell.unfinished),
-    cell.retries === null ? '?' : String(cell.retries),
+    cell.layout + (cell.containerKib === null ? '' : ` ${cell.containerKib}K`),
+    loadWords(cell),
+    whole(recordsPerSecond.median),
+    intervalText(recordsPerSecond, whole),
+    ...[latency.p50Ms, latency.p99Ms].map((figure) => (figure === null ? '-' : decimal(figure.median))),
+    decimal(cell.billableOperationsPer1000Records.median),
+    dollars(cell.dollarsPerMillionRecords.median),
+    String(failed),
   ];
 }
 
-function warningsText({ cells, leftovers }: Report): string {
-  const busy = busyWarning(cells);
+function warningsText(report: Report): string {
+  const { endedEarly, failures, leftOut, leftovers, providers } = report;
   const left = leftovers.map(({ provider, dataset, error }) => `  ${provider} ${dataset}: ${error}`);
+  const failed = failures.map((failure) => `  ${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`);
   return [
-    ...(busy === undefined ? [] : wrapped(`WARNING: ${busy}`)),
+    ...(endedEarly === null ? [] : wrapped(`ENDED BEFORE ITS LAST RUN: ${endedEarly}`)),
+    ...[...unlikePlaces(report.places), ...disturbances(report)].flatMap((line) => wrapped(`WARNING: ${line}`)),
+    ...(failed.length === 0 ? [] : ['FAILED RUNS', ...failed]),
+    ...providers.filter(({ ran }) => !ran).map(({ provider, why }) => `Left out: ${PROVIDER_NAMES[provider]}: ${why}`),
+    ...leftOut.map(({ provider, layout, workload, why }) => `Left out: ${provider} ${layout}, ${workload}: ${why}`),
     ...(left.length === 0 ? [] : ['NOT REMOVED, delete it yourself:', ...left]),
   ].join('\n');
 }
 
-function wrapped(text: string): string[] {
-  return text.match(/.{1,110}(?= |$)/g)?.map((line) => line.trim()) ?? [];
+function searchesText({ searches }: Report): string {
+  return searches
+    .map(
+      ({ search, ratePerSecondHeld, ...cell }) =>
+        `${cellWords(cell)}: ${whole(ratePerSecondHeld.median)} operations/s (${intervalText(ratePerSecondHeld, whole)}) hold p${search.percentile} within ${search.latencyMsMax} ms`,
+    )
+    .join('\n');
 }
 
-function failuresText({ failures }: Report): string {
-  if (failures.length === 0) return '';
-  const lines = failures.map(
-    ({ provider, layout, workload, concurrency, error }) =>
-      `  ${provider} ${layout} ${workload} x${concurrency}: ${error}`,
-  );
-  return ['FAILED CELLS', ...lines].join('\n');
-}
-
-function summaryText({ summary, plan }: Report): string {
-  const header = ['best of each', 'workload', 'record', 'batch', 'container', 'container/batch', 'container/record'];
-  const text = table(header, summary.map(summaryRow), 2);
+function againstText(against: Against | undefined): string {
+  if (against === undefined) return '';
+  const { changes, significance, otherwise, startedAt } = against;
+  const told = changes.filter(({ verdict }) => verdict !== 'undecided');
+  const rows = told.map((change) => [
+    cellWords(change),
+    change.figure,
+    decimal(change.before.median),
+    decimal(change.now.median),
+    factor(change.ratio),
+    change.p.toFixed(3),
+  ]);
   return [
-    text,
-    `(n): one record a call against hundreds a call. * median of ${plan.loadRepetitions} runs, of fewer where another concurrency proved better.`,
-    'ops: operations that were timed; -: too few for this percentile. ?: the client hides its retries.',
+    `Against the report of ${startedAt}: ${told.length} of ${changes.length} figures changed by more than chance (Mann-Whitney, p < ${significance})`,
+    ...otherwise.flatMap(wrapped),
+    ...(rows.length === 0 ? [] : [textTable(['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows, 2)]),
   ].join('\n');
 }
 
-function summaryRow({ provider, workload, best, containerToBatch, containerToRecord }: SummaryRow): string[] {
+function summaryText({ summary, prices }: Report): string {
+  if (summary.length === 0) return '';
+  const header = ['best of each', 'workload', ...LAYOUTS, 'container/record', 'container/batch'];
   return [
-    provider,
-    workload,
-    rate(best.record),
-    rate(best.batch),
-    rate(best.container),
-    times(containerToBatch, sameCallSize(best.container, best.batch)),
-    times(containerToRecord, sameCallSize(best.container, best.record)),
-  ];
+    textTable(header, summary.map(summaryRow), 2),
+    '?: cannot be told apart, or fewer than four runs. (n): calls that hand over other numbers of records.',
+    `-: too few operations for this percentile. Dollars are list prices of ${prices.date}, operations only.`,
+  ].join('\n');
 }
 
-function whereText({ prices, providers }: Report): string {
-  const emulated = providers.some(({ isEmulator, ran }) => isEmulator && ran);
-  const caveat = emulated
-    ? 'Emulators that share this machine with the functions: compare layouts, do not take the rates for the clouds.\n'
-    : '';
-  return `${caveat}Dollars are list prices of ${prices.date}, operations only.`;
-}
-
-/** In brackets where one call hands over more records than the other: a different kind of operation. */
-function times(ratio: number | null, isLike: boolean): string {
-  if (ratio === null) return '-';
-  const text = `${ratio.toFixed(ratio < 1 ? 2 : 1)} x`;
-  return isLike ? `${text} ` : `(${text})`;
-}
-
-function rate(best: { readonly recordsPerSecond: number; readonly concurrency: number } | null): string {
-  return best === null ? '-' : `${whole(best.recordsPerSecond)} (x${best.concurrency})`;
-}
-
-/** The first `leftColumns` columns are text, the rest numbers. */
-function table(header: readonly string[], rows: readonly string[][], leftColumns: number): string {
-  const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
-  const line = (cells: readonly string[]): string =>
-    `  ${cells.map((cell, at) => (at < leftColumns ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join('  ')}`.trimEnd();
-  return [line(header), ...rows.map(line)].join('\n');
-}
-
-function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-function decimal(value: number): string {
-  return value >= 100 ? whole(value) : value.toFixed(value >= 10 ? 1 : 2);
-}
-
-/** Prices differ by powers of ten between the clouds: two significant digits. */
-function dollars(value: number): string {
-  return value >= 10 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toPrecision(2);
+function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
+  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string => {
+    if (ratio === null) return '-';
+    const sides: (Figure | undefined)[] = [best.container?.recordsPerSecond, best[other]?.recordsPerSecond];
+    if (whyUndecided(ratio, sides) !== undefined) return `${factor(ratio.ratio)} ?`;
+    return best.container?.recordsPerCall === best[other]?.recordsPerCall
+      ? `${factor(ratio.ratio)}  `
+      : `(${factor(ratio.ratio)}) `;
+  };
+  const rates = LAYOUTS.map((layout) => {
+    const own = best[layout];
+    return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
+  });
+  return [provider, workload, ...rates, to(containerToRecord, 'record'), to(containerToBatch, 'batch')];
 }

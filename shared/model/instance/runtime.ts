@@ -3,17 +3,24 @@ import type { Random } from '../../compare/data/random.ts';
 import type { Compressor, Runtime } from '../../store/contract/runtime.ts';
 import { ON_THE_SPOT } from '../../store/format/compression.ts';
 import type { Scheduler } from '../time/scheduler.ts';
+import { Processor } from './processor.ts';
 
 /** What the clocks of a run show when it begins. */
 const START_WALL_MS = 1_700_000_000_000;
+/** A share of the processor's time is taken over at least so long. */
+const SHARE_TAKEN_MS = 100;
 
 export class InstanceRuntime implements Runtime {
   readonly #scheduler: Scheduler;
   readonly #random: Random;
+  readonly #processor: Processor;
+  readonly #sampled = { atMs: 0, busyMs: 0, share: 0 };
 
-  constructor(scheduler: Scheduler, random: Random) {
+  /** `processor`: the instance's; default: one that nothing is charged to. */
+  constructor(scheduler: Scheduler, random: Random, processor: Processor = new Processor(scheduler)) {
     this.#scheduler = scheduler;
     this.#random = random;
+    this.#processor = processor;
   }
 
   wallMs(): number {
@@ -42,6 +49,18 @@ export class InstanceRuntime implements Runtime {
   /** Work takes no time by itself, the processor's table says how much: no turn is ever long. */
   nextTurn(): Promise<void> {
     return Promise.resolve();
+  }
+
+  busyShare(): number {
+    const sampled = this.#sampled;
+    const tookMs = this.#scheduler.nowMs - sampled.atMs;
+    if (tookMs >= SHARE_TAKEN_MS) {
+      const { busyMs } = this.#processor;
+      sampled.share = (busyMs - sampled.busyMs) / tookMs;
+      sampled.atMs = this.#scheduler.nowMs;
+      sampled.busyMs = busyMs;
+    }
+    return sampled.share;
   }
 
   random(bytes: number): Uint8Array {

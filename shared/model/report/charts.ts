@@ -12,7 +12,8 @@ import {
   valueText,
 } from '../../compare/report/chart-parts.ts';
 import { colourOf, PROVIDER_NAMES } from '../../compare/report/names.ts';
-import { REPORT_LAYOUTS, type ReportCell } from '../../compare/report/schema.ts';
+import type { ModelReportCell } from './schema.ts';
+import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 
 /** What the axis of a group's charts is called. */
 const AXIS_NAMES: Readonly<Record<string, string>> = {
@@ -25,7 +26,7 @@ const AXIS_NAMES: Readonly<Record<string, string>> = {
 
 /** One line: which figure of a cell, drawn how. */
 export interface Figure {
-  readonly of: (cell: ReportCell) => number | null;
+  readonly of: (cell: ModelReportCell) => number | null;
   readonly lineType?: 'solid' | 'dashed';
   /** Whether its points have their figures beside them. */
   readonly isLabelled?: boolean;
@@ -33,7 +34,7 @@ export interface Figure {
 
 export interface GroupChart {
   /** Of one group, of all providers. */
-  readonly cells: readonly ReportCell[];
+  readonly cells: readonly ModelReportCell[];
   readonly providers: readonly Provider[];
   readonly figures: readonly Figure[];
 }
@@ -43,15 +44,15 @@ export function groupChart({ cells, providers, figures }: GroupChart, shape: Sha
   const sizes = { headPx: 44, heightPx: 200, footPx: 50, labelsPx: 48, rightPx: 30 };
   const { panels, heightPx } = panelsOf(names.length, shape, sizes);
   const [min, max] = decades(cells.flatMap((cell) => figures.map(({ of }) => of(cell) ?? 0)));
-  const places = [...new Set(cells.map(({ model }) => model!.at))].toSorted((a, b) => a - b);
-  const layouts = REPORT_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
+  const places = [...new Set(cells.map(({ model }) => model.at))].toSorted((a, b) => a - b);
+  const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
   return svg(shape.widthPx, heightPx, {
     title: panelTitles(names, panels),
     grid: panels,
     xAxis: providers.map((_, at) => ({
       ...axis('category', at),
       data: places.map(placeText),
-      name: AXIS_NAMES[cells[0]!.model!.across] ?? '',
+      name: AXIS_NAMES[cells[0]!.model.across] ?? '',
       nameLocation: 'middle' as const,
       nameGap: 26,
     })),
@@ -70,8 +71,8 @@ export function groupChart({ cells, providers, figures }: GroupChart, shape: Sha
           labelLayout: { hideOverlap: true },
           label: { ...LABEL, show: isLabelled, formatter: valueText },
           data: places.map((place) => {
-            const isIt = (cell: ReportCell): boolean =>
-              cell.provider === provider && cell.layout === layout && cell.model!.at === place;
+            const isIt = (cell: ModelReportCell): boolean =>
+              cell.provider === provider && cell.layout === layout && cell.model.at === place;
             const cell = cells.find(isIt);
             const value = cell === undefined ? null : of(cell);
             // A logarithmic axis has no place for nothing.

@@ -1,9 +1,11 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
-import { chip, escape, figure, page, whole } from '../../compare/report/html-parts.ts';
+import { whole } from '../../compare/report/format.ts';
+import { chip, escape, figure, page } from '../../compare/report/html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../../compare/report/names.ts';
-import { REPORT_LAYOUTS, type Report, type ReportCell } from '../../compare/report/schema.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';
+import type { ModelReport, ModelReportCell } from './schema.ts';
+import { MODEL_LAYOUTS } from '../work/dimensions.ts';
 
 const THROUGHPUT: readonly Figure[] = [{ of: (cell) => cell.recordsPerSecond }];
 const LATENCY: readonly Figure[] = [
@@ -16,8 +18,8 @@ const SPENT: readonly Figure[] = [
 ];
 
 /** The whole document. */
-export function modelHtml(report: Report): string {
-  const groups = [...Map.groupBy(report.cells, (cell) => cell.model!.group)];
+export function modelHtml(report: ModelReport): string {
+  const groups = [...Map.groupBy(report.cells, (cell) => cell.model.group)];
   const body = [
     header(report),
     goals(report),
@@ -28,8 +30,8 @@ export function modelHtml(report: Report): string {
   return page(`Stowage: model of the clouds, plan ${report.plan.name}`, body.join('\n'));
 }
 
-function header({ plan, model, providers, durationMs }: Report): string {
-  const { processor, clouds } = model!;
+function header({ plan, model, providers, durationMs }: ModelReport): string {
+  const { processor, clouds } = model;
   const items = clouds
     .filter(({ provider }) => providers.some((one) => one.ran && one.provider === provider))
     .map(
@@ -48,8 +50,8 @@ function header({ plan, model, providers, durationMs }: Report): string {
 </header>`;
 }
 
-function goals({ model }: Report): string {
-  const { goals: all } = model!;
+function goals({ model }: ModelReport): string {
+  const { goals: all } = model;
   if (all.length === 0) return '';
   const rows = all.map(
     ({ provider, case: name, what, wanted, value, isReached }) =>
@@ -60,14 +62,14 @@ function goals({ model }: Report): string {
 <div class="scroll"><table class="all"><thead><tr><th>Provider</th><th>Case</th><th>Figure</th><th>Wanted</th><th class="n">Is</th><th>Reached</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
-function groupSection(report: Report, title: string, cells: readonly ReportCell[]): string {
-  const drawn = cells[0]!.model!.across === 'nothing' ? '' : charts(report, title, cells);
+function groupSection(report: ModelReport, title: string, cells: readonly ModelReportCell[]): string {
+  const drawn = cells[0]!.model.across === 'nothing' ? '' : charts(report, title, cells);
   const words =
     'Case: instances x callers of each. req., billed, confl.: an operation. slowest: operations of the slowest caller, of the mean caller; - where callers had few. proc.: of the busiest instance. refused: throttled, or given up for a lock.';
   return `<section><h2>${escape(title)}</h2>${legend(report, cells)}${drawn}${table(cells)}<p class="words">${words}</p></section>`;
 }
 
-function charts({ providers }: Report, title: string, cells: readonly ReportCell[]): string {
+function charts({ providers }: ModelReport, title: string, cells: readonly ModelReportCell[]): string {
   const ran = providers.filter((one) => one.ran).map(({ provider }) => provider);
   const one = (words: string, figures: readonly Figure[]): string => {
     const chart = { cells, providers: ran, figures };
@@ -80,11 +82,11 @@ function charts({ providers }: Report, title: string, cells: readonly ReportCell
   ].join('\n');
 }
 
-function legend({ providers }: Report, cells: readonly ReportCell[]): string {
+function legend({ providers }: ModelReport, cells: readonly ModelReportCell[]): string {
   const groups = providers
     .filter(({ ran }) => ran)
     .map(({ provider }) => {
-      const layouts = REPORT_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
+      const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
       const keys = layouts.map((layout) => `<span class="key">${chip(provider, layout)}${layout}</span>`);
       return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
     });
@@ -105,18 +107,18 @@ const TITLES = [
   'failed',
 ];
 
-function table(cells: readonly ReportCell[]): string {
+function table(cells: readonly ModelReportCell[]): string {
   const rows = cells.map((cell) => {
     const series = `${chip(cell.provider, cell.layout)}${PROVIDER_SHORT_NAMES[cell.provider]} ${cell.layout}`;
     const numbers = numbersOf(cell).map((text) => `<td class="n">${text}</td>`);
-    return `<tr><td>${series}</td><td>${escape(cell.model!.case)}</td>${numbers.join('')}</tr>`;
+    return `<tr><td>${series}</td><td>${escape(cell.model.case)}</td>${numbers.join('')}</tr>`;
   });
   const titles = TITLES.map((title) => `<th class="n">${title}</th>`);
   return `<div class="scroll"><table class="all"><thead><tr><th>Series</th><th>Case</th>${titles.join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
 }
 
-function numbersOf(cell: ReportCell): string[] {
-  const { slowestCaller, conflictsPer1000Records, processorBusiest, throttled, contended } = cell.model!;
+function numbersOf(cell: ModelReportCell): string[] {
+  const { slowestCaller, conflictsPer1000Records, processorBusiest, throttled, contended } = cell.model;
   return [
     whole(cell.recordsPerSecond),
     ...[cell.p50Ms, cell.p99Ms].map((ms) => (ms === null ? '-' : ms.toFixed(ms < 10 ? 2 : 1))),
@@ -131,8 +133,8 @@ function numbersOf(cell: ReportCell): string[] {
   ];
 }
 
-function parameters({ model }: Report): string {
-  const tables = model!.clouds
+function parameters({ model }: ModelReport): string {
+  const tables = model.clouds
     .filter((cloud) => cloud.parameters.length > 0)
     .map(({ provider, name, parameters: all }) => {
       const rows = all.map(
@@ -144,7 +146,7 @@ function parameters({ model }: Report): string {
   return `<section><h2>The parameters that these figures hang on</h2>${tables.join('\n')}</section>`;
 }
 
-function footer({ notes }: Report): string {
+function footer({ notes }: ModelReport): string {
   const items = notes.map((note) => `<li>${escape(note)}</li>`);
   return `<section><h2>How to read this</h2><ul>${items.join('')}</ul><p class="words">The same figures, with histograms and the parameters of each cell, are in model.json.</p></section>`;
 }

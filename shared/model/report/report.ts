@@ -1,16 +1,15 @@
-// The report of a plan: the comparison's schema, with what only a model knows. The same results make the same bytes on any machine: so it names
+// The report of a plan: cells as the comparison has them, with what only a model knows. The same results make the same bytes on any machine: so it names
 // no time and no machine but those of the calibration, and its clock is the virtual one.
 import { operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
-import { rounded } from '../../compare/report/report.ts';
-import { type Report, REPORT_SCHEMA_VERSION, type ReportCell } from '../../compare/report/schema.ts';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { namesOf, ProviderParameters } from '../data/parameters.ts';
 import type { ModelResult } from '../run/cell.ts';
 import type { ModelPlan, PlannedRow } from '../run/plan.ts';
 import { dataOf, PROCESSOR_DATA } from '../run/providers.ts';
 import { goalsOf, type PlayedRow } from './goals.ts';
+import { MODEL_SCHEMA_VERSION, type ModelReport, type ModelReportCell } from './schema.ts';
 
 /** What stands at the top of every file. */
 export const MODEL_WORDS =
@@ -33,13 +32,13 @@ const NOTES: readonly string[] = [
 export function modelReport(
   played: readonly PlayedRow[],
   { plan, seed }: { readonly plan: ModelPlan; readonly seed: number },
-): Report {
+): ModelReport {
   const results = played.flatMap((one) => one.results);
   const cells = played.flatMap(({ row, results: own }) => own.map((result) => reportCellOf(result, row)));
   const hasProcessor = results.some(({ cell }) => cell.hasProcessor);
   const { machine } = PROCESSOR_DATA;
   return {
-    schemaVersion: REPORT_SCHEMA_VERSION,
+    schemaVersion: MODEL_SCHEMA_VERSION,
     startedAt: START,
     durationMs: Math.round(results.reduce((sum, { warmupMs, windowMs }) => sum + warmupMs + windowMs, 0)),
     machine: {
@@ -49,7 +48,6 @@ export function modelReport(
       platform: 'virtual time',
       node: machine.node,
     },
-    versions: {},
     providers: PROVIDERS.map((provider) => ({
       provider,
       ran: results.some(({ cell }) => cell.provider === provider),
@@ -64,13 +62,9 @@ export function modelReport(
       records: Math.max(...results.map(({ cell }) => cell.records)),
       recordBytes: Math.max(...results.map(({ cell }) => cell.recordBytes)),
       seed,
-      loadRepetitions: 1,
     },
     prices: operationPriceList(PRICES_2026_11),
     cells,
-    failures: [],
-    leftovers: [],
-    summary: [],
     notes: [...NOTES],
     model: {
       what: MODEL_WORDS,
@@ -105,7 +99,7 @@ function commonSettings(results: readonly ModelResult[]): ModelResult['cell']['s
   return Object.fromEntries((first ?? []).filter(isCommon));
 }
 
-function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): ReportCell {
+function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): ModelReportCell {
   const { cell, operations, windowMs } = result;
   const errors = Object.values(result.errors).reduce((sum, count) => sum + count, 0);
   return {
@@ -120,12 +114,9 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): R
     p95Ms: result.p95Ms,
     p99Ms: result.p99Ms,
     maxMs: result.maxMs,
-    processorWait: null,
-    processorStolen: null,
     errors,
     errorsByCode: { ...result.errors },
     unfinished: result.unfinished,
-    retries: null,
     requests: Math.round(result.requestsPerOperation * operations),
     billableOperations: Math.round(result.billedPerOperation * operations),
     bytesWritten: Math.round(result.bytesWrittenPerOperation * operations),
@@ -135,7 +126,6 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): R
     dollarsPerMillionRecords: result.dollarsPerMillion,
     records: operations,
     durationMs: rounded(windowMs),
-    repetitions: [rounded(result.operationsPerSecond)],
     histogram: result.histogram,
     model: {
       group,
@@ -167,4 +157,9 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): R
 
 function distinct(values: readonly number[]): number[] {
   return [...new Set(values)].toSorted((a, b) => a - b);
+}
+
+/** To a hundredth. */
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
 }

@@ -54,7 +54,8 @@ async function containerClients(cell: ModelCell, service: ModelledService, costs
   const tables: Table<Uint8Array>[] = [];
   const clients = new Map<Instance, Promise<Client>>();
   const open = async (instance: Instance): Promise<Client> => {
-    const runtime = new InstanceRuntime(service.scheduler, sourceOf(seed, CHANCE.runtime, instance.number));
+    const random = sourceOf(seed, CHANCE.runtime, instance.number);
+    const runtime = new InstanceRuntime(service.scheduler, random, instance.processor);
     const near = modelledDriver(service, state);
     const driver = costs === undefined ? near : chargedDriver(near, instance.processor, costs.container);
     const store = openStore({ driver, runtime });

@@ -26,6 +26,9 @@ const PUTS: readonly RowInput[] = [
   goals: [{ figure: 'throughput', against: { layout: 'record' }, atLeast: ratio }],
 }));
 
+/** Ten seconds to adapt in, and operations enough for each caller's share to mean something. */
+const ADAPTED = { warmupOperationsMax: 200_000, operationsMax: 10_000 };
+
 const MANY: readonly RowInput[] = [
   { instances: 4, ratio: 0.9 },
   { instances: 16, ratio: 0.85 },
@@ -34,7 +37,7 @@ const MANY: readonly RowInput[] = [
   workload: 'put',
   instances,
   callers: 4,
-  warmupOperationsMax: 12_000,
+  ...ADAPTED,
   goals: [
     { figure: 'throughput', against: { layout: 'conditional' }, atLeast: ratio },
     { figure: 'conflicts', atMost: 0.1 },
@@ -49,6 +52,7 @@ const MANY_OF_A_MILLION: readonly RowInput[] = [4, 16, 64].map((instances) => ({
   records: 1_000_000,
   instances,
   callers: 4,
+  ...ADAPTED,
   goals: [
     { figure: 'throughput', against: { layout: 'conditional' }, atLeast: 0.95 },
     { figure: 'conflicts', atMost: 0.02 },
@@ -132,6 +136,7 @@ export const GOALS_PLAN: PlanInput = {
           records: 100_000,
           instances: 16,
           callers: 8,
+          ...ADAPTED,
           goals: [
             { figure: 'throughput', against: { layout: 'record' }, atLeast: 0.5 },
             { figure: 'slowest', atLeast: 0.3 },

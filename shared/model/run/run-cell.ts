@@ -65,7 +65,7 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
   const windowMs = window.closedMs - window.openedMs;
   const operations = window.operations * (cell.workload === 'load' ? LOAD_RECORDS_PER_CALL : 1);
   const per = (count: number): number => (operations === 0 ? 0 : count / operations);
-  const { operations: timed, ...latencies } = latenciesOf(window.histogram);
+  const { p50Ms, p95Ms, p99Ms, maxMs } = latenciesOf(window.histogram);
   const busy = spent.busyMs.map((ms) => ms / windowMs);
   const prices = PRICES.providers[cell.provider];
   return {
@@ -76,8 +76,11 @@ function resultOf(cell: ModelCell, { scheduler, window, spent, clients, paramete
     operationsPerSecond: operations / (windowMs / 1_000),
     meanMs: window.operations === 0 ? 0 : window.latencyMs / window.operations,
     underWay: window.underWayMs / windowMs,
-    timed,
-    ...latencies,
+    timed: window.histogram.totalCount,
+    p50Ms,
+    p95Ms,
+    p99Ms,
+    maxMs,
     histogram: encodeHistogram(window.histogram),
     requestsPerOperation: per(counters.requests),
     billedPerOperation: per(billable.reads + billable.writes + billable.deletes),

@@ -156,6 +156,8 @@ function headerOf(tree: MadeUpTree, place: NodePlace): Header {
     deadSlots: [],
     pages: [],
     layers: [],
+    holdForMs: 0,
+    lastSplit: undefined,
   };
   const pages = tree.pagesOf(place);
   const records = pages.reduce((sum, page) => sum + recordCount(page), 0);

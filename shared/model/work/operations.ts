@@ -1,6 +1,6 @@
 // The operations of a workload, which knows no layout: the same seed gives every layout the same keys in the same order.
 import { LOAD_RECORDS_PER_CALL } from '../../compare/cell/cell.ts';
-import { uniformIndexes, zipfianIndexes } from '../../compare/data/keys.ts';
+import { uniformIndexes, zipfianIndexes } from '../../compare/data/distributions.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import type { KeyChoice, ModelWorkload } from './dimensions.ts';
 

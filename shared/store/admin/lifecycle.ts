@@ -79,6 +79,8 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
     origin: undefined,
     deadSlots: [],
     layers: [],
+    holdForMs: 0,
+    lastSplit: undefined,
     pages: [],
   };
 }
@@ -136,6 +138,8 @@ async function setState(engine: Engine, root: Snapshot, state: NodeState): Promi
     right: undefined,
     deadSlots: [],
     layers: [],
+    holdForMs: 0,
+    lastSplit: undefined,
     pages: [],
   };
   await send(engine, replaceOf(root, tombstone, attempt));

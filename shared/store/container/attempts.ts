@@ -59,6 +59,14 @@ export class OpenAttempts {
     return this.#attempts.includes(attempt);
   }
 
+  /** How many of them are among the commits that `now` counts beyond `before`, both headers of their container. */
+  landedBetween(before: Header, now: Header): number {
+    return this.#attempts.filter(({ id, base }) => {
+      const number = base.header.commitCount + 1;
+      return number > before.commitCount && commitIdAt(now, number) === id;
+    }).length;
+  }
+
   /** The provider acknowledged the attempt: its verdicts hold, and all other attempts have lost. */
   acknowledge(attempt: Attempt): void {
     settleAll(attempt.changes, attempt.verdicts);
@@ -111,6 +119,15 @@ export function unknownFate({ key, sentTo }: Change, table: string, cause?: unkn
 
 function close(attempt: Attempt): void {
   for (const change of attempt.changes) change.openAttempts -= 1;
+}
+
+/** Many may repair one branch at a time: a hint that was refused so often is dropped. */
+const HINT_REFUSALS_MAX = 8;
+
+/** Rule 11: a commit was refused; of the changes it carried, drops the hints that met this too often. */
+export function dropRefusedHints(changes: readonly Change[]): void {
+  for (const change of changes) change.refusals += 1;
+  dropHints(changes.filter(({ refusals }) => refusals >= HINT_REFUSALS_MAX));
 }
 
 /** Rule 11: drops the hints among changes that met any trouble. The next walk to the right gives them again. */

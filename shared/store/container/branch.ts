@@ -2,6 +2,7 @@
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { keyAt, lowerBound, recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
 import { rowBefore } from './layers.ts';
@@ -18,31 +19,40 @@ export function locate(header: Header, position: Position, level: number): 'here
   return header.high === undefined || header.right === undefined ? 'restart' : 'right';
 }
 
+/** The page of a branch that names the child for `position`, which the branch owns; undefined in a damaged branch. Branches have no layers. */
+export function pageToChild({ header: { pages } }: Snapshot, position: Position): PageRef | undefined {
+  return pages[rowBefore(pages, 0, pages.length, position)];
+}
+
+/** A child as its branch names it. */
+export interface Child {
+  /** Its separator. */
+  readonly low: Position;
+  readonly child: Id64;
+  /** Where the next child begins. */
+  readonly end: UpperBound;
+}
+
 /**
- * The child whose separator is the last one not above `position`, which the branch owns, and where the next child begins. The branch must be
- * whole. Throws `corrupt` if there is no such child.
+ * The child whose separator is the last one not above `position`, which the branch owns, and whose page (`pageToChild`) must be known. Throws
+ * `corrupt` if there is no such child.
  */
-export function childFor(
-  branch: Snapshot,
-  position: Position,
-  table: string,
-): { readonly child: Id64; readonly end: UpperBound } {
+export function childFor(branch: Snapshot, position: Position, table: string): Child {
   const { order, level, pages, high } = branch.header;
-  const positionOf = positionsOf(order, level);
-  // Branches have no layers.
-  for (let row = rowBefore(pages, 0, pages.length, position); row >= 0; row -= 1) {
-    const page = pageOf(branch, pages[row]!, table);
-    const at = lowerBound(page, position, positionOf);
+  const row = rowBefore(pages, 0, pages.length, position);
+  const ref = pages[row];
+  if (ref !== undefined) {
+    const page = pageOf(branch, ref, table);
+    const at = lowerBound(page, position, positionsOf(order, level));
     const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;
     const index = isExact ? at : at - 1;
-    if (index < 0) continue;
     const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
-    return { child: id64(asBuffer(recordAt(page, index).value)), end };
+    if (index >= 0) return { low: keyAt(page, index), child: id64(asBuffer(recordAt(page, index).value)), end };
   }
   throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
 }
 
-/** All children of a branch with their separators, in order. */
+/** All children of a whole branch with their separators, in order. */
 export function childrenOf(branch: Snapshot, table: string): { readonly low: Position; readonly child: Id64 }[] {
   return branch.header.pages.flatMap((ref) => {
     const page = pageOf(branch, ref, table);
@@ -51,4 +61,21 @@ export function childrenOf(branch: Snapshot, table: string): { readonly low: Pos
       return { low: key, child: id64(asBuffer(value)) };
     });
   });
+}
+
+/** The separators of a branch after `low`, up to `count`, as far as its pages are known without a gap: at the first that is not, where it begins. */
+export function separatorsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
+  const { pages, high } = branch.header;
+  const separators: Position[] = [];
+  for (const ref of pages.slice(Math.max(0, rowBefore(pages, 0, pages.length, low)))) {
+    if (separators.length >= count) return separators.slice(0, count);
+    if (!ref.content.isKnown) return compareBytes(ref.low, low) > 0 ? [...separators, ref.low] : separators;
+    const page = pageOf(branch, ref, table);
+    for (let index = 0; index < recordCount(page); index += 1) {
+      const key = keyAt(page, index);
+      if (compareBytes(key, low) > 0) separators.push(key);
+    }
+  }
+  if (high !== undefined && compareBytes(high, low) > 0) separators.push(high);
+  return separators.slice(0, count);
 }

@@ -50,7 +50,7 @@ export interface ChangeOptions {
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
   readonly begunTick: number;
-  /** A hint whose loss costs nothing: dropped at the first conflict, never retried. */
+  /** A hint whose loss costs little: dropped at the first trouble, and after a few conflicts. */
   readonly isHint: boolean;
   readonly sink: VerdictSink;
   readonly index: number;
@@ -72,6 +72,8 @@ export class Change {
   /** How often it was sent on to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;
+  /** How many commits that carried it were refused. */
+  refusals = 0;
   readonly #index: number;
   #sink: VerdictSink | undefined;
 

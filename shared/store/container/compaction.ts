@@ -115,6 +115,15 @@ function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): Page
  * decision depends on, as far as memory does not have them.
  */
 export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
+  return pagesUsed(snapshot, changes).filter(({ content }) => !content.isKnown);
+}
+
+/** The slots that a read before these changes should ask for: if nothing moved meanwhile, a commit then needs no other. */
+export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
+  return pagesUsed(snapshot, changes).map(({ slot }) => slot);
+}
+
+function pagesUsed(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
   const target = compactionTarget(header, changes);
   const layers = layersOf(header);
@@ -124,5 +133,5 @@ export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): P
   for (const change of changes) {
     if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
   }
-  return [...needed].filter(({ content }) => !content.isKnown);
+  return [...needed];
 }

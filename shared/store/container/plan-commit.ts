@@ -3,15 +3,15 @@
 import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
-import { asDeadSlot } from '../format/page-table.ts';
+import { asDeadSlot, type PageRef } from '../format/page-table.ts';
 import { PURGE_AFTER_MS, deadShare } from './compaction.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
 import { fits, PATCH_SHARE, sizesOf, SPLIT_SHARE } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
-import { chooseSplitPoints } from './split-points.ts';
-import { halvePage, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
+import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
+import { cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
 import { successor } from './successor.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
@@ -36,6 +36,10 @@ export type Plan =
 export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
   readonly mustSplit: boolean;
+  /** Nodes that the container is to be split among for its traffic; 0: for that it may stay as it is. */
+  readonly partsByTraffic: number;
+  /** What an update asks of others (`Header.holdForMs`). */
+  readonly holdForMs: number;
 }
 
 /** What holds for all commits of a table's engine. */
@@ -48,13 +52,15 @@ export interface CommitRules extends PageRules {
 export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits, splitLimits } = rules;
-  const header = nextHeader(snapshot.header, evaluation, attempt);
+  const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
+  const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
-  if (input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE)) {
+  const mustSplit = input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE);
+  if (mustSplit || input.partsByTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     if (wouldShedMuch(input, header, rules)) return { kind: 'needs_merge' };
-    const plan = planSplitIfPossible(input, rules);
+    const plan = planForTraffic(input, rules) ?? (mustSplit ? planSplitIfPossible(input, 0, rules) : undefined);
     if (plan !== undefined) return { kind: 'split', inserts: plan.inserts, left: rewriteLeft(input, plan.left, rules) };
     if (header.layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
@@ -74,24 +80,53 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
   return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > DEAD_SHARE_MAX;
 }
 
-/** Undefined if the pages offer no split point, or if a node of the split would not fit: then layers are to be merged first. */
-function planSplitIfPossible(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
+/** As many parts as asked for, or, if a root would not hold their names, the most of half, a quarter and so on that it does. */
+function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
+  // Its pages are cut where the parts begin, and layers have pages of their own: they are merged first.
+  if (input.evaluation.layers.length > 0) return undefined;
+  for (let parts = input.partsByTraffic; parts > 1; parts >>>= 1) {
+    const plan = planSplitIfPossible(input, parts, rules);
+    if (plan !== undefined) return plan;
+  }
+  return undefined;
+}
+
+/**
+ * `parts`: at least so many nodes; 0: as many as size asks for. Undefined if the pages offer no split point, or if a node of the split would
+ * not fit: then layers are to be merged first.
+ */
+function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
-  const [only] = pages;
-  if (pages.length === 1 && evaluation.layers.length === 0 && only !== undefined && only.records > 1)
-    ({ pages, nextNumber } = halvePage(snapshot, only, nextNumber, rules));
+  if (evaluation.layers.length === 0)
+    ({ pages, nextNumber } = cutPages(snapshot, pages, { nextNumber, parts: Math.max(2, parts) }, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
-  const budget = nodeBudget(pages, rules.splitLimits);
+  const budget = budgetOf(pages, parts, rules);
   // In a layer a large record's page may reach over many others, each of which would become a node of its own.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
   if (lows.length < 2) return undefined;
-  const plan = planSplit(input, { layers, lows }, nextNumber, rules);
+  const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
+  const plan = { inserts, left: roomyOrBare(left, rules) };
   const nodes = [...plan.inserts, plan.left];
   return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
     ? plan
     : undefined;
+}
+
+/** What only helps others on their way never makes a container split, or a record too large: where space is scarce the header is without it. */
+function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
+  if (header.lastSplit === undefined) return header;
+  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
+  return fits(taken, splitLimits, SPLIT_SHARE) ? header : { ...header, lastSplit: undefined };
+}
+
+/** What a new node may take: its share of the container, if that is split for its traffic. */
+function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: CommitRules): NodeBudget {
+  const budget = nodeBudget(pages, splitLimits);
+  if (parts === 0) return budget;
+  const bytes = pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
+  return { ...budget, bytes: Math.min(budget.bytes, bytes / parts) };
 }
 
 /**

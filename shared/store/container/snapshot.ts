@@ -81,6 +81,11 @@ export function addressOf(header: Header, slot: number, number: number): PageAdd
   return { incarnation: header.incarnation, container: header.container, slot, number };
 }
 
+/** Stored bytes of all pages. */
+export function pageBytesOf({ pages }: Header): number {
+  return pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
+}
+
 export function isWhole(header: Header): boolean {
   return header.pages.every(({ content }) => content.isKnown);
 }

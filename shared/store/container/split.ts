@@ -14,6 +14,7 @@ import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
 import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
+import { splitInto } from './last-split.ts';
 import { successor } from './successor.ts';
 
 /** What a split is made from: the node, the id of the commit that splits it, the time, and fresh ids for the new nodes. */
@@ -39,23 +40,31 @@ export const FILL_SHARE = 0.5;
 /** Bytes of a row of the page table, beside its low. */
 const ROW_BYTES = 24;
 
-/** Cuts a lone page of several records in two, so that its container can be split. */
-export function halvePage(
+/** Cuts the pages of a base without layers, so that each of `parts` nodes can have as many bytes as the others. */
+export function cutPages(
   snapshot: Snapshot,
-  ref: PageRef,
-  nextNumber: number,
+  pages: readonly PageRef[],
+  { nextNumber, parts }: { readonly nextNumber: number; readonly parts: number },
   rules: PageRules,
 ): { pages: PageRef[]; nextNumber: number } {
-  const page = pageOf({ ...snapshot, header: { ...snapshot.header, pages: [ref] } }, ref, rules.table);
-  const positionOf = positionsOf(snapshot.header.order, snapshot.header.level);
+  const { header } = snapshot;
+  const positionOf = positionsOf(header.order, header.level);
+  const bytes = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
+  const taken = [...pages, ...header.pages, ...header.deadSlots];
+  let slot = taken.reduce((most, one) => Math.max(most, one.slot), -1);
   let number = nextNumber;
-  const halves = cutPage(page, page.body.length / 2);
-  const pages = halves.map((half, index) => {
-    const before = halves[index - 1];
-    const low = before === undefined ? ref.low : lowBetween(before, half, snapshot.header.level, positionOf);
-    return sealPage(half, snapshot.header, { low, slot: ref.slot + index, number: number++ }, rules);
+  const cut = pages.flatMap((ref) => {
+    const pieces = Math.min(ref.records, Math.round((ref.sealedBytes * parts) / bytes));
+    if (pieces < 2) return [ref];
+    const page = peekPage({ ...snapshot, header: { ...header, pages: [ref] } }, ref, rules.table);
+    const cuts = cutPage(page, page.body.length / pieces);
+    return cuts.map((piece, index) => {
+      const before = cuts[index - 1];
+      const low = before === undefined ? ref.low : lowBetween(before, piece, header.level, positionOf);
+      return sealPage(piece, header, { low, slot: index === 0 ? ref.slot : ++slot, number: number++ }, rules);
+    });
   });
-  return { pages, nextNumber: number };
+  return { pages: cut, nextNumber: number };
 }
 
 /** Plans the split of `input.snapshot` at these points, two nodes at least; `nextNumber` is the first number that its pages left free. */
@@ -73,14 +82,15 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const inserts = lows.map((low, index): Header => {
     const isLast = index === lows.length - 1;
     const [high, right] = isLast ? [header.high, header.right] : [lows[index + 1], ids[index + 1]];
-    const own = { container: ids[index]!, low, high, right, commitIds: EMPTY_BYTES, createdAtMs: input.nowMs, origin };
-    const node = { ...next, ...own };
+    const own = { container: ids[index]!, low, high, right, createdAtMs: input.nowMs, origin };
+    const fresh = { commitIds: EMPTY_BYTES, lastSplit: undefined };
+    const node = { ...next, ...own, ...fresh };
     return { ...node, ...mover.moving(node) };
   });
   const lasting =
     staying === undefined
-      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules) }
-      : { ...left, ...staying };
+      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules), lastSplit: undefined }
+      : { ...left, ...staying, lastSplit: splitInto(inserts, header, rules.limits) };
   const handedOn = { nextNumber: mover.nextNumber };
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }

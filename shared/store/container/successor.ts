@@ -1,6 +1,7 @@
 // The header of a container's next commit (invariant 7).
 import type { Id64 } from '../format/bytes.ts';
 import { appendCommitId, type Header } from '../format/header.ts';
+import { lastSplitAfter } from './last-split.ts';
 
 /**
  * The header that the commit `attempt` leaves behind: it counts one more, ends its ids with that attempt's, and goes on numbering where `header`
@@ -12,5 +13,7 @@ export function successor(header: Header, attempt: Id64): Header {
     ...header,
     commitCount: header.commitCount + 1,
     commitIds: appendCommitId(header.commitIds, attempt),
+    holdForMs: 0,
+    lastSplit: lastSplitAfter(header.lastSplit, header.commitCount + 1),
   };
 }

@@ -48,7 +48,7 @@ function oneOf(...words: readonly string[]): Kind {
 
 const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
 const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
-const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'random', 'newCompressor'];
+const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random', 'newCompressor'];
 const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
 
 /** The options of each call, and the items of batches. */

@@ -12,6 +12,8 @@ export interface Runtime {
   watch(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves in the next turn of the event loop, when timers, replies and signals that were due have been heard. */
   nextTurn(): Promise<void>;
+  /** The share, 0 to 1, of the last moments in which this thread had work. */
+  busyShare(): number;
   /** Fresh bytes, drawn at the time of the call. */
   random(bytes: number): Uint8Array;
   /** A compressor of pages, which the caller closes. */

@@ -2,11 +2,12 @@
 import { failAll } from '../container/attempts.ts';
 import { locate } from '../container/branch.ts';
 import { byPosition, type Change } from '../container/change.ts';
-import { pagesToCommit } from '../container/compaction.ts';
+import { pagesToCommit, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { asBuffer } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 
@@ -15,13 +16,23 @@ const GROUP_COUNT_MAX = 5_000;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
+/** Hints that met a conflict wait longer, from the first on. */
+const HINTS_DOUBLINGS = 3;
+const HINTS_BACKOFF_MOST_MS = 10_000;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
+
+/** So often in a row a queue rests before it tries a commit whatever others do. */
+const RESTS_MAX = 16;
+/** Those who rested come back at different times, spread over this share of their rest. */
+const REST_SPREAD = 0.25;
 
 /** Where a queue sends changes that are not its container's, and whom it tells that it ran empty. All return at once. */
 export interface Routes {
   /** Puts changes into another container's queue. */
   enqueue(id: EntityId, changes: readonly Change[]): void;
+  /** Sends on changes that lie beyond the high of the node `overtaken`. */
+  routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew that the fences of the node `astray` turned away. */
   routeAstray(astray: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew whose container is missing. */
@@ -40,6 +51,14 @@ export class CommitQueue {
   #latest: Snapshot | undefined;
   #pageReads = 0;
   #isRunning = false;
+  /** Ends the pause of a queue that has nothing but hints. */
+  #wake: (() => void) | undefined;
+  /** The snapshot was read since the last commit. */
+  #isFresh = false;
+  /** How long this queue leaves its container alone, as another process asked, and how often it did so since it last tried a commit. */
+  #restMs = 0;
+  #mustLook = false;
+  #restsInARow = 0;
 
   constructor(id: EntityId, core: EngineCore, routes: Routes) {
     this.#id = id;
@@ -53,8 +72,14 @@ export class CommitQueue {
     return this.#committer.underWay;
   }
 
+  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
+  landedBetween(before: Header, now: Header): number {
+    return this.#committer.landedBetween(before, now);
+  }
+
   add(changes: readonly Change[]): void {
     for (const change of changes) this.#changes.push(change);
+    if (changes.some(({ isHint }) => !isHint)) this.#wake?.();
     if (this.#isRunning) return;
     this.#isRunning = true;
     void this.#run();
@@ -64,13 +89,15 @@ export class CommitQueue {
     while (this.#hasWork()) {
       try {
         await this.#core.limitCommits(() => this.#round());
-        if (this.#committer.failuresInARow > 0) await this.#core.runtime.sleep(this.#backoffMs());
+        if (this.#restMs > 0) await this.#rest();
+        else if (this.#doublings > 0) await this.#backOff();
       } catch (error) {
         await this.#afterError(error);
       }
     }
     this.#isRunning = false;
     this.#latest = undefined;
+    this.#isFresh = false;
     this.#committer.forget();
     this.#routes.queueIsIdle(this.#id);
   }
@@ -80,31 +107,78 @@ export class CommitQueue {
     return this.#changes.length > 0;
   }
 
+  /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
+  get #doublings(): number {
+    const { failuresInARow, conflictsInARow } = this.#committer;
+    return failuresInARow + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+  }
+
+  get #areHints(): boolean {
+    return this.#hasWork() && !this.isAwaited;
+  }
+
+  /** Whether somebody waits for what it does: nobody waits for hints. */
+  get isAwaited(): boolean {
+    return this.#changes.some(({ isHint }) => !isHint);
+  }
+
+  /** Until it is worth trying again, or a change came that somebody waits for. */
+  async #backOff(): Promise<void> {
+    const { runtime } = this.#core;
+    if (!this.#areHints) return runtime.sleep(this.#backoffMs());
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await runtime.watch(this.#backoffMs(), woken.signal);
+    this.#wake = undefined;
+  }
+
   /** Full jitter, doubling. */
   #backoffMs(): number {
-    const doublings = Math.min(10, this.#committer.failuresInARow);
-    const ceiling = Math.min(BACKOFF_MOST_MS, BACKOFF_FIRST_MS * 2 ** doublings);
+    const most = this.#areHints ? HINTS_BACKOFF_MOST_MS : BACKOFF_MOST_MS;
+    const ceiling = Math.min(most, BACKOFF_FIRST_MS * 2 ** Math.min(20, this.#doublings));
     return (asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff) * ceiling;
   }
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { counters, reader, turns } = this.#core;
+    const { contention, counters, courtesy, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
-    const snapshot = this.#latestKnown() ?? (await this.#look(reader.readPages(this.#id, [])));
+    const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
     this.#committer.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#routes.routeAfterMiss(this.#id, this.#changes.splice(0));
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
+    if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
+    this.#restMs = this.#restsInARow < RESTS_MAX ? courtesy.restMs(snapshot) : 0;
+    if (this.#restMs > 0) return;
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
       counters.cacheMisses += group.length;
       return this.#readPages(unread.map((ref) => ref.slot));
     }
     this.#pageReads = 0;
+    this.#restsInARow = 0;
     counters.cacheHits += group.length;
-    await this.#look(this.#committer.commit(snapshot, group));
+    this.#latest = await this.#committer.commit(snapshot, group);
+    this.#isFresh = this.#committer.hasLooked;
+  }
+
+  /** A courtesy to a process that splits the container. Afterwards it is read again: there is more of it, or less. */
+  async #rest(): Promise<void> {
+    const spread = asBuffer(this.#core.runtime.random(1)).readUInt8() / 0xff;
+    await this.#core.runtime.sleep(this.#restMs * (1 + REST_SPREAD * spread));
+    this.#core.counters.rests += 1;
+    this.#restMs = 0;
+    this.#restsInARow += 1;
+    this.#isFresh = false;
+    this.#mustLook = true;
+  }
+
+  /** Two round trips, and a commit that hardly anyone can get ahead of, instead of a refusal and then the same. */
+  async #readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
+    this.#core.counters.readsFirst += 1;
+    await this.#read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));
   }
 
   /** The cache may have no room for the container: the snapshot this queue saw last is kept beside it while the queue works. */
@@ -114,8 +188,10 @@ export class CommitQueue {
     return cached.header.commitCount > this.#latest.header.commitCount ? cached : this.#latest;
   }
 
-  async #look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+  async #read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     this.#latest = await reading;
+    this.#isFresh = true;
+    this.#mustLook = false;
     return this.#latest;
   }
 
@@ -123,7 +199,7 @@ export class CommitQueue {
     const { reader } = this.#core;
     this.#pageReads += 1;
     const mustBeWhole = this.#pageReads > PAGE_READS_BEFORE_WHOLE;
-    await this.#look(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
+    await this.#read(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
   }
 
   /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */
@@ -145,7 +221,7 @@ export class CommitQueue {
     }
     here.sort(byPosition);
     this.#changes = [...here, ...kept];
-    if (right.length > 0) this.#routes.enqueue(this.#core.tree.walkRight(snapshot).id, right);
+    if (right.length > 0) this.#routes.routeBeyond(snapshot, right);
     if (astray.length > 0) this.#routes.routeAstray(snapshot, astray);
     return here;
   }
@@ -154,7 +230,7 @@ export class CommitQueue {
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
     const canRecover = error instanceof StoreError && error.retryable;
-    const isSent = (change: Change): boolean => canRecover && change.openAttempts > 0;
+    const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
     failAll(failed, error, this.#core.table);
     this.#committer.failuresInARow += 1;

@@ -1,15 +1,19 @@
 // One attempt at a commit of one container: what the changes make of it, the write that says so, and what became of that write. An attempt
 // that was refused, or whose fate is unknown, is settled by reading the container: never by guessing, never by sending it again (rules 3 to 6).
-import { type Attempt, dropHints, failAll, OpenAttempts, settleAll } from '../container/attempts.ts';
+import { type Attempt, dropHints, dropRefusedHints, failAll, OpenAttempts, settleAll } from '../container/attempts.ts';
 import type { Change, Verdict } from '../container/change.ts';
+import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { tagged } from '../container/turn-order.ts';
 import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
+import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
+import { nodeId } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
@@ -32,6 +36,8 @@ interface Group {
 /** An attempt whose header is not made yet. */
 type Draft = Omit<Attempt, 'header'>;
 
+type SplitPlan = Extract<Plan, { readonly kind: 'split' }>;
+
 /** Commits to one container, one attempt after the other. It keeps no changes: an attempt settles its own or leaves them to the next. */
 export class Committer {
   readonly #id: EntityId;
@@ -42,8 +48,12 @@ export class Committer {
   #mustSplit = false;
   /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
   #mustHurry = false;
-  /** Attempts and reads of the container that failed since a commit was acknowledged. */
+  /** Attempts and reads of the container that failed since a commit was acknowledged, without those that met another's commit. */
   failuresInARow = 0;
+  /** Refusals since a commit was acknowledged, as others wrote the container before. */
+  conflictsInARow = 0;
+  /** Whether a read has shown the container since a commit was acknowledged. */
+  hasLooked = false;
   /** The attempt that was sent and is not answered. */
   underWay: Attempt | undefined;
 
@@ -56,6 +66,11 @@ export class Committer {
   /** Settles open attempts by what a read of the container showed; undefined if it is missing. */
   settle(now: Snapshot | undefined): void {
     this.#open.settle(now);
+  }
+
+  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
+  landedBetween(before: Header, now: Header): number {
+    return this.#open.landedBetween(before, now);
   }
 
   /** Forgets open attempts: their changes have all had their answers. */
@@ -80,6 +95,7 @@ export class Committer {
 
   async #look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     this.#seen = await reading;
+    this.hasLooked = true;
     return this.#seen;
   }
 
@@ -105,13 +121,21 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { reader, rules, runtime } = this.#core;
+    const { courtesy, reader, rules, runtime, tag } = this.#core;
     const { snapshot, changes, nowMs } = group;
-    const id = drawId(runtime);
+    const id = tagged(drawId(runtime), tag);
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
     const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
-    const input = { snapshot, evaluation, attempt: id, mustSplit, nowMs, drawId: () => drawId(runtime) };
-    const plan = planCommit(input, rules);
+    const parts = mustSplit ? 0 : this.#partsByTraffic(snapshot);
+    const asked = {
+      mustSplit,
+      partsByTraffic: 0,
+      holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
+    };
+    const plan = planCommit(
+      { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
+      rules,
+    );
     switch (plan.kind) {
       case 'needs_whole':
         await this.#look(reader.readIntact(this.#id));
@@ -123,39 +147,99 @@ export class Committer {
       case 'too_large':
         return this.#fail(changes, 'too_large', 'the record does not fit into a container');
       case 'split':
-        return this.#split(draft, plan);
+        return this.#splitForSize(draft, plan);
       case 'update':
-        await this.#send(plan.write, { ...draft, header: plan.header });
+        if ((await this.#send(plan.write, { ...draft, header: plan.header })) && parts > 0)
+          await this.#splitHeld(id, parts);
         return;
       default:
         plan satisfies never;
     }
   }
 
-  /** Rules 8 to 10: look again, insert the new nodes, and only when all of them are there link them, on this very base. */
-  async #split(draft: Draft, { inserts, left }: Extract<Plan, { kind: 'split' }>): Promise<void> {
-    const core = this.#core;
+  /** As `Contention.partsFor`. Branches are hints, written to seldom: they split by size alone. */
+  #partsByTraffic({ header }: Snapshot): number {
+    const records = header.pages.reduce((sum, ref) => sum + ref.records, 0);
+    return header.level > 0 || records < 2
+      ? 0
+      : Math.min(records, this.#core.contention.partsFor(this.#id, pageBytesOf(header)));
+  }
+
+  /** Rule 10: looks again before it inserts anything. */
+  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<void> {
+    const { reader } = this.#core;
     const { base, changes } = draft;
-    if (!(await core.reader.isCurrent(base))) {
-      await this.#look(core.reader.readPages(this.#id, []));
-      return;
+    if (await reader.isCurrent(base)) await this.#split(draft, plan);
+    else await this.#look(reader.readToCommit(base, slotsToCommit(base, changes)));
+  }
+
+  /**
+   * Splits the container as the commit that was just acknowledged left it: who won that commit is best placed, and it asked the others to hold.
+   * It carries no changes, so nobody waits for it and nobody is told if it fails.
+   */
+  async #splitHeld(hold: Id64, parts: number): Promise<void> {
+    const { contention, counters, courtesy } = this.#core;
+    const held = this.#seen;
+    // Another process may have been quicker already.
+    if (held?.lastCommit !== hold) return;
+    courtesy.noteOwnHold(this.#id, hold);
+    let isSplit = false;
+    try {
+      const draft = await this.#planHeld(held, parts);
+      isSplit =
+        draft !== undefined && (await this.#split(draft.draft, draft.plan, courtesy.holdMs(pageBytesOf(held.header))));
+    } catch (error) {
+      // What it met the next commit meets too, and that one has somebody to tell.
+      if (!(error instanceof StoreError)) throw error;
     }
-    const inserted = await insertNodes(core, inserts, draft.id);
+    if (isSplit) counters.splitsByTraffic += 1;
+    else {
+      counters.lostSplits += 1;
+      contention.noteLostSplit(this.#id);
+    }
+  }
+
+  async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
+    const { reader, rules, runtime, tag } = this.#core;
+    const snapshot = isWhole(held.header) ? held : await this.#look(reader.readIntact(this.#id));
+    if (snapshot?.version !== held.version) return undefined;
+    const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
+    const group: Group = { snapshot, changes: [], nowMs };
+    const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
+    if (evaluation === undefined) return undefined;
+    const asked = { mustSplit: false, partsByTraffic: parts, holdForMs: 0 };
+    const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
+    const plan = planCommit(input, rules);
+    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false };
+    return plan.kind === 'split' ? { draft, plan } : undefined;
+  }
+
+  /**
+   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if it was acknowledged. Where they
+   * are not there `withinMs`, they are left to vacuum.
+   */
+  async #split(draft: Draft, { inserts, left }: SplitPlan, withinMs?: number): Promise<boolean> {
+    const { changes } = draft;
+    const inserting = insertNodes(this.#core, inserts, draft.id);
+    const inserted = await (withinMs === undefined ? inserting : this.#core.deadlines.within(withinMs, inserting));
     if (inserted === undefined) {
       this.failuresInARow += 1;
       dropHints(changes);
-      return;
+      return false;
     }
     // A call that ended meanwhile was told that nothing was written: that stays true.
-    if (changes.some((change) => change.isSettled)) return;
-    const attempt = { ...draft, header: left.header };
-    if (await this.#send(left.write, attempt)) this.#announce(left.header, inserted);
+    if (changes.some((change) => change.isSettled)) return false;
+    const isLinked = await this.#send(left.write, { ...draft, header: left.header });
+    if (isLinked) this.#announce(left.header, inserted);
+    return isLinked;
   }
 
   /** The new nodes are linked now: they may be cached, and their parent told. A root's children are in the root already. */
   #announce(left: Header, inserted: readonly InsertedNode[]): void {
-    const { cache, counters, repair } = this.#core;
+    const { cache, contention, counters, repair, table } = this.#core;
     counters.splits += 1;
+    const ids = inserted.map(({ header }) => nodeId(table, header.incarnation, header.container));
+    contention.handOn(this.#id, left.level === 0 ? [this.#id, ...ids] : ids);
     for (const { header, snapshot } of inserted) {
       if (snapshot !== undefined) cache.offer(snapshot);
       if (left.level === header.level) repair(header.level + 1, header.incarnation, header.low, header.container);
@@ -196,11 +280,15 @@ export class Committer {
   }
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
-    const { cache, counters, recentContainers } = this.#core;
+    const { cache, contention, counters, courtesy, recentContainers } = this.#core;
     recentContainers.noteSuccess(this.#id);
+    contention.noteCommit(this.#id);
+    courtesy.noteCommit(this.#id);
     this.#seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.failuresInARow = 0;
+    this.conflictsInARow = 0;
+    this.hasLooked = false;
     this.#mustSplit = false;
     this.#open.acknowledge(attempt);
   }
@@ -220,16 +308,22 @@ export class Committer {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, reader, recentContainers } = this.#core;
-    this.failuresInARow += 1;
+    const { counters, courtesy, reader, recentContainers } = this.#core;
     recentContainers.noteFailure(this.#id);
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;
+      this.conflictsInARow += 1;
+      courtesy.noteRefusal(this.#id);
+      dropRefusedHints(attempt.changes);
     } else {
+      dropHints(attempt.changes);
+      this.failuresInARow += 1;
       counters.unknownOutcomes += 1;
     }
-    dropHints(attempt.changes);
-    this.#open.settle(await this.#look(reader.readPages(this.#id, [])));
+    const { base, changes } = attempt;
+    this.#open.settle(await this.#look(reader.readToCommit(base, slotsToCommit(base, changes))));
+    // Nobody got ahead of it: another attempt at once would be refused as this one was.
+    if (outcome.kind === 'refused' && this.#open.has(attempt)) this.failuresInARow += 1;
   }
 }

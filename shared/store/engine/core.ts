@@ -6,11 +6,14 @@ import { containerBytesMaxOf } from '../container/size.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
-import type { Clock } from '../io/clock.ts';
+import { TAG_DIGITS } from '../container/turn-order.ts';
+import { type Clock, drawId } from '../io/clock.ts';
+import { Contention } from '../io/contention.ts';
+import { Courtesy } from '../io/courtesy.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
-import { Reader } from '../io/reader.ts';
+import { Reader, type ReaderContext } from '../io/reader.ts';
 import type { RecentContainers } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
@@ -40,6 +43,7 @@ export interface EngineSubject {
   readonly containerBytesMax?: number | undefined;
   /** Rule 11. */
   readonly repair: Repair;
+  readonly landedBetween: ReaderContext['landedBetween'];
 }
 
 export interface EngineCore extends StoreShared, EngineSubject {
@@ -50,17 +54,34 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly reader: Reader;
   readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
+  readonly contention: Contention;
+  readonly courtesy: Courtesy;
+  /** Of the ids of this process's attempts. */
+  readonly tag: string;
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
 export function createCore(shared: StoreShared, subject: EngineSubject): EngineCore {
   const { cache, clock, compression, readLimit, runtime, writeLimit } = shared;
-  const { table, driver, repair } = subject;
+  const { table, driver, repair, landedBetween } = subject;
   const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, driver.limits);
   const splitLimits = { ...driver.limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const reader = new Reader({ table, driver, cache, clock, limit: readLimit, counters });
+  const tag = drawId(runtime).slice(0, TAG_DIGITS);
+  const contention = new Contention(runtime);
+  const courtesy = new Courtesy(runtime, contention, tag);
+  const reader = new Reader({
+    table,
+    driver,
+    cache,
+    clock,
+    limit: readLimit,
+    counters,
+    contention,
+    courtesy,
+    landedBetween,
+  });
   return {
     ...shared,
     ...subject,
@@ -68,8 +89,14 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     counters,
     rules: { table, limits: driver.limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
     turns,
+    tag,
+    contention,
+    courtesy,
     reader,
-    tree: new Tree({ table, reader, cache, counters, turns, repair }),
-    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit),
+    tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
+    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit, {
+      runtime,
+      noteRoundTrip: (ms) => contention.noteRoundTrip(ms),
+    }),
   };
 }

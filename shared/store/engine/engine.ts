@@ -7,8 +7,12 @@ export interface Engine extends EngineCore {
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
-export function createEngine(shared: StoreShared, subject: Omit<EngineSubject, 'repair'>): Engine {
-  const core = createCore(shared, { ...subject, repair: (...entry) => router.repair(...entry) });
+export function createEngine(shared: StoreShared, subject: Omit<EngineSubject, 'repair' | 'landedBetween'>): Engine {
+  const core = createCore(shared, {
+    ...subject,
+    repair: (...entry) => router.repair(...entry),
+    landedBetween: (before, now) => router.landedBetween(before, now),
+  });
   const router = new Router(core);
   return { ...core, router };
 }

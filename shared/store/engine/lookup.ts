@@ -33,9 +33,9 @@ export async function lookForRecords(
   }
   engine.counters.cacheMisses += request.positions.length;
   const cached = engine.cache.get(id);
-  let slots = cached === undefined ? [] : pagesFor(cached, request.positions).map((ref) => ref.slot);
+  let slots = cached && pagesFor(cached, request.positions).map((ref) => ref.slot);
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
-    const read = await engine.reader.readPages(id, slots);
+    const read = await (slots === undefined ? engine.reader.readUnknown(id) : engine.reader.readPages(id, slots));
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, request.positions);
     const isReadFully = unread.every(({ content }) => content.damage !== undefined);
@@ -52,18 +52,16 @@ function isYoungEnough(snapshot: Snapshot, request: LeafRequest, clock: Clock): 
 
 /** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
 async function lookInMemory(engine: Engine, id: EntityId, request: LeafRequest): Promise<Snapshot | undefined> {
-  const { clock, recentContainers, reader } = engine;
+  const { clock, contention, reader } = engine;
   const before = inMemory(engine, id, request);
   if (before === undefined || isYoungEnough(before, request, clock)) return before;
-  // The last check met a foreign commit: this time header and pages are asked for at once, and next time the check is tried again.
-  if (recentContainers.foreign.delete(id)) return undefined;
+  // A check would probably be in vain.
+  if (contention.isProbablyStale(before)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   engine.router.recognise(id, observed);
   const now = inMemory(engine, id, request);
-  if (now !== undefined && (isYoungEnough(now, request, clock) || isShownBy(observed, now))) return now;
-  recentContainers.foreign.set(id, true);
-  return undefined;
+  return now !== undefined && (isYoungEnough(now, request, clock) || isShownBy(observed, now)) ? now : undefined;
 }
 
 /** The leaf as memory has it; undefined if a page that is needed is not known. */

@@ -5,6 +5,7 @@ import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 import type { Observation } from '../io/reader.ts';
@@ -25,6 +26,11 @@ export class Router implements Routes {
     this.#core = core;
   }
 
+  /** Whether a change waits that is no hint. */
+  get isAwaited(): boolean {
+    return [...this.#queues.values()].some((queue) => queue.isAwaited);
+  }
+
   /** Commit queues that have work. */
   get busyQueues(): number {
     return this.#queues.size;
@@ -32,8 +38,13 @@ export class Router implements Routes {
 
   /** Sends each change to the queue of the container that the branches name. An error settles the changes it concerns. */
   async route(changes: readonly Change[]): Promise<void> {
-    const routed = await this.#core.tree.group(changes, failChange);
-    for (const [id, queued] of routed) this.enqueue(id, queued);
+    const { contention, tree } = this.#core;
+    const routed = await tree.group(changes, failChange);
+    for (const [id, queued] of routed) {
+      // A lone caller meets nobody, and a batch would not be faster in smaller containers.
+      if (changes.length === 1 && this.busyQueues > 0) contention.noteCall(id);
+      this.enqueue(id, queued);
+    }
   }
 
   enqueue(id: EntityId, changes: readonly Change[]): void {
@@ -49,12 +60,35 @@ export class Router implements Routes {
     this.#queues.delete(id);
   }
 
+  /** How many commits of this process that are not settled yet are among those that `now` counts beyond `before`. */
+  landedBetween({ id, header }: Snapshot, now: Header): number {
+    return this.#queues.get(id)?.landedBetween(header, now) ?? 0;
+  }
+
   /** Caches a commit of this process that was sent and is not answered yet, if a read showed it: its content is known already. */
   recognise(id: EntityId, observed: Observation | undefined): void {
     const attempt = this.#queues.get(id)?.underWay;
     if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
     const { version, seen } = observed;
     this.#core.cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
+  }
+
+  routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void {
+    void this.#sendBeyond(overtaken, changes);
+  }
+
+  async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
+    const { tree, turns } = this.#core;
+    const groups = new Map<EntityId, Change[]>();
+    for (const change of changes) {
+      if (turns.isLong) await turns.pause();
+      if (change.isSettled) continue;
+      const { id } = await tree.beyond(overtaken, change.position);
+      const group = groups.get(id);
+      if (group === undefined) groups.set(id, [change]);
+      else group.push(change);
+    }
+    for (const [id, group] of groups) this.enqueue(id, group);
   }
 
   routeAstray(astray: Snapshot, changes: readonly Change[]): void {

@@ -1,13 +1,15 @@
 // Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
 // search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
-import { childFor, childrenOf, locate } from '../container/branch.ts';
+import { type Child, childFor, locate, pageToChild, separatorsAfter } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
-import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { partFor } from '../container/last-split.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
 import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
+import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
@@ -16,6 +18,9 @@ import type { Turns } from '../io/turns.ts';
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
 
+/** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
+const PARENT_AGE_MS = 1_000;
+
 /** Tells the parent level that `child` exists and begins at `low`: a link showed it. Returns at once (rule 11). */
 export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
 
@@ -23,6 +28,7 @@ export interface TreeContext {
   readonly table: string;
   readonly reader: Reader;
   readonly cache: ContainerCache;
+  readonly clock: Clock;
   readonly counters: Counters;
   readonly turns: Turns;
   readonly repair: Repair;
@@ -76,18 +82,18 @@ export class Tree {
     if (rootLevel === level) return { id: root.id, incarnation };
     for (let branch = root; ;) {
       // A root may have grown between two looks: what counts is the level of the one whose pages are read.
-      const whole = await this.#known(branch);
+      const known = await this.#known(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
-      if (whole.header.incarnation !== branch.header.incarnation) return this.route(position, level);
-      const below = whole.header.level - 1;
+      if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
+      const below = known.header.level - 1;
       const id = nodeId(
         this.#context.table,
-        whole.header.incarnation,
-        childFor(whole, position, this.#context.table).child,
+        known.header.incarnation,
+        childFor(known, position, this.#context.table).child,
       );
-      if (below === level) return { id, incarnation: whole.header.incarnation };
-      const next = await this.#seek({ id, incarnation: whole.header.incarnation }, position, below, (node) =>
-        this.#lookAtBranch(node),
+      if (below === level) return { id, incarnation: known.header.incarnation };
+      const next = await this.#seek({ id, incarnation: known.header.incarnation }, position, below, (node) =>
+        this.#lookAtBranch(node, position),
       );
       if (next === undefined) return this.route(position, level);
       branch = next;
@@ -132,32 +138,38 @@ export class Tree {
 
   /** As `route`, from memory alone: undefined if that takes a read, or a walk. */
   #routeInMemory(position: Position, level: number): Reach | undefined {
+    const root = this.#context.cache.get(this.#root);
+    if (root?.header.state === 'live' && root.header.level === level) return { id: root.id, end: undefined };
+    const branch = this.#branchInMemory(position, level + 1);
+    const child = branch === undefined ? undefined : this.#childInMemory(branch, position);
+    if (branch === undefined || child === undefined) return undefined;
+    return { id: nodeId(this.#context.table, branch.header.incarnation, child.child), end: child.end };
+  }
+
+  /** The branch of `level` that the branches above it name for `position`, if all of them are in memory; its own fences are not looked at. */
+  #branchInMemory(position: Position, level: number): Snapshot | undefined {
     const { cache, table } = this.#context;
-    let node: Snapshot | undefined = cache.get(this.#root);
-    if (node?.header.state !== 'live' || node.header.level < level) return undefined;
-    if (node.header.level === level) return { id: node.id, end: undefined };
-    for (let below = node.header.level - 1; node?.header.level === below + 1; below -= 1) {
-      const { header }: Snapshot = node;
-      if (!isWhole(header) || !within(position, header.low, header.high)) return undefined;
-      const { child, end } = childFor(node, position, table);
-      const id = nodeId(table, header.incarnation, child);
-      if (below === level) return { id, end };
-      node = cache.get(id);
+    let branch = cache.get(this.#root);
+    if (branch?.header.state !== 'live') return undefined;
+    for (let at = branch.header.level; branch?.header.level === at && at >= level; at -= 1) {
+      if (at === level) return branch;
+      const child = this.#childInMemory(branch, position);
+      branch = child && cache.get(nodeId(table, branch.header.incarnation, child.child));
     }
     return undefined;
   }
 
+  /** Undefined if the branch does not own the position, or the page that tells is not known. */
+  #childInMemory(branch: Snapshot, position: Position): Child | undefined {
+    const { low, high } = branch.header;
+    if (!within(position, low, high) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
+    return childFor(branch, position, this.#context.table);
+  }
+
   /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
   lowsAfter(low: Position, count: number): Position[] {
-    const { cache, table } = this.#context;
-    let branch = cache.get(this.#root);
-    while (branch !== undefined && branch.header.level > 1 && isWhole(branch.header)) {
-      branch = cache.get(nodeId(table, branch.header.incarnation, childFor(branch, low, table).child));
-    }
-    if (branch?.header.level !== 1 || !isWhole(branch.header)) return [];
-    const lows = childrenOf(branch, table).map((child) => child.low);
-    if (branch.header.high !== undefined) lows.push(branch.header.high);
-    return lows.filter((next) => compareBytes(next, low) > 0).slice(0, count);
+    const branch = this.#branchInMemory(low, 1);
+    return branch === undefined ? [] : separatorsAfter(branch, low, count, this.#context.table);
   }
 
   /** The node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
@@ -186,7 +198,7 @@ export class Tree {
         const found = locate(snapshot.header, position, level);
         if (found === 'here') return snapshot;
         if (found === 'right') {
-          at = this.walkRight(snapshot);
+          at = await this.beyond(snapshot, position);
           continue;
         }
         await this.restart(snapshot, level);
@@ -197,6 +209,39 @@ export class Tree {
       at = again;
     }
     throw new StoreError('corrupt', 'no container owns the position of the key', { table, container: at.id });
+  }
+
+  /**
+   * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
+   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
+   */
+  async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
+    const { table } = this.#context;
+    const { incarnation, level } = overtaken.header;
+    const part = partFor(overtaken.header, position);
+    const { child, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
+    if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
+    if (part === undefined) return this.walkRight(overtaken);
+    if (isParentFresh) this.#context.repair(level + 1, incarnation, part.low, part.container);
+    return { id: nodeId(table, incarnation, part.container), incarnation };
+  }
+
+  /**
+   * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
+   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on.
+   */
+  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean) {
+    const parent = this.#branchInMemory(position, header.level + 1);
+    if (parent?.header.incarnation !== header.incarnation) return { child: undefined, isParentFresh: false };
+    const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
+    try {
+      const fresh = isOld ? await this.#readFor(parent, position) : parent;
+      const child = fresh && this.#childInMemory(fresh, position);
+      const isRight = child !== undefined && compareBytes(child.low, header.low) > 0;
+      return { child: isRight ? child.child : undefined, isParentFresh: isOld };
+    } catch {
+      return { child: undefined, isParentFresh: false };
+    }
   }
 
   /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
@@ -234,18 +279,33 @@ export class Tree {
     }
   }
 
-  async #lookAtBranch(id: EntityId): Promise<Snapshot | undefined> {
+  async #lookAtBranch(id: EntityId, position: Position): Promise<Snapshot | undefined> {
     const cached = this.#context.cache.get(id);
-    return cached !== undefined && isWhole(cached.header) ? cached : this.#context.reader.readWhole(id);
+    if (cached === undefined) return this.#context.reader.readWhole(id);
+    return isPageKnown(cached, position) ? cached : this.#readFor(cached, position);
   }
 
-  /** The same branch with all its pages. A root that grew may be known by its header alone. */
-  async #known(branch: Snapshot): Promise<Snapshot> {
-    if (isWhole(branch.header)) return branch;
-    const whole = await this.#context.reader.readWhole(branch.id);
-    if (whole === undefined || whole.header.state !== 'live') throw tableNotFound(this.#context.table);
-    return whole;
+  /** The same branch with the page that names the child for `position`. */
+  async #known(branch: Snapshot, position: Position): Promise<Snapshot> {
+    if (isPageKnown(branch, position)) return branch;
+    const known = await this.#readFor(branch, position);
+    if (known === undefined || known.header.state !== 'live') throw tableNotFound(this.#context.table);
+    return known;
   }
+
+  /** Reads the one page, as others may have written to many since; and all of them if that page has another slot by now. */
+  async #readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
+    const { reader } = this.#context;
+    const page = pageToChild(branch, position);
+    const read = page === undefined ? undefined : await reader.readPages(branch.id, [page.slot]);
+    return read !== undefined && isPageKnown(read, position) ? read : reader.readWhole(branch.id);
+  }
+}
+
+/** Whether the branch has the page that names the child for `position`, or, where it does not own the position, needs none. */
+function isPageKnown(branch: Snapshot, position: Position): boolean {
+  const { low, high } = branch.header;
+  return !within(position, low, high) || pageToChild(branch, position)?.content.isKnown === true;
 }
 
 function isIn({ end }: Reach, item: Routable, level: number): boolean {

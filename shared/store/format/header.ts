@@ -1,7 +1,8 @@
 // The header of a container, part `h`: the positions it owns, its right sibling, its commits, and the page table. FORMAT.md, "Header":
 //   magic u16 | version u8 | order u8 | state u8 | level u8 | incarnation 8 | container 8 | low bytes | high optional bytes
 //   right optional 8 | next number varint | commit count varint | commit ids bytes | created varint | origin optional (id bytes, version bytes)
-//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint | crc32 u32
+//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint
+//   [hold varint [parts many (low bytes, container 8) | since varint]] | crc32 u32
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/api.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
@@ -30,6 +31,7 @@ const COMMIT_IDS_KEPT = 128;
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
 
 const MAGIC = 0x5357;
+const CRC_BYTES = 4;
 const ORDERS: readonly Order[] = ['hash', 'key'];
 const STATES = ['live', 'removing', 'removed'] as const;
 
@@ -40,6 +42,20 @@ export type NodeState = (typeof STATES)[number];
 interface Origin {
   readonly id: EntityId;
   readonly version: EntityVersion;
+}
+
+/** A node that a split made. */
+export interface Part {
+  readonly low: Position;
+  readonly container: Id64;
+}
+
+/** Where a node's content went lately: links lead there too, but one after the other. */
+export interface LastSplit {
+  /** In order of their lows, from the node's high on. */
+  readonly parts: readonly Part[];
+  /** The number of the commit that made them. */
+  readonly commit: number;
 }
 
 export interface Header {
@@ -65,6 +81,10 @@ export interface Header {
   readonly pages: readonly PageRef[];
   /** How many of the rows each layer above the base has. */
   readonly layers: readonly number[];
+  /** For so long the writer of the last commit asks others not to write, as it splits the container; 0: it asks for nothing. Nobody trusts it. */
+  readonly holdForMs: number;
+  /** Undefined if it was not split lately. */
+  readonly lastSplit: LastSplit | undefined;
 }
 
 /** The ids with one more at the end, the oldest beyond the kept number dropped. */
@@ -114,6 +134,7 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   writePageTable(writer, header, before);
   writer.varint(header.layers.length);
   for (const rows of header.layers) writer.varint(rows);
+  writeCourtesies(writer, header);
   writer.u32(crc32(writer.view()));
   return writer.view();
 }
@@ -153,10 +174,32 @@ export function decodeHeader(stored: Uint8Array): Header {
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
     pages: readPageTable(reader, low),
     layers: readMany(reader, () => reader.varint()),
+    ...readCourtesies(reader),
   };
   const rowsAbove = header.layers.reduce((sum, rows) => sum + rows, 0);
   if (rowsAbove > header.pages.length) throw new RangeError('header names more rows than it has');
   return header;
+}
+
+/** Nothing depends on these, and releases that do not know them pass over them. */
+type Courtesies = Pick<Header, 'holdForMs' | 'lastSplit'>;
+
+function writeCourtesies(writer: ByteWriter, { holdForMs, lastSplit }: Courtesies): void {
+  if (holdForMs > 0 || lastSplit !== undefined) writer.varint(holdForMs);
+  if (lastSplit === undefined) return;
+  writer.varint(lastSplit.parts.length);
+  for (const { low, container } of lastSplit.parts) {
+    writer.bytes(low);
+    writer.id(container);
+  }
+  writer.varint(lastSplit.commit);
+}
+
+function readCourtesies(reader: ByteReader): Courtesies {
+  const holdForMs = reader.left > CRC_BYTES ? reader.varint() : 0;
+  if (reader.left === CRC_BYTES) return { holdForMs, lastSplit: undefined };
+  const parts = readMany(reader, () => ({ low: reader.bytes(), container: reader.id() }));
+  return { holdForMs, lastSplit: { parts, commit: reader.varint() } };
 }
 
 function oneOf<T>(values: readonly T[], index: number): T {

@@ -6,12 +6,14 @@ import type { Runtime } from '../contract/runtime.ts';
 
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
-const IN_FLIGHT_MOST = 64;
+const IN_FLIGHT_MOST = 256;
 /** Replies after which a limit is judged: as many round trips, and at least so many that a tail evens out. */
 const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;
 /** A limit is better than another if it brings this many times its operations a second. */
 const BETTER_RATIO = 1.1;
+/** Requests waited if so much of a limit was in flight on average: that none waits at the moment of a judgement may be chance. */
+const FULL_SHARE = 0.9;
 /** After a step that was of no use a limit stays for so many judgements: trials then cost little on average. */
 const RESTS = 16;
 
@@ -83,9 +85,10 @@ export class AdaptiveLimit {
     }
   }
 
-  /** Tries twice as many, if requests wait, or half as many, if more than that are in flight. A direction that brought more is kept. */
+  /** Tries twice as many, if requests wait or did, or half as many, if more than that are in flight. A direction that brought more is kept. */
   #step(now: Judgement): void {
-    const canRise = now.limit < IN_FLIGHT_MOST && this.#limit.pendingCount > 0;
+    const isFull = this.#limit.pendingCount > 0 || this.#replies.inFlight > FULL_SHARE * now.limit;
+    const canRise = now.limit < IN_FLIGHT_MOST && isFull;
     const canFall = now.limit > IN_FLIGHT_LEAST && this.#replies.inFlight > now.limit / 2;
     if (this.#isUpNext ? canRise : canFall) {
       this.#before = now;

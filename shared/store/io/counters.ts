@@ -14,6 +14,11 @@ export function newCounters(): Counters {
     cacheHits: 0,
     cacheMisses: 0,
     splits: 0,
+    splitsByTraffic: 0,
+    lostSplits: 0,
+    foreignCommits: 0,
+    readsFirst: 0,
+    rests: 0,
     rightWalks: 0,
     queueDepth: 0,
   };

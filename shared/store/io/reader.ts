@@ -1,16 +1,25 @@
 // Reading containers. Reads of one container that wait share one read, and those of several containers go in one batch where the provider takes
 // batches. A read never joins a request that was sent already: its reply may be older than the caller (rule 19).
-import { isWhole, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import { isWhole, pageBytesOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { compareBytes, id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
+import type { UpperBound } from '../format/position.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
+import type { Contention } from './contention.ts';
+import type { Courtesy } from './courtesy.ts';
 import type { Counters } from './counters.ts';
 import { sendReads } from './requests.ts';
+
+/** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
+const SMALL_BYTES = 32 * 1024;
+/** A container counts so much in the average of all before. */
+const BYTES_WEIGHT = 1 / 8;
 
 /** A container as one reply showed it. */
 export interface Observation {
@@ -26,6 +35,8 @@ interface Pending {
   readonly id: EntityId;
   readonly parts: Set<PartName>;
   isWhole: boolean;
+  /** A departure was asked for since it began to wait. */
+  isDue: boolean;
   askers: number;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
@@ -37,13 +48,19 @@ export interface ReaderContext {
   readonly clock: Clock;
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
+  readonly contention: Contention;
+  readonly courtesy: Courtesy;
+  /** How many commits of this process that are not settled yet are among those that `now` counts beyond `before`. */
+  readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
 
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for. Further such checks wait for that reply, and then share one request. */
+  /** Containers whose last commit is being asked for. While the process is busy further such checks wait for that reply, and share one request. */
   readonly #checking = new Set<EntityId>();
+  /** Bytes of the pages of a container, as those seen last had them. */
+  #usualBytes = SMALL_BYTES * 2;
 
   constructor(context: ReaderContext) {
     this.#context = context;
@@ -81,6 +98,16 @@ export class Reader {
     return observed?.snapshot;
   }
 
+  /** What a commit on it needs: header and pages in these slots, or all of a container that is small. One request. */
+  readToCommit(known: Snapshot, slots: readonly number[]): Promise<Snapshot | undefined> {
+    return pageBytesOf(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
+  }
+
+  /** A container of which nothing is known: its header, with all pages if those of this table have lately been small. One request. */
+  readUnknown(id: EntityId): Promise<Snapshot | undefined> {
+    return this.#usualBytes <= SMALL_BYTES ? this.readWhole(id) : this.readPages(id, []);
+  }
+
   /** As `readWhole`, for who cannot do without a page: rejects with `corrupt` if one is missing. */
   async readIntact(id: EntityId): Promise<Snapshot | undefined> {
     const snapshot = await this.readWhole(id);
@@ -91,23 +118,24 @@ export class Reader {
 
   #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
     let pending = this.#pending.get(id);
-    const couldDepart = pending !== undefined && this.#mayDepart(pending);
     if (pending === undefined) {
-      pending = { id, parts: new Set(), isWhole: false, askers: 0, reply: Promise.withResolvers() };
+      pending = { id, parts: new Set(), isWhole: false, isDue: false, askers: 0, reply: Promise.withResolvers() };
       this.#pending.set(id, pending);
     }
     pending.askers += 1;
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
-    if (!couldDepart && this.#mayDepart(pending)) this.#departSoon();
+    if (!pending.isDue && this.#mayDepart(pending)) this.#departSoon(pending);
     return pending.reply.promise;
   }
 
   #mayDepart(pending: Pending): boolean {
-    return !isCheck(pending) || !this.#checking.has(pending.id);
+    return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.isBusy;
   }
 
-  #departSoon(): void {
+  /** Each read has a departure of its own. Who takes others along leaves theirs with nothing to do. */
+  #departSoon(pending: Pending): void {
+    pending.isDue = true;
     void this.#context.limit.run(() => this.#depart());
   }
 
@@ -135,7 +163,10 @@ export class Reader {
       return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
     } finally {
       for (const id of checked) this.#checking.delete(id);
-      if (checked.some((id) => this.#pending.has(id))) this.#departSoon();
+      for (const id of checked) {
+        const waiting = this.#pending.get(id);
+        if (waiting !== undefined) this.#departSoon(waiting);
+      }
     }
   }
 
@@ -147,6 +178,18 @@ export class Reader {
     }
   }
 
+  /** Tells how many commits of others a reply showed since the container was seen last. */
+  #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
+    const { contention, counters, courtesy, landedBetween } = this.#context;
+    if (known?.header.incarnation !== now.incarnation) return;
+    const more = now.commitCount - known.header.commitCount;
+    const foreign = more > 0 ? more - landedBetween(known, now) : 0;
+    counters.foreignCommits += foreign;
+    if (foreign > 0) courtesy.noteForeign(known.id);
+    if (!isSameBound(known.header.high, now.high)) contention.noteShrunk(known.id);
+    else contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
+  }
+
   #missing(id: EntityId): undefined {
     this.#context.cache.forget(id);
   }
@@ -154,16 +197,17 @@ export class Reader {
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
     const { cache, table } = this.#context;
     const { version } = entity;
+    const known = cache.get(entity.id);
     if (!pending.isWhole && !pending.parts.has(HEADER_PART)) {
-      const lastCommit = entity.parts.get(COMMIT_PART);
-      return {
-        version,
-        lastCommit: lastCommit?.length === ID64_BYTES ? id64(lastCommit) : undefined,
-        seen,
-        snapshot: undefined,
-      };
+      const stored = entity.parts.get(COMMIT_PART);
+      const lastCommit = stored?.length === ID64_BYTES ? id64(stored) : undefined;
+      const observed = { version, lastCommit, seen, snapshot: undefined };
+      if (known !== undefined && isSameVersion(observed, known)) this.#note(known, known.header, seen);
+      return observed;
     }
-    const read = snapshotOf(entity, table, seen, cache.get(entity.id));
+    const read = snapshotOf(entity, table, seen, known);
+    this.#note(known, read.header, seen);
+    if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const { slot, content } of read.header.pages) {
       if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
@@ -181,9 +225,18 @@ function isCheck({ parts, isWhole }: Pending): boolean {
   return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
 }
 
-/** Whether the reply shows the snapshot's very version: then it is as young as the reply. Version and commit id must both be equal. */
+function isSameBound(one: UpperBound, other: UpperBound): boolean {
+  return one === other || (one !== undefined && other !== undefined && compareBytes(one, other) === 0);
+}
+
+/** Version and commit id must both be equal. */
+function isSameVersion(observed: Pick<Observation, 'version' | 'lastCommit'>, snapshot: Snapshot): boolean {
+  return observed.version === snapshot.version && observed.lastCommit === snapshot.lastCommit;
+}
+
+/** Whether the reply shows the snapshot's very version: then it is as young as the reply. */
 export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
-  if (observed?.version !== snapshot.version || observed.lastCommit !== snapshot.lastCommit) return false;
+  if (observed === undefined || !isSameVersion(observed, snapshot)) return false;
   if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
   return true;
 }

@@ -8,8 +8,6 @@ const CONTAINERS_MAX = 1_000;
 const SUCCESSES_TO_FORGET = 8;
 
 export class RecentContainers {
-  /** Containers whose last check met a commit of another process: the next read asks for header and page at once. */
-  readonly foreign = new LRUCache<EntityId, true>({ max: CONTAINERS_MAX });
   /** Containers of which a commit failed, with the commits acknowledged since. */
   readonly #successesSince = new LRUCache<EntityId, number>({ max: CONTAINERS_MAX });
 

@@ -1,6 +1,7 @@
 // Sending commits. Those of several containers that wait at the same moment share a request, a batch, where the provider takes batches. Nothing
 // waits for a batch to fill: it is sent as soon as a request may be, with the commits that wait then.
 import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
+import type { Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import { type Provider, sendWrites } from './requests.ts';
 
@@ -12,15 +13,25 @@ interface Waiting {
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
 
+/** Who wants to know how long requests take, from when they left to their reply. */
+interface RoundTrips {
+  readonly runtime: Pick<Runtime, 'monotonicMs'>;
+  readonly noteRoundTrip: (ms: number) => void;
+}
+
 export class WriteBatcher {
+  readonly #nowMs: () => number;
+  readonly #noteRoundTrip: (ms: number) => void;
   readonly #provider: Provider;
   readonly #limit: AdaptiveLimit;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(provider: Provider, limit: AdaptiveLimit) {
+  constructor(provider: Provider, limit: AdaptiveLimit, { runtime, noteRoundTrip }: RoundTrips) {
     this.#provider = provider;
     this.#limit = limit;
+    this.#nowMs = () => runtime.monotonicMs();
+    this.#noteRoundTrip = noteRoundTrip;
   }
 
   /**
@@ -40,14 +51,17 @@ export class WriteBatcher {
     if (batch.length === 0) return undefined;
     const writes = batch.map(({ write }) => write);
     let isThrottled = false;
+    const sentMs = this.#nowMs();
     try {
       const outcomes = await sendWrites(this.#provider, writes);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
+      if (outcomes.every(({ kind }) => kind !== 'unknown')) this.#noteRoundTrip(this.#nowMs() - sentMs);
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);
     }
-    return { operations: batch.reduce((sum, { changeCount }) => sum + changeCount, 0), isThrottled };
+    // A split carries no changes, and yet its reply is one.
+    return { operations: batch.reduce((sum, { changeCount }) => sum + Math.max(1, changeCount), 0), isThrottled };
   }
 
   /** The write that waits longest, with those of its lane that fit into the same request. */

@@ -1,6 +1,7 @@
 // The system's clock, chance and threads. With its neighbours in this folder it is the only part of the store that touches Node's.
 import { randomFillSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import type { Runtime } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
@@ -18,6 +19,22 @@ export const systemRuntime: Runtime = {
     }
   },
   nextTurn: () => immediate(),
+  busyShare,
   random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
   newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };
+
+/** A share is taken over at least so long: in less there is no telling. */
+const SHARE_TAKEN_MS = 100;
+
+const sampled = { at: performance.eventLoopUtilization(), share: 0 };
+
+function busyShare(): number {
+  const now = performance.eventLoopUtilization();
+  const { idle, active, utilization } = performance.eventLoopUtilization(now, sampled.at);
+  if (idle + active >= SHARE_TAKEN_MS) {
+    sampled.at = now;
+    sampled.share = utilization;
+  }
+  return sampled.share;
+}

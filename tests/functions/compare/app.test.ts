@@ -3,17 +3,19 @@ import { expect, test } from 'vitest';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
-import type { CellRequest, CellResult } from '../../../shared/compare/cell/cell.ts';
+import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/compare/cell/cell.ts';
 import { CellError } from '../../../shared/compare/cell/run.ts';
 
-const cell = { layout: 'record', workload: 'read', concurrency: 1, dataset: 'abc' };
+const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };
 
 type RunCell = (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
 
 const untilAborted: RunCell = (_request, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
 
-function appOf(runCell: RunCell, removed: string[] = []): App {
+type PrepareDataset = (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
+
+function appOf(runCell: RunCell, removed: string[] = [], prepareDataset: PrepareDataset = async () => {}): App {
   return createCompareApp({
     auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'] } },
     timeoutMs: 1_000,
@@ -21,6 +23,7 @@ function appOf(runCell: RunCell, removed: string[] = []): App {
     log: () => {},
     page: '<style>p{}</style><script>1</script>',
     runCell,
+    prepareDataset,
     removeDataset: async (dataset) => void removed.push(dataset),
   });
 }
@@ -66,7 +69,7 @@ test.each(ROLES)('the role %s runs cells only if it is admin', async (role) => {
   expect(response.status).toBe(role === 'admin' ? 200 : 403);
 });
 
-test.each([{ ...cell, concurrency: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
+test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
   const response = await post(() => Promise.reject(new Error('not reached')), {}, body);
   expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
 });
@@ -110,4 +113,30 @@ test('does not remove a dataset whose cell outlasts the deadline, and says so', 
   const response = await remove(app, 'abc', { 'Stowage-Timeout-Ms': '5' });
   expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
   expect(removed).toEqual(['other']);
+});
+
+function prepare(app: App, body: unknown, given: Record<string, string> = {}): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer a', ...given };
+  const sent = { method: 'POST', body: JSON.stringify(body), headers };
+  return app.fetch(new Request('http://localhost/v1/compare/datasets', sent));
+}
+
+test('loads a dataset for admins alone, with the defaults filled in', async () => {
+  const seen: DatasetRequest[] = [];
+  const app = appOf(untilAborted, [], async (request) => void seen.push(request));
+  expect((await prepare(app, { layout: 'record', dataset: 'abc' }, { Authorization: 'Bearer w' })).status).toBe(403);
+  expect((await prepare(app, { layout: 'record' })).status).toBe(400);
+  expect(seen).toEqual([]);
+  expect((await prepare(app, { layout: 'record', dataset: 'abc' })).status).toBe(204);
+  expect(seen).toMatchObject([
+    { layout: 'record', dataset: 'abc', records: 10_000, recordBytes: 500, rampedSinceMs: null },
+  ]);
+});
+
+test('a load ends with its deadline', async () => {
+  const app = appOf(untilAborted, [], async (_request, signal) => {
+    await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+  });
+  const response = await prepare(app, { layout: 'record', dataset: 'abc' }, { 'Stowage-Timeout-Ms': '5' });
+  expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
 });

@@ -1,116 +1,276 @@
-// The page's script, on a document of the few parts that it touches.
-import { readFileSync } from 'node:fs';
-import { setImmediate as yieldToEvents } from 'node:timers/promises';
-import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+// The live page in Chromium, on functions of both clouds that run nothing: two servers, so two origins. Skipped where there is no Chromium.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createCompareApp } from '../../../functions/compare/app.ts';
+import { serveNode } from '../../../functions/http/node.ts';
+import { buildPage } from '../../../infra/package/page.ts';
+import type { CellRequest } from '../../../shared/compare/cell/cell.ts';
+import { type Provider, PROVIDERS } from '../../../shared/compare/dimensions.ts';
+import { reportHtml } from '../../../shared/compare/report/html.ts';
+import { reportSchema } from '../../../shared/compare/report/schema.ts';
+import { fakeResult } from '../../compare/fake-function.ts';
+import { sampleReport, unusualCells } from '../../compare/sample-report.ts';
 
-type Listener = (event: { preventDefault(): void; target: Part }) => unknown;
+const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
+const KEY = 'an-admin-key-for-this-test';
 
-/** Any element: it takes what the script gives it. */
-class Part {
-  value = '';
-  textContent = '';
-  disabled = false;
-  hidden = true;
-  readonly children: unknown[] = [];
-  readonly listeners = new Map<string, Listener>();
-  readonly tBodies = { 0: this };
-  addEventListener(name: string, listener: Listener): void {
-    this.listeners.set(name, listener);
-  }
-  replaceChildren(...parts: unknown[]): void {
-    this.children.splice(0, this.children.length, ...parts);
-  }
-  append(...parts: unknown[]): void {
-    this.children.push(...parts);
-  }
-  insertCell(): Part {
-    const cell = new Part();
-    this.append(cell);
-    return cell;
-  }
-  setAttribute(): void {}
-  querySelector(): Part {
-    return new Part();
-  }
+/** A browser beside other tests on two processors. */
+const PATIENT = { timeout: 25_000 };
+
+const CHROMIUM = [process.env['STOWAGE_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
+  (file) => file !== undefined && existsSync(file),
+);
+
+/** Of the field that has the focus, as an expression for the page: its label, else its text; the body at the end of the round. */
+const FOCUSED_NAME =
+  "document.activeElement === document.body ? 'the end' : (document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()";
+
+const withoutCharts = (html: string): string => html.replaceAll(/<svg[^]*?<\/svg>/g, '');
+
+interface FakeFunction {
+  readonly url: string;
+  readonly removed: string[];
+  close(): void;
 }
 
-const FORM = { appKey: 'k', hostKey: '', workload: 'load', concurrencies: '1, 8', durationMs: '1000' };
+let answer: (request: CellRequest, provider: Provider, signal: AbortSignal) => Promise<void>;
 
-const RESULT = {
-  provider: 'datastore',
-  layout: 'record',
-  concurrency: 1,
-  records: 1_000,
-  durationMs: 1_000,
-  operations: 19,
-  p50Ms: null,
-  p95Ms: null,
-  p99Ms: null,
-  errors: {},
-  processorWait: 0.1,
-};
-
-type Answer = (target: string, init: RequestInit) => Response | Promise<Response>;
-
-function openPage(answer: Answer) {
-  const parts = new Map<string, Part>();
-  const part = (id: string): Part => parts.get(id) ?? parts.set(id, new Part()).get(id)!;
-  for (const [id, value] of Object.entries(FORM)) part(id).value = value;
-  const document = {
-    getElementById: part,
-    querySelector: part,
-    createElement: () => new Part(),
-    createElementNS: () => new Part(),
+async function startFunction(provider: Provider): Promise<FakeFunction> {
+  const removed: string[] = [];
+  const app = createCompareApp({
+    auth: { mode: 'keys', keys: { read: [], write: [], admin: [KEY] } },
+    timeoutMs: 60_000,
+    timeoutMaxMs: 300_000,
+    log: () => {},
+    page: await buildPage(FOLDER, provider),
+    runCell: async (request, signal) => {
+      await answer(request, provider, signal);
+      return fakeResult(request, provider);
+    },
+    prepareDataset: async () => {},
+    removeDataset: async (dataset) => void removed.push(dataset),
+  });
+  const server = createServer((incoming, outgoing) => {
+    void serveNode(incoming, outgoing, { url: incoming.url!, headers: incoming.headers }, (request) =>
+      app.fetch(request),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    removed,
+    close: () => void server.close(),
   };
-  const sent: string[] = [];
-  const fetch = async (target: string, init: RequestInit): Promise<Response> => {
-    const { dataset } = JSON.parse((init.body as string | undefined) ?? '{}') as { dataset?: string };
-    sent.push(`${init.method} ${dataset ?? target.split('/').at(-1)!}`);
-    return await answer(target, init);
-  };
-  const html = readFileSync(new URL('../../../functions/compare/page.html', import.meta.url), 'utf8');
-  const script = /<script>([^]*?)<\/script>/.exec(html)![1]!;
-  runInNewContext(script, { document, fetch, AbortController, AbortSignal, Error });
-  const submit = () => part('plan').listeners.get('submit')!({ preventDefault: () => {}, target: part('plan') });
-  return { part, sent, submit };
 }
 
-const succeed: Answer = (_target, { method }) =>
-  method === 'DELETE' ? new Response(null, { status: 204 }) : Response.json(RESULT);
+describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let page: Page;
+  let functions: Readonly<Record<Provider, FakeFunction>>;
+  /** What the browser complained of. */
+  let complaints: string[];
 
-test('runs its cells, then removes the datasets they made, and shows no percentile of too few operations', async () => {
-  const page = openPage(succeed);
-  await page.submit();
-  const made = page.sent.filter((line) => line.startsWith('POST')).map((line) => line.replace('POST', 'DELETE'));
-  expect(made).toHaveLength(6);
-  expect(page.sent.slice(6)).toEqual(made);
-  expect(page.part('status').textContent).toBe('Done: datastore, load. What it made is removed.');
-  const [row] = page.part('table').children as Part[];
-  expect(row!.children.map((cell) => (cell as Part).textContent).slice(3, 7)).toEqual(['19', '–', '–', '–']);
-});
+  beforeAll(async () => {
+    // Chromium's own sandbox does not start for root, nor in most containers; it opens nothing but this test's pages.
+    browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] });
+    const [datastore, azure] = await Promise.all(PROVIDERS.map(startFunction));
+    functions = { datastore: datastore!, 'azure-tables': azure! };
+  });
+  afterAll(async () => {
+    await browser.close();
+    for (const one of Object.values(functions)) one.close();
+  });
 
-test('gives up its request when it is cancelled, and removes what was made until then', async () => {
-  const page = openPage((target, init) =>
-    init.method === 'DELETE'
-      ? succeed(target, init)
-      : new Promise((_resolve, reject) => init.signal!.addEventListener('abort', () => reject(init.signal!.reason))),
-  );
-  const running = page.submit();
-  await yieldToEvents();
-  expect(page.part('cancel').disabled).toBe(false);
-  page.part('cancel').listeners.get('click')!({ preventDefault: () => {}, target: page.part('cancel') });
-  await running;
-  expect(page.sent).toEqual([page.sent[0], page.sent[0]!.replace('POST', 'DELETE')]);
-  expect(page.part('status').textContent).toBe('Stopped: cancelled. What it made is removed.');
-});
+  beforeEach(async () => {
+    answer = async () => {};
+    complaints = [];
+    for (const { removed } of Object.values(functions)) removed.length = 0;
+    page = await browser.newPage({ acceptDownloads: true });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load')) complaints.push(message.text());
+    });
+    await page.goto(`${functions.datastore.url}/v1/compare`);
+  });
+  afterEach(async () => {
+    await page.close();
+    if (complaints.length > 0) throw new Error(complaints.join('\n'));
+  });
 
-test('names what could not be removed', async () => {
-  const page = openPage((target, init) =>
-    init.method === 'DELETE'
-      ? Response.json({ title: 'Unavailable', detail: 'no' }, { status: 503 })
-      : succeed(target, init),
-  );
-  await page.submit();
-  expect(page.part('status').textContent).toMatch(/NOT REMOVED, delete it yourself: p\w+record1 \(Unavailable: no\), /);
+  /** Both clouds, loads alone, 2 clouds x 3 layouts x 2 rungs x 2 runs. */
+  async function fillIn(repetitions = '2'): Promise<void> {
+    await page.fill('[name=datastore-key]', KEY);
+    await page.check('[name=azure-tables-isOn]');
+    await page.fill('[name=azure-tables-url]', `${functions['azure-tables'].url}/v1/compare`);
+    await page.fill('[name=azure-tables-key]', KEY);
+    for (const workload of ['ycsb-a', 'ycsb-c']) await page.uncheck(`[name=workloads][value=${workload}]`);
+    await page.getByLabel('Callers in flight').fill('1, 4');
+    await page.getByLabel('Seconds a run').fill('0.2');
+    await page.getByLabel('Runs of each cell').fill(repetitions);
+  }
+
+  const start = (): Promise<void> => page.getByRole('button', { name: 'Start' }).click();
+  const ended = (): Promise<void> => page.waitForSelector('#downloads:not([hidden])').then(() => {});
+
+  async function download(name: string): Promise<string> {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name, exact: true }).click(),
+    ]);
+    return await readFile(await file.path(), 'utf8');
+  }
+
+  test('runs a plan on both clouds, and hands out the report as page, data and CSV', async () => {
+    await fillIn();
+    expect(await page.textContent('#size')).toMatch(/^24 runs, /);
+    await start();
+    await ended();
+    expect(await page.textContent('#status')).toBe('Done. What was made is removed.');
+    const report = reportSchema.parse(JSON.parse(await download('data')));
+    expect(report.cells).toHaveLength(12);
+    expect(report).toMatchObject({ endedEarly: null, failures: [], plan: { name: 'custom', callers: [1, 4] } });
+    // Charts know the width of a text here and there by other means.
+    expect(withoutCharts(await download('page'))).toBe(withoutCharts(reportHtml(report)));
+    expect((await download('CSV')).trimEnd().split('\n')).toHaveLength(1 + 24);
+    expect(functions.datastore.removed.length).toBeGreaterThan(0);
+    expect(functions['azure-tables'].removed.length).toBeGreaterThan(0);
+  });
+
+  test('shows throughput and latency of both while it runs', async () => {
+    const { promise: goOn, resolve } = Promise.withResolvers<void>();
+    let asked = 0;
+    answer = async () => {
+      asked += 1;
+      if (asked === 20) await goOn;
+    };
+    await fillIn();
+    await start();
+    await page.waitForFunction("document.querySelectorAll('#live figure').length === 2");
+    await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('19');
+    const words = (): Promise<string | null> => page.locator('#live [role=img]').first().getAttribute('aria-label');
+    await expect.poll(words, PATIENT).toMatch(/^Throughput against callers, .*Datastore: .*Azure Table Storage: /);
+    resolve();
+    await ended();
+  });
+
+  test('cancelled, gives the report of what there is, and removes what was made', async () => {
+    let asked = 0;
+    answer = async (_request, _provider, signal) => {
+      asked += 1;
+      if (asked > 5) await once(signal, 'abort');
+    };
+    await fillIn();
+    await start();
+    await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('5');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await ended();
+    expect(await page.textContent('#status')).toBe('Ended early: cancelled. What was made is removed.');
+    const report = reportSchema.parse(JSON.parse(await download('data')));
+    expect(report.endedEarly).toBe('cancelled');
+    expect(report.cells.flatMap(({ runs }) => runs)).toHaveLength(5);
+    expect(await page.getByRole('button', { name: 'Start' }).isEnabled()).toBe(true);
+  });
+
+  test('names the runs that failed; the others go on', async () => {
+    answer = async ({ layout }, provider) => {
+      if (layout === 'batch' && provider === 'azure-tables') throw new Error('no');
+    };
+    await fillIn('1');
+    await start();
+    await ended();
+    expect(await page.textContent('#status')).toBe('Done. 2 runs failed. What was made is removed.');
+    expect(await page.textContent('#live')).toMatch(/Azure batch, load, 4 callers, run 1: HTTP 500/);
+  });
+
+  test('sends keys to the functions that they are for, and keeps them nowhere', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.headers()['authorization'] !== undefined) sent.push(new URL(request.url()).origin);
+    });
+    await fillIn('1');
+    await page.fill('[name=azure-tables-gate]', 'a-function-key');
+    await start();
+    await ended();
+    expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
+    const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
+    expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
+    for (const name of ['page', 'data', 'CSV']) expect(await download(name)).not.toMatch(/an-admin-key|a-function-key/);
+  });
+
+  test('says what is missing or wrong before it calls anything', async () => {
+    await start();
+    expect(await page.textContent('#problem')).toBe('Google Cloud Datastore: its app key is missing.');
+    await fillIn();
+    await page.getByLabel('Callers in flight').fill('1, many');
+    await start();
+    expect(await page.textContent('#problem')).toBe('Callers in flight, a rung each: "many" is no number.');
+    await page.getByLabel('Callers in flight').fill('1, 0');
+    await start();
+    expect(await page.textContent('#problem')).toMatch(/callers/);
+    await page.uncheck('[name=datastore-isOn]');
+    await page.uncheck('[name=azure-tables-isOn]');
+    await page.getByLabel('Callers in flight').fill('1');
+    await start();
+    expect(await page.textContent('#problem')).toBe('Choose a cloud at least.');
+    expect(await page.locator('#running').isVisible()).toBe(false);
+  });
+
+  test('works by keyboard: every field has a name and comes in turn', async () => {
+    const names: unknown[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      await page.keyboard.press('Tab');
+      names.push(await page.evaluate(FOCUSED_NAME));
+    }
+    expect(names.slice(0, 4)).toEqual([
+      'Google Cloud Datastore',
+      'Address of its function',
+      'App key (admin)',
+      'ID token, if it is private',
+    ]);
+    expect(names).toContain('Start');
+    expect(names).not.toContain('');
+  });
+
+  /** How much wider than the window the page is. */
+  const overflow = (): Promise<unknown> => page.evaluate('document.documentElement.scrollWidth - innerWidth');
+
+  test('fits a phone, before and after, and a wide window', async () => {
+    for (const width of [1_280, 320, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await overflow()).toBe(0);
+    }
+    await fillIn('1');
+    await start();
+    await ended();
+    expect(await overflow()).toBe(0);
+  });
+
+  describe('the report', () => {
+    const cells = [...sampleReport().cells, ...unusualCells({ repetitions: 4 })];
+    const html = reportHtml(sampleReport({ cells }));
+
+    test.each([1_280, 390, 320])('fits a window of %i px, without JavaScript', async (width) => {
+      const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width, height: 800 } });
+      const reader = await context.newPage();
+      await reader.setContent(html);
+      const sizes = await reader.locator('html').boundingBox();
+      expect(sizes!.width).toBe(width);
+      const shape = width > 640 ? 'wide' : 'narrow';
+      expect(await reader.locator(`figure .${shape}`).first().isVisible()).toBe(true);
+      expect(
+        await reader
+          .locator(`figure .${shape === 'wide' ? 'narrow' : 'wide'}`)
+          .first()
+          .isVisible(),
+      ).toBe(false);
+      expect(await reader.getByRole('table').count()).toBeGreaterThanOrEqual(5);
+      await context.close();
+    });
+  });
 });

@@ -23,7 +23,7 @@ test('Datastore bills entities, Azure Table Storage requests', async () => {
   const versions = outcomes.map((outcome) => (outcome.kind === 'written' ? outcome.version : entityVersion('')));
   await driver.remove([{ id: entityId('a'), version: versions[0]! }], OPTIONS);
 
-  const bytes = { bytesWritten: 9, bytesRead: 9, retries: 0 };
+  const bytes = { bytesWritten: 9, bytesRead: 9, retries: {}, conflicts: 0 };
   expect(storeUsage('datastore', counters)).toEqual({
     ...bytes,
     requests: 4,

@@ -9,6 +9,7 @@ import { startAzureHost } from '../../../infra/hosts/azure.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp.ts';
 import type { FunctionHost } from '../../../infra/hosts/host.ts';
 import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
+import { cellResultSchema } from '../../../shared/compare/cell/cell.ts';
 import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
 import { describeRecords } from '../../functions/suite/index.ts';
@@ -218,9 +219,9 @@ describe.each([
   const cell = {
     layout: 'container',
     workload: 'load',
-    concurrency: 2,
+    callers: 2,
     durationMs: 1_000,
-    warmupMs: 0,
+    warmup: { leastMs: 0, mostMs: 0 },
     dataset: 'hosttest',
   };
   const remove = (dataset: string): Promise<Response> => admin(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' });
@@ -228,9 +229,35 @@ describe.each([
   test('runs a cell next to its store', async () => {
     const response = await post(admin, cell);
     expect(response.status).toBe(200);
-    const result = (await response.json()) as { records: number; usage: { requests: number } };
-    expect(result).toMatchObject({ provider, layout: 'container', errors: {} });
+    const result = cellResultSchema.parse(await response.json());
+    expect(result).toMatchObject({ provider, layout: 'container', errors: {}, isCold: true });
     expect(result.usage.requests).toBeGreaterThan(0);
+  });
+
+  test('says where it ran, and from what it was built', async () => {
+    const small = { ...cell, layout: 'record', durationMs: 50, dataset: 'whereitran' };
+    const [one, other] = [await post(admin, small), await post(admin, { ...small, insertFrom: 100_000 })];
+    const [first, second] = [cellResultSchema.parse(await one.json()), cellResultSchema.parse(await other.json())];
+    expect(first.place).toMatchObject({
+      provider,
+      platform: 'local',
+      isEmulator: true,
+      region: null,
+      runtime: `Node.js ${process.versions.node}`,
+      versions: { stowage: expect.any(String), msgpackr: expect.any(String) },
+    });
+    expect(second.place).toEqual(first.place);
+    expect([first.isCold, second.isCold]).toEqual([false, false]);
+    expect((await remove('whereitran')).status).toBe(204);
+  });
+
+  test('loads a dataset, works on it, and takes containers of another size', async () => {
+    const dataset = { layout: 'container', dataset: 'loaded', records: 300, containerKib: 64 };
+    expect((await postTo(admin, '/v1/compare/datasets', dataset)).status).toBe(204);
+    const work = { ...cell, ...dataset, workload: 'ycsb-e', durationMs: 200 };
+    const response = await post(admin, work);
+    expect(cellResultSchema.parse(await response.json())).toMatchObject({ errors: {}, workload: 'ycsb-e' });
+    expect((await remove('loaded')).status).toBe(204);
   });
 
   test('ends a cell whose caller hangs up, and removes what it made', async () => {
@@ -255,13 +282,20 @@ describe.each([
     await expectProblem(await post(admin, { ...cell, peer: 'http://elsewhere' }), 400, 'invalid');
   });
 
-  test('serves a page that may run its own script and reach its own origin only', async () => {
+  test('lets a page of the other cloud ask without a key whether it may call', async () => {
+    const headers = { Origin: 'http://elsewhere', 'Access-Control-Request-Method': 'POST' };
+    const response = await sendTo(host)('/v1/compare/cells', { method: 'OPTIONS', headers });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('Access-Control-Allow-Headers')).toContain('x-functions-key');
+  });
+
+  test('serves a page that may run its own script and call functions, and nothing else', async () => {
     const response = await send('/v1/compare');
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('Content-Security-Policy')).toMatch(
-      /default-src 'none'; script-src 'sha256-.*connect-src 'self'/,
+      /default-src 'none'; script-src 'sha256-.*; connect-src 'self' https: http:\/\/localhost:\* http:\/\/127\.0\.0\.1:\*; base-uri/,
     );
-    expect(await response.text()).toContain('<form id="plan">');
+    expect(await response.text()).toContain('<form id="form"');
   });
 });
 
@@ -279,7 +313,11 @@ function rawRequest(host: FunctionHost, line: string, headers: Record<string, st
 }
 
 function post(through: Send, body: unknown): Promise<Response> {
-  return through('/v1/compare/cells', {
+  return postTo(through, '/v1/compare/cells', body);
+}
+
+function postTo(through: Send, target: string, body: unknown): Promise<Response> {
+  return through(target, {
     method: 'POST',
     headers: { 'Content-Type': JSON_TYPE },
     body: JSON.stringify(body),

@@ -20,11 +20,18 @@ describe('a package', () => {
     [
       'gcp',
       'compare',
-      ['compare/page.html', 'lib/main.js', 'package-lock.json', 'package.json', 'protos/app_engine_key.proto'],
+      [
+        'compare/build.json',
+        'compare/page.html',
+        'lib/main.js',
+        'package-lock.json',
+        'package.json',
+        'protos/app_engine_key.proto',
+      ],
     ],
     ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
     ['azure', 'vacuum', ['host.json', 'lib/main.js', 'package.json']],
-    ['azure', 'compare', ['compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
+    ['azure', 'compare', ['compare/build.json', 'compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
   ] as const)('for %s of %s is complete by itself', async (cloud, name, files) => {
     const dir = folderOf(packages, cloud, name);
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });

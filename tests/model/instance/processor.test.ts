@@ -43,11 +43,11 @@ async function queue(arrivalsPerSecond: number, drawMs: (random: Random) => numb
   await scheduler.run(openLoop(loop, arrivals, seededRandom(3)), 1e9);
   const windowMs = window.closedMs - window.openedMs;
   return {
-    meanMs: window.latencyMs / window.operations,
     utilisation: (busy.toMs - busy.fromMs) / windowMs,
     perSecond: window.operations / (windowMs / 1_000),
     underWay: window.underWayMs / windowMs,
     ...latenciesOf(window.histogram),
+    meanMs: window.latencyMs / window.operations,
   };
 }
 

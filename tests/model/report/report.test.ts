@@ -1,10 +1,10 @@
 // The report of a plan: goals, the file and the page.
 import { describe, expect, test } from 'vitest';
-import { type Report, reportSchema } from '../../../shared/compare/report/schema.ts';
 import { InstanceRuntime } from '../../../shared/model/instance/runtime.ts';
 import { goalsOf, type PlayedRow } from '../../../shared/model/report/goals.ts';
 import { modelHtml } from '../../../shared/model/report/html.ts';
 import { modelReport } from '../../../shared/model/report/report.ts';
+import { type ModelReport, modelReportSchema } from '../../../shared/model/report/schema.ts';
 import { playedText } from '../../../shared/model/report/text.ts';
 import type { ModelCell, ModelResult } from '../../../shared/model/run/cell.ts';
 import { type PlanInput, planSchema, rowsOf } from '../../../shared/model/run/plan.ts';
@@ -45,24 +45,24 @@ async function playedOf(settings: ModelCell['settings'] = {}): Promise<PlayedRow
   return played;
 }
 
-async function reported(settings: ModelCell['settings'] = {}): Promise<Report> {
+async function reported(settings: ModelCell['settings'] = {}): Promise<ModelReport> {
   return modelReport(await playedOf(settings), { plan: planSchema.parse(PLAN), seed: 4 });
 }
 
 describe('the file', () => {
-  test("is of the comparison's schema, and the same bytes each time", async () => {
+  test('keeps its schema, and the same bytes each time', async () => {
     const report = await reported();
-    expect(() => reportSchema.parse(report)).not.toThrow();
+    expect(() => modelReportSchema.parse(report)).not.toThrow();
     expect(report.cells).toHaveLength(2 * (3 + 3 + 2));
     expect(JSON.stringify(await reported())).toBe(JSON.stringify(report));
   });
 
   test('says that it is a model, of what, and with which numbers', async () => {
     const { model, providers, machine } = await reported({ 'commit.baseMs': 77 });
-    expect(model!.what).toMatch(/^A MODEL/);
+    expect(model.what).toMatch(/^A MODEL/);
     expect(providers.map(({ backend }) => backend)).toEqual(['MODEL datastore-2026-11', 'MODEL azure-tables-2026-11']);
     expect(machine.platform).toBe('virtual time');
-    const [datastore] = model!.clouds;
+    const [datastore] = model.clouds;
     const commit = datastore!.parameters.find(({ name }) => name === 'commit.baseMs');
     expect(commit).toMatchObject({ value: 77, middle: 30, grade: 'measured' });
   });

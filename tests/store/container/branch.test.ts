@@ -1,26 +1,15 @@
-// What the fences of a node say of a position.
+// What the fences of a node say of a position, and what the pages of a branch say of its children.
 import { expect, test } from 'vitest';
-import { locate } from '../../../shared/store/container/branch.ts';
+import { childFor, locate, pageToChild, separatorsAfter } from '../../../shared/store/container/branch.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
+import { childId, EMPTY_LEAF, pageOfChildren, snapshotWith, unread } from './nodes.ts';
 
 const NODE: Header = {
-  order: 'key',
-  state: 'live',
-  incarnation: hexId('aaaaaaaaaaaaaaaa'),
-  container: hexId('bbbbbbbbbbbbbbbb'),
-  level: 0,
+  ...EMPTY_LEAF,
   low: Buffer.from('f'),
   high: Buffer.from('m'),
   right: hexId('cccccccccccccccc'),
-  origin: undefined,
-  nextNumber: 1,
-  commitCount: 1,
-  commitIds: Buffer.alloc(0),
-  createdAtMs: 0,
-  deadSlots: [],
-  pages: [],
-  layers: [],
 };
 
 test.each([
@@ -34,4 +23,58 @@ test.each([
   ['in a dead node', 'g', { state: 'removed' }, 'restart'],
 ] as const)('a position %s', (_, position, differing: Partial<Header>, found) => {
   expect(locate({ ...NODE, ...differing }, Buffer.from(position), 0)).toBe(found);
+});
+
+const PAGES = [
+  pageOfChildren(4, { '': '1', d: '2' }),
+  pageOfChildren(7, { f: '3', h: '4', k: '5' }),
+  pageOfChildren(9, { p: '6' }),
+];
+
+function branch(pages = PAGES, high?: string) {
+  return snapshotWith({ level: 1, pages, high: high === undefined ? undefined : Buffer.from(high) });
+}
+
+test('one page of a branch tells where a position leads, whether the others are known or not', () => {
+  const lone = branch([unread(PAGES[0]!), PAGES[1]!, unread(PAGES[2]!)]);
+  const at = (position: string) => {
+    const { low, child, end } = childFor(lone, Buffer.from(position), 't');
+    return [pageToChild(lone, Buffer.from(position))?.slot, low.toString(), child, end?.toString()];
+  };
+  expect(at('f')).toEqual([7, 'f', childId('3'), 'h']);
+  expect(at('gz')).toEqual([7, 'f', childId('3'), 'h']);
+  expect(at('h')).toEqual([7, 'h', childId('4'), 'k']);
+  // The last child of a page ends where the next page begins, known or not.
+  expect(at('ozz')).toEqual([7, 'k', childId('5'), 'p']);
+  expect(pageToChild(lone, Buffer.from('e'))?.slot).toBe(4);
+  expect(pageToChild(lone, Buffer.from('z'))?.slot).toBe(9);
+  expect(() => childFor(lone, Buffer.from('e'), 't')).toThrow('was not read');
+});
+
+test('the last child of a branch ends where the branch does', () => {
+  expect(childFor(branch(), Buffer.from('q'), 't').end).toBeUndefined();
+  expect(childFor(branch(PAGES, 'x'), Buffer.from('q'), 't').end?.toString()).toBe('x');
+});
+
+test('a branch without a child for what it owns is damaged', () => {
+  const damaged = branch([pageOfChildren(4, { d: '2' })]);
+  expect(() => childFor(damaged, Buffer.from('a'), 't')).toThrow(expect.objectContaining({ code: 'corrupt' }) as Error);
+  expect(pageToChild(damaged, Buffer.from('a'))).toBeUndefined();
+});
+
+test('separators after a low are told as far as the pages are known', () => {
+  const after = (pages: typeof PAGES, low: string, count = 10, high?: string): string[] =>
+    separatorsAfter(branch(pages, high), Buffer.from(low), count, 't').map((each) => each.toString());
+  expect(after(PAGES, '')).toEqual(['d', 'f', 'h', 'k', 'p']);
+  expect(after(PAGES, 'g')).toEqual(['h', 'k', 'p']);
+  expect(after(PAGES, 'f', 2)).toEqual(['h', 'k']);
+  expect(after(PAGES, 'h', 10, 'x')).toEqual(['k', 'p', 'x']);
+  expect(after(PAGES, 'p', 10, 'x')).toEqual(['x']);
+  const [first, middle, last] = PAGES;
+  // Nothing beyond a gap but where it begins: what is missing there would be passed over.
+  expect(after([first!, unread(middle!), last!], '', 10, 'x')).toEqual(['d', 'f']);
+  // A branch that was split meanwhile ends before it, and nothing leads back there.
+  expect(after(PAGES, 'x', 10, 'q')).toEqual([]);
+  expect(after([unread(first!), middle!, last!], 'f')).toEqual(['h', 'k', 'p']);
+  expect(after([unread(first!), middle!, last!], '')).toEqual([]);
 });

@@ -38,6 +38,8 @@ function emptySnapshot(): Snapshot {
     deadSlots: [],
     pages: [],
     layers: [],
+    holdForMs: 0,
+    lastSplit: undefined,
   } as const;
   return {
     id: entityId('n'),

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { planSplit } from '../../../shared/store/container/split.ts';
+import { cutPages, planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
@@ -32,6 +32,8 @@ const HEADER: Header = {
   deadSlots: [],
   pages: [],
   layers: [],
+  holdForMs: 0,
+  lastSplit: undefined,
 };
 
 /** A page of put keys, and of removed ones behind a minus. */
@@ -89,4 +91,33 @@ test('a layer of which nothing goes to a node is not there', () => {
 test('a tombstone is never in a base, also where nothing of the base is left', () => {
   const { right, rightKeys } = splitAt('m', [page('', 0, 'a')], [page('', 1, 'b', '-n')]);
   expect([rightKeys, right.layers]).toEqual([[[], ['m n']], [1]]);
+});
+
+/** Pages as a base without layers, above dead slots; what a cut into so many parts makes of them. */
+function cutInto(parts: number, pages: readonly PageRef[], deadSlots: readonly number[] = []) {
+  const header = { ...HEADER, pages, deadSlots: deadSlots.map((slot) => ({ slot, chunksMost: 1 })) };
+  const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
+  const snapshot: Snapshot = { id: entityId('n'), version: entityVersion('1'), header, lastCommit: hexId('cc'), seen };
+  const cut = cutPages(snapshot, pages, { nextNumber: header.nextNumber, parts }, RULES);
+  const keysOf = (ref: PageRef): string => [ref.low.toString(), ...keysIn({ ...snapshot, header }, ref)].join(' ');
+  return { ...cut, keys: cut.pages.map(keysOf) };
+}
+
+test('rule 13: the pieces of a cut page take fresh numbers and slots that nothing lies in', () => {
+  const pages = [page('', 0, 'a', 'b', 'c', 'd'), page('m', 1, 'm', 'n', 'o', 'p')];
+  const { keys, nextNumber, ...cut } = cutInto(8, pages, [2, 5]);
+  expect(keys.flatMap((each) => each.split(' ').slice(1))).toEqual(['a', 'b', 'c', 'd', 'm', 'n', 'o', 'p']);
+  expect(keys.length).toBeGreaterThan(4);
+  const numbers = cut.pages.map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(numbers.every((number) => number >= HEADER.nextNumber && number < nextNumber)).toBe(true);
+  const slots = cut.pages.map(({ slot }) => slot);
+  expect(new Set(slots).size).toBe(slots.length);
+  expect(slots).toEqual(expect.not.arrayContaining([2, 5]));
+});
+
+test('pages that are small enough for their part are not cut, nor is a lone record', () => {
+  const pages = [page('', 0, 'a'), page('b', 1, 'b'), page('c', 2, 'c'), page('d', 3, 'd')];
+  expect(cutInto(2, pages)).toMatchObject({ pages, nextNumber: HEADER.nextNumber });
+  expect(cutInto(16, [pages[0]!])).toMatchObject({ pages: [pages[0]], nextNumber: HEADER.nextNumber });
 });

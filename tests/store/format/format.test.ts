@@ -1,5 +1,6 @@
 // The stored format: what earlier releases wrote stays readable, what is damaged or newer is refused, and FORMAT.md tells the truth.
 import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Compression } from '../../../shared/store/contract/runtime.ts';
@@ -59,11 +60,28 @@ test('containers that version 1 wrote are written on', async () => {
   expect((await table.get('new'))?.value).toBe('added');
 });
 
+test('containers whose headers ask for a hold and name the parts of a split are read, and written on', async () => {
+  const state = await goldenState('courtesies');
+  const headers = [...state.entities.values()].map(({ parts }) => decodeHeader(parts.get(partName('h'))!));
+  const [held, ...others] = headers.filter(({ holdForMs, lastSplit }) => holdForMs > 0 || lastSplit !== undefined);
+  expect(others).toEqual([]);
+  expect(held).toMatchObject({ holdForMs: 44, commitCount: 27, lastSplit: { commit: 19 } });
+  const parts = held!.lastSplit!.parts.map(({ low, container }) => `${Buffer.from(low).toString()} ${container}`);
+  expect(parts).toEqual(['key-04 1b5b664627d03691', 'key-08 16839bbb7c7bf023']);
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const table = await store.table<{ number: number }>('golden', { create: false });
+  const keys = [];
+  for await (const { key, value } of table.scan()) keys.push([key, value.number]);
+  expect(keys).toEqual(Array.from({ length: 40 }, (_, each) => [`key-${String(each).padStart(2, '0')}`, each]));
+  await table.put('key-05', { number: -1 });
+  expect((await table.get('key-05'))?.value).toEqual({ number: -1 });
+});
+
 function exampleParts(): Map<PartName, Buffer> {
   const text = readFileSync(new URL('../../../shared/store/format/FORMAT.md', import.meta.url), 'utf8');
-  const block = /## Worked example[\s\S]*?```\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const example = text.slice(text.indexOf('## Worked example'));
   const parts = new Map<PartName, Buffer>();
-  for (const [, name = '', hex = ''] of block.matchAll(/^(\w+)\n((?: {4}.*\n)+)/gm)) {
+  for (const [, name = '', hex = ''] of example.matchAll(/^(\w+)\n((?: {4}.*\n)+)/gm)) {
     parts.set(partName(name), Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'));
   }
   return parts;
@@ -94,6 +112,31 @@ function header(): Header {
   return decodeHeader(exampleParts().get(partName('h'))!);
 }
 
+/** The stored header with these bytes more before its CRC. */
+function withCourtesies(stored: Buffer, bytes: Buffer): Buffer {
+  const body = Buffer.concat([stored.subarray(0, -4), bytes]);
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(body));
+  return Buffer.concat([body, crc]);
+}
+
+test('the courtesies of FORMAT.md are what the decoder reads and the encoder writes, and may be missing', () => {
+  const stored = exampleParts().get(partName('h'))!;
+  const bytes = exampleParts().get(partName('courtesies'))!;
+  const lastSplit = { parts: [{ low: Buffer.from('m'), container: ID }], commit: 2 };
+  const cases = [
+    { courtesies: { holdForMs: 0, lastSplit: undefined }, tail: bytes.subarray(0, 0) },
+    { courtesies: { holdForMs: 25, lastSplit: undefined }, tail: bytes.subarray(0, 1) },
+    { courtesies: { holdForMs: 25, lastSplit }, tail: bytes },
+    { courtesies: { holdForMs: 0, lastSplit }, tail: Buffer.concat([Buffer.of(0), bytes.subarray(1)]) },
+  ];
+  for (const { courtesies, tail } of cases) {
+    const full = withCourtesies(stored, tail);
+    expect(decodeHeader(full)).toEqual({ ...header(), ...courtesies });
+    expect(Buffer.from(encodeHeader({ ...header(), ...courtesies }))).toEqual(full);
+  }
+});
+
 test('a header with every optional field survives encoding', () => {
   const full: Header = {
     ...header(),
@@ -106,6 +149,8 @@ test('a header with every optional field survives encoding', () => {
     nextNumber: Number.MAX_SAFE_INTEGER,
     origin: { id: entityId('n!t!1!2'), version: entityVersion('W/"datetime\'2026\'"') },
     deadSlots: [{ slot: 7, chunksMost: 9 }],
+    holdForMs: 1_000,
+    lastSplit: { parts: [{ low: Buffer.from('abd'), container: hexId('fedcba9876543210') }], commit: 2 },
   };
   expect(decodeHeader(encodeHeader(full))).toEqual({
     ...full,

@@ -1,11 +1,11 @@
 // How many requests may be in flight: more while they wait, fewer only where fewer bring more, half when throttled.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
-import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1, isThrottled: false };
 const THROTTLED: Reply = { operations: 1, isThrottled: true };
-const IN_FLIGHT_MOST = 64;
+const IN_FLIGHT_MOST = 256;
 
 /** What becomes of a request, from how many are in flight with it. */
 type Answer = (inFlight: number) => { readonly tookMs: number; readonly reply?: Reply };
@@ -123,4 +123,54 @@ test('no more requests are in flight than may be', async () => {
     return { tookMs: inFlight };
   });
   expect(most).toBe(0);
+});
+
+/** Milliseconds of a reply: lognormal, and of a hundred one takes ten times as long where the provider has such moments. */
+function replyMs(draw: () => number, { medianMs, sigma, slowShare }: Tail): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
+  return medianMs * Math.exp(sigma * normal) * (draw() < slowShare ? 10 : 1);
+}
+
+interface Tail {
+  readonly medianMs: number;
+  readonly sigma: number;
+  readonly slowShare: number;
+}
+
+const TAILS = [2, 6, 50].flatMap((medianMs) =>
+  [0.3, 0.6, 1].flatMap((sigma) => [0, 0.01].map((slowShare): Tail => ({ medianMs, sigma, slowShare }))),
+);
+
+const WARM_UP = 8_000;
+const MEASURED = 16_000;
+
+/** Requests a millisecond, from when the limit has had its time to adapt to when the last one is sent: whoever is slow then counts for nothing. */
+async function sentPerMs({ limit, runtime }: Limited, callers: number, tail: Tail): Promise<number> {
+  const draw = randomSource(callers);
+  let sent = 0;
+  let [beganMs, lastMs] = [0, 0];
+  const answered: Answer = () => {
+    sent += 1;
+    lastMs = runtime.monotonicMs();
+    if (sent === WARM_UP) beganMs = lastMs;
+    return { tookMs: replyMs(draw, tail) };
+  };
+  await answer({ limit, runtime }, WARM_UP + MEASURED, answered, callers);
+  return MEASURED / (lastMs - beganMs);
+}
+
+const NO_LIMIT = { run: async (send: () => Promise<Reply | undefined>) => void (await send()) } as AdaptiveLimit;
+
+describe.each([16, 128])('%i callers', (callers) => {
+  test.each(TAILS)(
+    'lose no tenth in a tail of sigma $sigma about $medianMs ms, $slowShare of it ten times slower',
+    async (tail) => {
+      const limited = newLimit();
+      const perMs = await sentPerMs(limited, callers, tail);
+      const most = await sentPerMs({ limit: NO_LIMIT, runtime: new VirtualRuntime() }, callers, tail);
+      expect(perMs).toBeGreaterThan(0.9 * most);
+      // What all callers need, or the half that is tried at times.
+      expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(callers / 2);
+    },
+  );
 });

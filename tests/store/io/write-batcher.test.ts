@@ -31,7 +31,9 @@ function sending() {
       return each.flat();
     },
   };
-  const batcher = new WriteBatcher({ driver, counters: newCounters() }, new AdaptiveLimit(new VirtualRuntime()));
+  const runtime = new VirtualRuntime();
+  const roundTrips = { runtime, noteRoundTrip: () => {} };
+  const batcher = new WriteBatcher({ driver, counters: newCounters() }, new AdaptiveLimit(runtime), roundTrips);
   return { batcher, requests };
 }
 

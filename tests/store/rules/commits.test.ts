@@ -74,6 +74,8 @@ function header(commitCount: number, ids: readonly Id64[]): Header {
     origin: undefined,
     deadSlots: [],
     layers: [],
+    holdForMs: 0,
+    lastSplit: undefined,
     pages: [],
   };
   return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };

@@ -1,0 +1,22 @@
+// What Azure's platform tells an instance about itself, in its environment
+// (https://learn.microsoft.com/azure/app-service/reference-app-settings; Flex Consumption names its instances in CONTAINER_NAME).
+import { randomUUID } from 'node:crypto';
+import type { PlatformFacts } from '../compare/place.ts';
+
+const MIB = 1_048_576;
+
+/** `WEBSITE_SITE_NAME` is set on the platform alone; `STOWAGE_BACKEND` names an emulator. */
+export function azureFacts(env: Readonly<Record<string, string | undefined>>, tablesEndpoint: string): PlatformFacts {
+  const isEmulator = new URL(tablesEndpoint).hostname === '127.0.0.1';
+  const isCloud = env['WEBSITE_SITE_NAME'] !== undefined && !isEmulator;
+  const memoryMib = Number(env['WEBSITE_MEMORY_LIMIT_MB'] ?? Number.NaN);
+  return {
+    provider: 'azure-tables',
+    platform: isCloud ? 'azure-functions' : 'local',
+    backend: env['STOWAGE_BACKEND'] ?? (isEmulator ? 'an emulator of Azure Table Storage' : 'Azure Table Storage'),
+    isEmulator,
+    region: isCloud ? (env['REGION_NAME'] ?? null) : null,
+    instanceId: (isCloud ? (env['CONTAINER_NAME'] ?? env['WEBSITE_INSTANCE_ID']) : undefined) ?? randomUUID(),
+    memoryBytes: memoryMib > 0 ? memoryMib * MIB : null,
+  };
+}

@@ -1,0 +1,149 @@
+// The live page's form: which functions take part, and what plan they run. Nothing of it is stored: keys are read when the comparison starts.
+import { z } from 'zod';
+import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/compare/dimensions.ts';
+import type { Endpoint } from '../../../shared/compare/plan/endpoint.ts';
+import { type Plan, PLANS, planSchema } from '../../../shared/compare/plan/plan.ts';
+import { PROVIDER_NAMES } from '../../../shared/compare/report/names.ts';
+
+/** What somebody filled in is wrong; the message says where and how. */
+export class FormError extends Error {}
+
+/** The header that each platform's own gate asks for, and what stands before the key in it. */
+const GATES: Readonly<Record<Provider, readonly [name: string, prefix: string]>> = {
+  datastore: ['X-Serverless-Authorization', 'Bearer '],
+  'azure-tables': ['x-functions-key', ''],
+};
+
+const CHOICES = { workloads: WORKLOADS, layouts: LAYOUTS } as const;
+
+/** Names of fields whose lists are numbers, and of those that are one number. */
+const NUMBERS = ['repetitions', 'records', 'seed'] as const;
+
+export class PlanForm {
+  readonly #form: HTMLFormElement;
+  /** Where the page came from: the function there needs no address. */
+  readonly #own: Provider | undefined;
+  isLocked = false;
+
+  constructor(form: HTMLFormElement, own: Provider | undefined) {
+    this.#form = form;
+    this.#own = own;
+    this.#select('plan').append(...Object.keys(PLANS).map((name) => new Option(name)));
+    for (const [name, values] of Object.entries(CHOICES))
+      form.querySelector(`[data-choices=${name}]`)!.append(...values.map((value) => choiceOf(name, value)));
+    if (own !== undefined) {
+      this.#input(`${own}-isOn`).checked = true;
+      this.#input(`${own}-url`).placeholder = 'this page’s own';
+    }
+    this.#select('plan').addEventListener('change', () => this.#show(this.#named()));
+    this.#show(this.#named());
+  }
+
+  /** The plan as it stands. Throws a FormError. */
+  plan(): Plan {
+    const named = this.#named();
+    const changes = {
+      callers: this.#numbers('callers'),
+      durationMs: Math.round(this.#number('seconds') * 1_000),
+      ...Object.fromEntries(NUMBERS.map((name) => [name, this.#number(name)])),
+      workloads: this.#chosen('workloads'),
+      layouts: this.#chosen('layouts'),
+    };
+    const parsed = planSchema.safeParse({ ...named, ...changes });
+    if (!parsed.success) throw new FormError(z.prettifyError(parsed.error));
+    const isNamed = JSON.stringify(parsed.data) === JSON.stringify(named);
+    return isNamed ? named : { ...parsed.data, name: 'custom' };
+  }
+
+  /** The functions that take part, with their keys. Throws a FormError. */
+  endpoints(): Endpoint[] {
+    const on = this.providers();
+    if (on.length === 0) throw new FormError('Choose a cloud at least.');
+    return on.map((provider) => {
+      const key = this.#text(`${provider}-key`);
+      if (key === '') throw new FormError(`${PROVIDER_NAMES[provider]}: its app key is missing.`);
+      const gate = this.#text(`${provider}-gate`);
+      const [name, prefix] = GATES[provider];
+      return {
+        provider,
+        urls: [this.#urlOf(provider)],
+        headers: { Authorization: `Bearer ${key}`, ...(gate === '' ? {} : { [name]: prefix + gate }) },
+      };
+    });
+  }
+
+  providers(): Provider[] {
+    return PROVIDERS.filter((provider) => this.#input(`${provider}-isOn`).checked);
+  }
+
+  /** Nothing can be changed while a comparison runs. */
+  lock(isLocked: boolean): void {
+    this.isLocked = isLocked;
+    for (const fieldset of this.#form.querySelectorAll('fieldset')) fieldset.disabled = isLocked;
+  }
+
+  #urlOf(provider: Provider): string {
+    const text = this.#text(`${provider}-url`);
+    if (text === '' && provider === this.#own) return location.origin;
+    if (!/^https?:\/\/./.test(text))
+      throw new FormError(`${PROVIDER_NAMES[provider]}: the address of its function is missing.`);
+    return text.replace(/(\/v1(\/compare)?)?\/*$/, '');
+  }
+
+  #named(): Plan {
+    return PLANS[this.#select('plan').value as keyof typeof PLANS];
+  }
+
+  #show(plan: Plan): void {
+    this.#input('callers').value = plan.callers.join(', ');
+    this.#input('seconds').value = String(plan.durationMs / 1_000);
+    for (const name of NUMBERS) this.#input(name).value = String(plan[name]);
+    for (const name of ['workloads', 'layouts'] as const) {
+      const chosen: readonly string[] = plan[name];
+      for (const box of this.#boxes(name)) box.checked = chosen.includes(box.value);
+    }
+  }
+
+  #chosen(name: keyof typeof CHOICES): string[] {
+    return this.#boxes(name).flatMap(({ checked, value }) => (checked ? [value] : []));
+  }
+
+  #boxes(name: keyof typeof CHOICES): HTMLInputElement[] {
+    return [...this.#form.querySelectorAll<HTMLInputElement>(`input[name=${name}]`)];
+  }
+
+  /** Throws a FormError that names the field. */
+  #numbers(name: string): number[] {
+    return this.#text(name)
+      .split(',')
+      .map((part) => {
+        const number = part.trim() === '' ? NaN : Number(part);
+        if (!Number.isNaN(number)) return number;
+        const label = this.#input(name).labels?.[0]?.textContent.trim() ?? name;
+        throw new FormError(`${label}: "${part.trim()}" is no number.`);
+      });
+  }
+
+  #number(name: string): number {
+    return this.#numbers(name)[0]!;
+  }
+
+  #text(name: string): string {
+    return this.#input(name).value.trim();
+  }
+
+  #input(name: string): HTMLInputElement {
+    return this.#form.elements.namedItem(name) as HTMLInputElement;
+  }
+
+  #select(name: string): HTMLSelectElement {
+    return this.#form.elements.namedItem(name) as HTMLSelectElement;
+  }
+}
+
+function choiceOf(name: string, value: string): HTMLLabelElement {
+  const label = document.createElement('label');
+  const box = Object.assign(document.createElement('input'), { type: 'checkbox', name, value });
+  label.append(box, value);
+  return label;
+}

@@ -1,0 +1,64 @@
+// What the live page shows of a comparison as it runs: the report's own charts, of what there is by then.
+import type { PlanEvent, PlanOutcome } from '../../../shared/compare/plan/outcome.ts';
+import type { Plan } from '../../../shared/compare/plan/plan.ts';
+import { chartsOf } from '../../../shared/compare/report/charts.ts';
+import { chartHtml, legendHtml } from '../../../shared/compare/report/html-workload.ts';
+import { reportOf } from '../../../shared/compare/report/report.ts';
+import type { Circumstances, Report } from '../../../shared/compare/report/schema.ts';
+import { cellWords, WORKLOAD_TITLES } from '../../../shared/compare/report/words.ts';
+import { PRICES_2026_11 } from '../../../shared/cost/prices-2026-11.ts';
+import { WORKLOADS } from '../../../shared/compare/dimensions.ts';
+import { escape } from '../../../shared/compare/report/html-parts.ts';
+
+/** Of each workload: throughput against callers, and latency against throughput. */
+const CHARTS_SHOWN = 2;
+
+/** The outcome of a plan while it grows. */
+export class LiveOutcome {
+  readonly #runs: PlanOutcome['runs'][number][] = [];
+  readonly #searches: PlanOutcome['searches'][number][] = [];
+  readonly #failures: PlanOutcome['failures'][number][] = [];
+
+  /** True if there is something new to draw. */
+  take(event: PlanEvent): boolean {
+    if (event.kind === 'ended') this.#runs.push(event.run);
+    else if (event.kind === 'searched') this.#searches.push(event.search);
+    else if (event.kind === 'failed') this.#failures.push(event.failure);
+    return event.kind === 'ended' || event.kind === 'failed';
+  }
+
+  soFar(): PlanOutcome {
+    const [runs, searches, failures] = [this.#runs, this.#searches, this.#failures];
+    return { runs, searches, failures, leftOut: [], leftovers: [], endedEarly: 'still running' };
+  }
+}
+
+/** The charts of every workload that has figures, and the failures, as HTML. */
+export function liveHtml(outcome: PlanOutcome, plan: Plan, circumstances: Circumstances): string {
+  const { cells } = reportOf(outcome, plan, PRICES_2026_11, circumstances);
+  const sections = WORKLOADS.flatMap((workload) => {
+    const own = cells.filter((cell) => cell.workload === workload);
+    if (own.length === 0) return [];
+    const charts = chartsOf(own).slice(0, CHARTS_SHOWN).map(chartHtml);
+    return `<section><h2>${escape(WORKLOAD_TITLES[workload])}</h2>${legendHtml(own)}${charts.join('')}</section>`;
+  });
+  return failuresHtml(outcome) + sections.join('');
+}
+
+/** The last ones: a function that is gone fails everything. */
+const FAILURES_SHOWN = 5;
+
+function failuresHtml({ failures }: Pick<Report, 'failures'> | PlanOutcome): string {
+  if (failures.length === 0) return '';
+  const items = failures
+    .slice(-FAILURES_SHOWN)
+    .map((failure) => `<li>${escape(`${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`)}</li>`);
+  return `<div class="note warning"><b>Runs that failed: ${failures.length}.</b><ul>${items.join('')}</ul></div>`;
+}
+
+/** What an event says to somebody who waits. */
+export function eventWords(event: PlanEvent): string {
+  if ('what' in event) return `${event.kind === 'preparing' ? 'Loading' : 'Removing'} ${event.what} …`;
+  const done = `${event.done} of ${event.total} runs`;
+  return event.kind === 'begun' ? `${done}: ${cellWords(event.cell)}, run ${event.repetition} …` : `${done}.`;
+}

@@ -1,0 +1,175 @@
+// The live page: the coordinator of `npm start` in a browser. It calls the functions' cells with the keys that it is given, draws what they measure as it
+// comes, and hands out the report.
+import { type Provider, PROVIDERS } from '../../../shared/compare/dimensions.ts';
+import { itemsOf } from '../../../shared/compare/plan/cells.ts';
+import { runPlan } from '../../../shared/compare/plan/coordinator.ts';
+import type { Plan } from '../../../shared/compare/plan/plan.ts';
+import { reportCsv } from '../../../shared/compare/report/csv.ts';
+import { reportBody, reportHtml } from '../../../shared/compare/report/html.ts';
+import { reportOf } from '../../../shared/compare/report/report.ts';
+import type { Circumstances, Report } from '../../../shared/compare/report/schema.ts';
+import { PRICES_2026_11 } from '../../../shared/cost/prices-2026-11.ts';
+import { FormError, PlanForm } from './form.ts';
+import { eventWords, liveHtml, LiveOutcome } from './live.ts';
+
+function byId(id: string): HTMLElement {
+  return document.getElementById(id)!;
+}
+
+const form = new PlanForm(byId('form') as HTMLFormElement, ownProvider());
+const start = byId('form').querySelector('button')!;
+const cancel = byId('cancel') as HTMLButtonElement;
+const progress = byId('progress');
+let cancelled = new AbortController();
+let links: string[] = [];
+
+byId('form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  void compare();
+});
+byId('form').addEventListener('input', sayHowMuch);
+cancel.addEventListener('click', () => {
+  cancel.disabled = true;
+  cancelled.abort(new Error('cancelled'));
+});
+addEventListener('beforeunload', (event) => {
+  // What was made would stay at the provider.
+  if (form.isLocked) event.preventDefault();
+});
+sayHowMuch();
+
+/** Never rejects. */
+async function compare(): Promise<void> {
+  say('problem', '');
+  try {
+    const [plan, endpoints] = [form.plan(), form.endpoints()];
+    setRunning(true);
+    await run(plan, endpoints);
+  } catch (error) {
+    say('problem', error instanceof FormError ? error.message : `This page failed: ${String(error)}`);
+  } finally {
+    setRunning(false);
+  }
+}
+
+async function run(plan: Plan, endpoints: ReturnType<PlanForm['endpoints']>): Promise<void> {
+  const started = new Date();
+  const circumstances = (): Circumstances =>
+    circumstancesOf(
+      started,
+      endpoints.map(({ provider }) => provider),
+    );
+  const outcome = new LiveOutcome();
+  const draw = throttled(() => {
+    byId('live').innerHTML = liveHtml(outcome.soFar(), plan, circumstances());
+  });
+  const ended = await runPlan(plan, `p${started.getTime().toString(36)}`, {
+    endpoints,
+    signal: cancelled.signal,
+    onEvent: (event) => {
+      say('status', eventWords(event));
+      if ('done' in event) Object.assign(progress, { max: event.total, value: event.done });
+      if (outcome.take(event)) draw.ask();
+    },
+  });
+  draw.stop();
+  show(reportOf(ended, plan, PRICES_2026_11, circumstances()));
+}
+
+/** The whole report in place of the charts that grew, and links to keep it. */
+function show(report: Report): void {
+  byId('live').innerHTML = reportBody(report).replaceAll(/<(\/?)h1\b/g, '<$1h2');
+  const files = [
+    new Blob([reportHtml(report)], { type: 'text/html' }),
+    new Blob([JSON.stringify(report, undefined, 2)], { type: 'application/json' }),
+    new Blob([reportCsv(report)], { type: 'text/csv' }),
+  ];
+  links = files.map((file) => URL.createObjectURL(file));
+  for (const [at, link] of byId('downloads').querySelectorAll('a').entries()) link.href = links[at]!;
+  byId('downloads').hidden = false;
+  const { failures, leftovers, endedEarly } = report;
+  const ending = endedEarly === null ? 'Done' : `Ended early: ${endedEarly}`;
+  const failed = failures.length === 0 ? '' : ` ${failures.length} runs failed.`;
+  const left =
+    leftovers.length === 0 ? ' What was made is removed.' : ' NOT everything was removed: the report says what.';
+  say('status', `${ending}.${failed}${left}`);
+}
+
+function setRunning(isRunning: boolean): void {
+  form.lock(isRunning);
+  start.disabled = isRunning;
+  cancel.disabled = !isRunning;
+  if (!isRunning) return;
+  cancelled = new AbortController();
+  for (const link of links.splice(0)) URL.revokeObjectURL(link);
+  byId('running').hidden = false;
+  byId('downloads').hidden = true;
+  byId('live').replaceChildren();
+}
+
+/** Beside the buttons: how many runs the plan has as it stands, and how long they take at least. */
+function sayHowMuch(): void {
+  try {
+    const plan = form.plan();
+    const runs = itemsOf(plan, form.providers()).length;
+    const seconds = (runs * (plan.durationMs + plan.warmup.leastMs)) / 1_000;
+    say(
+      'size',
+      `${runs} runs, ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`} at least`,
+    );
+  } catch (error) {
+    // What is wrong is told when the comparison is to start.
+    say('size', error instanceof FormError ? '' : String(error));
+  }
+}
+
+/** Drawing takes the longer the more there is: no more than a quarter of the time is spent on it. */
+const DRAWING_SHARE = 4;
+const DRAWING_LEAST_MS = 400;
+
+/** Draws soon after it is asked, however often it is. */
+function throttled(draw: () => void): { readonly ask: () => void; readonly stop: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let restMs = 0;
+  const drawNow = (): void => {
+    timer = undefined;
+    const startedMs = performance.now();
+    draw();
+    restMs = Math.max(DRAWING_LEAST_MS, DRAWING_SHARE * (performance.now() - startedMs));
+  };
+  return {
+    ask: () => {
+      timer ??= setTimeout(drawNow, restMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function circumstancesOf(started: Date, providers: readonly Provider[]): Circumstances {
+  return {
+    startedAt: started.toISOString(),
+    durationMs: Date.now() - started.getTime(),
+    coordinator: {
+      cpu: 'processor not told',
+      cores: navigator.hardwareConcurrency,
+      memoryBytes: 0,
+      platform: 'the live page in a browser',
+      node: navigator.userAgent,
+    },
+    versions: {},
+    commit: null,
+    command: null,
+    providers: PROVIDERS.map((provider) => {
+      const ran = providers.includes(provider);
+      return { provider, ran, why: ran ? 'chosen' : 'not chosen' };
+    }),
+  };
+}
+
+function ownProvider(): Provider | undefined {
+  return PROVIDERS.find((provider) => provider === document.documentElement.dataset['provider']);
+}
+
+function say(id: string, text: string): void {
+  byId(id).textContent = text;
+}

@@ -1,0 +1,66 @@
+// Where this function runs, as far as it can tell by itself; each cloud's entry adds what only its platform knows.
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import { z } from 'zod';
+import type { Place } from '../../shared/compare/cell/place.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
+import { processorTimes } from '../instance/processor.ts';
+
+/** What only the cloud's entry knows. */
+export type PlatformFacts = Pick<
+  Place,
+  'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId'
+> & {
+  /** What the platform says of the instance's memory; null: what the system says. */
+  readonly memoryBytes: number | null;
+};
+
+const buildSchema = z.object({ commit: z.string().nullable(), versions: z.record(z.string(), z.string()) });
+
+/** Packaging writes it beside the page. */
+const BUILD_FILE = '../compare/build.json';
+
+/** `entryUrl`: of the entry's module, beside which a package has its files. */
+export function placeOf(facts: PlatformFacts, entryUrl: string): Place {
+  const [first] = os.cpus();
+  return {
+    ...facts,
+    memoryBytes: facts.memoryBytes ?? memoryLimit(),
+    processors: os.availableParallelism(),
+    processorModel: first?.model.trim() ?? 'unknown',
+    system: `${os.type()} ${os.release()} ${os.arch()}`,
+    runtime: `Node.js ${process.versions.node}`,
+    ...buildFacts(entryUrl),
+  };
+}
+
+/** What the container allows, or the machine has. */
+function memoryLimit(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 && limit < os.totalmem() ? limit : os.totalmem();
+}
+
+/** Unknown where the function runs from its sources. */
+function buildFacts(entryUrl: string): Pick<Place, 'commit' | 'versions'> {
+  let text: string;
+  try {
+    text = readFileSync(new URL(BUILD_FILE, entryUrl), 'utf8');
+  } catch {
+    return { commit: null, versions: {} };
+  }
+  return buildSchema.parse(JSON.parse(text));
+}
+
+let hasRun = false;
+
+/** This process. */
+export const instance: CellTargets['instance'] = {
+  takeCold: () => {
+    const isCold = !hasRun;
+    hasRun = true;
+    return isCold;
+  },
+  uptimeMs: () => process.uptime() * 1_000,
+  memoryBytes: () => process.memoryUsage.rss(),
+  processorTimes,
+};

@@ -1,0 +1,72 @@
+// A comparison from the command line, on emulators or on deployed functions: runs the plan, shows how far it is, writes the report of what there is, and
+// says by its exit code how it went.
+import path from 'node:path';
+import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
+import type { Plan } from '../../shared/compare/plan/plan.ts';
+import { against } from '../../shared/compare/report/against.ts';
+import { type Condition, idleConditions, metBy } from '../../shared/compare/report/conditions.ts';
+import { factor } from '../../shared/compare/report/format.ts';
+import { reportOf } from '../../shared/compare/report/report.ts';
+import type { Circumstances, Report } from '../../shared/compare/report/schema.ts';
+import { reportText } from '../../shared/compare/report/text.ts';
+import { cellWords } from '../../shared/compare/report/words.ts';
+import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
+import { EXIT } from './exit.ts';
+import { machine } from './machine.ts';
+import type { Baseline } from './plan-options.ts';
+import { showProgress } from './progress.ts';
+import { writeReport } from './report-files.ts';
+
+export interface ComparisonOptions {
+  readonly plan: Plan;
+  readonly baseline: Baseline;
+  readonly endpoints: readonly Endpoint[];
+  readonly circumstances: Pick<Circumstances, 'providers' | 'versions' | 'commit' | 'command'>;
+  readonly outDir: string;
+  /** Ends the plan; the report is written of what there is. Its reason is shown. */
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+  /** Default the platform's. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Resolves to the exit code. Rejects only where the report cannot be written. */
+export async function runComparison(options: ComparisonOptions): Promise<number> {
+  const { plan, baseline, endpoints, circumstances, signal, log } = options;
+  const started = new Date();
+  const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, {
+    endpoints,
+    signal,
+    onEvent: showProgress(),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+  const measured = reportOf(outcome, plan, PRICES_2026_11, {
+    startedAt: started.toISOString(),
+    durationMs: Date.now() - started.getTime(),
+    coordinator: machine(),
+    ...circumstances,
+  });
+  const changed = baseline.report === undefined ? undefined : against(measured, baseline.report);
+  const report = changed === undefined ? measured : { ...measured, against: changed };
+  const files = await writeReport(report, options.outDir);
+  log(`\n${reportText(report)}`);
+  for (const file of files) log(`wrote ${path.relative(process.cwd(), file)}`);
+  return verdictOf(report, baseline.conditions, options);
+}
+
+function verdictOf(
+  { against: changed, cells, searches, failures, endedEarly }: Report,
+  conditions: readonly Condition[],
+  { signal, log }: ComparisonOptions,
+): number {
+  if (changed !== undefined) {
+    for (const { text } of idleConditions(changed, conditions))
+      log(`--fail-if ${text}: no cell of both reports has this figure`);
+    const met = metBy(changed, conditions);
+    for (const { condition, change } of met)
+      log(`--fail-if ${condition.text}: ${cellWords(change)} is ${factor(change.ratio)} (p ${change.p.toFixed(3)})`);
+    if (met.length > 0 && failures.length === 0 && endedEarly === null) return EXIT.conditionMet;
+  }
+  if (signal.aborted) return EXIT.interrupted;
+  return failures.length > 0 || cells.length + searches.length === 0 || endedEarly !== null ? EXIT.failed : EXIT.ok;
+}

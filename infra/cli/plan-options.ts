@@ -1,0 +1,149 @@
+// The options of a comparison: which plan, what to change in it, what to compare it with. The same for `npm start` and `stowage compare`.
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
+import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
+import { type Condition, conditionsOf } from '../../shared/compare/report/conditions.ts';
+import type { Report } from '../../shared/compare/report/schema.ts';
+import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
+
+const NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
+
+export const PLAN_OPERAND = '[plan]';
+
+export const PLAN_HELP = `The plan is ${NAMES.join(' or ')}, or a JSON file; without one, ${NAMES[0]!}. Options change it.`;
+
+export const PLAN_OPTIONS = {
+  workloads: { value: 'LIST', help: `of ${WORKLOADS.join(', ')}` },
+  layouts: { value: 'LIST', help: `of ${LAYOUTS.join(', ')}` },
+  callers: { value: 'LIST', help: 'callers in flight on each instance, a rung each, such as 1,8,32' },
+  rates: { value: 'LIST', help: 'open loop: operations begun a second, a rung each' },
+  hold: { value: 'pN<MS', help: 'searches the highest rate at which the percentile stays below, such as p99<20' },
+  instances: { value: 'LIST', help: 'function instances that generate the load together' },
+  keys: { value: KEY_CHOICES.join('|'), help: 'how keys are chosen; default as each workload says' },
+  records: { value: 'N', help: 'in the dataset that is worked on' },
+  bytes: { value: 'LIST', help: 'of text in a record' },
+  'container-kib': { value: 'LIST', help: 'largest container, in KiB' },
+  seconds: { value: 'N', help: 'length of each measurement' },
+  repetitions: { value: 'N', help: 'runs of each cell; four are the fewest that tell anything apart' },
+  seed: { value: 'N', help: 'keys and the order of the runs follow from it' },
+  against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
+  'fail-if': {
+    value: 'CONDITIONS',
+    help: "with --against: exit code 3 if one is met, such as 'ycsb-a.throughput<0.9,container.p99>1.2'",
+  },
+  out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
+} as const satisfies Readonly<Record<string, Option>>;
+
+type PlanValues = CommandLine<typeof PLAN_OPTIONS>['values'];
+
+/** The plan that the command line names, with what its options change. Throws a UsageError. */
+export async function planFrom(operand: string | undefined, values: PlanValues): Promise<Plan> {
+  const base = await namedPlan(operand ?? NAMES[0]!);
+  const changes = changesIn(values);
+  if (Object.keys(changes).length === 0) return base;
+  const changed = planSchema.safeParse({ ...base, name: 'custom', ...changes } satisfies PlanInput);
+  if (!changed.success) throw new UsageError(z.prettifyError(changed.error));
+  return changed.data;
+}
+
+async function namedPlan(operand: string): Promise<Plan> {
+  const name = NAMES.find((one) => one === operand);
+  if (name !== undefined) return PLANS[name];
+  let text: string;
+  try {
+    text = await readFile(operand, 'utf8');
+  } catch (error) {
+    throw new UsageError(`there is no plan ${operand}: it is ${NAMES.join(', ')} or a JSON file`, { cause: error });
+  }
+  try {
+    return planOf(text);
+  } catch (error) {
+    throw new UsageError(`${operand}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function changesIn(values: PlanValues): Partial<PlanInput> {
+  const { workloads, layouts, callers, rates, hold, instances, keys, records, bytes, seconds, repetitions, seed } =
+    values;
+  const sizes = values['container-kib'];
+  return {
+    ...(workloads === undefined ? {} : { workloads: choices('--workloads', workloads, WORKLOADS) }),
+    ...(layouts === undefined ? {} : { layouts: choices('--layouts', layouts, LAYOUTS) }),
+    ...(callers === undefined ? {} : { callers: wholeNumbers('--callers', callers) }),
+    ...(rates === undefined ? {} : { ratesPerSecond: parts(rates).map((rate) => positiveNumber('--rates', rate)) }),
+    ...(hold === undefined ? {} : { search: searchOf(hold) }),
+    ...(instances === undefined ? {} : { instances: wholeNumbers('--instances', instances) }),
+    ...(keys === undefined ? {} : { keys: choice('--keys', keys, KEY_CHOICES) }),
+    ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1) }),
+    ...(bytes === undefined ? {} : { recordBytes: wholeNumbers('--bytes', bytes) }),
+    ...(sizes === undefined ? {} : { containerKib: wholeNumbers('--container-kib', sizes) }),
+    ...(seconds === undefined
+      ? {}
+      : { durationMs: Math.max(1, Math.round(positiveNumber('--seconds', seconds) * 1_000)) }),
+    ...(repetitions === undefined ? {} : { repetitions: wholeNumber('--repetitions', repetitions, 1) }),
+    ...(seed === undefined ? {} : { seed: wholeNumber('--seed', seed, 0) }),
+  };
+}
+
+function searchOf(text: string): PlanInput['search'] {
+  const [, percentile, latencyMs] = /^p([\d.]+)<([\d.]+)$/.exec(text) ?? [];
+  const known = PERCENTILES.find((one) => one === Number(percentile));
+  if (known === undefined || !(Number(latencyMs) > 0))
+    throw new UsageError(
+      `--hold takes a percentile and milliseconds, such as p99<20; percentiles are ${PERCENTILES.join(', ')}`,
+    );
+  return { percentile: known, latencyMsMax: Number(latencyMs) };
+}
+
+/** Ascending, each once. */
+function wholeNumbers(option: string, text: string): number[] {
+  const numbers = parts(text).map((part) => wholeNumber(option, part, 1));
+  return [...new Set(numbers)].toSorted((one, other) => one - other);
+}
+
+function choices<Choice extends string>(option: string, text: string, all: readonly Choice[]): Choice[] {
+  return [...new Set(parts(text).map((part) => choice(option, part, all)))];
+}
+
+function parts(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
+}
+
+/** The command line that repeats the comparison: as it was given, and the seed if it was not. */
+export function commandOf(name: string, args: readonly string[], { seed }: Plan): string {
+  const hasSeed = args.some((arg) => arg === '--seed' || arg.startsWith('--seed='));
+  return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
+}
+
+function quoted(arg: string): string {
+  return /^[\w./,:=@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** What a comparison is measured against. */
+export interface Baseline {
+  readonly report: Report | undefined;
+  readonly conditions: readonly Condition[];
+}
+
+/** The earlier report and the conditions. Throws a UsageError, also where the file is no report. */
+export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): Promise<Baseline> {
+  if (failIf !== undefined && against === undefined)
+    throw new UsageError('--fail-if needs --against: conditions are on how figures changed');
+  const conditions = failIf === undefined ? [] : refusing('--fail-if', () => conditionsOf(failIf));
+  if (against === undefined) return { conditions, report: undefined };
+  try {
+    const { readReport } = await import('./report-files.ts');
+    return { conditions, report: await readReport(against) };
+  } catch (error) {
+    throw new UsageError(`--against: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function refusing<Value>(option: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`, { cause: error });
+  }
+}

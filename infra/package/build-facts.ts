@@ -1,0 +1,47 @@
+// What a package says of its own making: the commit, and the versions of what moves the figures of a comparison.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+export interface BuildFacts {
+  /** With `+` behind it where files differ from the commit; null outside of a repository. */
+  readonly commit: string | null;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** By cloud, beside the store itself. */
+const PACKAGES = {
+  gcp: ['@google-cloud/datastore', 'google-gax', '@grpc/grpc-js', 'msgpackr'],
+  azure: ['@azure/data-tables', '@azure/core-rest-pipeline', 'msgpackr'],
+} as const;
+
+const GIT_TIMEOUT_MS = 10_000;
+
+/** `root`: the project's folder. */
+export async function buildFacts(root: string, cloud: keyof typeof PACKAGES): Promise<BuildFacts> {
+  const names = ['', ...PACKAGES[cloud]];
+  const versions = await Promise.all(
+    names.map(async (name) => {
+      const file = path.join(root, name === '' ? '' : `node_modules/${name}`, 'package.json');
+      const own = JSON.parse(await readFile(file, 'utf8')) as { name: string; version: string };
+      return [own.name, own.version] as const;
+    }),
+  );
+  return { commit: await commitOf(root), versions: Object.fromEntries(versions) };
+}
+
+/** Null where there is no git, or no repository. */
+export async function commitOf(root: string): Promise<string | null> {
+  const git = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)('git', args, { cwd: root, timeout: GIT_TIMEOUT_MS })).stdout.trim();
+  try {
+    const [commit, changes] = [
+      await git('rev-parse', 'HEAD'),
+      await git('status', '--porcelain', '--untracked-files=no'),
+    ];
+    return changes === '' ? commit : `${commit}+`;
+  } catch {
+    return null;
+  }
+}

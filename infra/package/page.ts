@@ -1,0 +1,52 @@
+// Builds the live page of the comparison into one HTML file: the template with its style and its bundled script inline. It runs the same coordinator and
+// draws the same report as the command line.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { build } from 'esbuild';
+import type { Provider } from '../../shared/compare/dimensions.ts';
+import { COMPARISON_STYLE } from '../../shared/compare/report/comparison-style.ts';
+
+const STYLESHEET = '<link rel="stylesheet" href="page/page.css" />';
+const SCRIPT = '<script src="page/main.ts"></script>';
+const PROVIDER = 'data-provider=""';
+
+/** The page as the function on this provider serves it. `folder` has page.html and page/. Throws if the script does not build. */
+export async function buildPage(folder: string, provider: Provider): Promise<string> {
+  const [template, style, script] = await Promise.all([
+    readFile(path.join(folder, 'page.html'), 'utf8'),
+    readFile(path.join(folder, 'page/page.css'), 'utf8'),
+    bundled(path.join(folder, 'page/main.ts')),
+  ]);
+  const parts: readonly (readonly [mark: string, text: string])[] = [
+    [STYLESHEET, `<style>${COMPARISON_STYLE}${style}</style>`],
+    [SCRIPT, `<script>${script}</script>`],
+    [PROVIDER, `data-provider="${provider}"`],
+  ];
+  return parts.reduce((page, [mark, text]) => {
+    if (!page.includes(mark)) throw new Error(`page.html has no ${mark}`);
+    return page.replace(mark, () => text);
+  }, template);
+}
+
+/** Both clouds' functions have the same script, which takes a second or two to build. */
+const scripts = new Map<string, Promise<string>>();
+
+function bundled(entry: string): Promise<string> {
+  const known = scripts.get(entry) ?? bundle(entry);
+  scripts.set(entry, known);
+  return known;
+}
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: 'browser',
+    format: 'iife',
+    target: 'es2024',
+    minify: true,
+    logLevel: 'warning',
+  });
+  return outputFiles[0]!.text;
+}

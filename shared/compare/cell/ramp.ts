@@ -1,0 +1,66 @@
+// Datastore's rule for traffic to new data: 500 operations a second, and half as many more every five minutes. Key ranges are split as they
+// become hot, and a faster start meets latency and contention that a table in use would not have.
+// https://cloud.google.com/datastore/docs/best-practices
+import type { Runtime } from '../../store/index.ts';
+
+const FIRST_PER_SECOND = 500;
+const GROWTH = 1.5;
+const STEP_MS = 300_000;
+
+/** Operations a second that are allowed so long after the first one. */
+export function allowedPerSecond(elapsedMs: number): number {
+  return FIRST_PER_SECOND * GROWTH ** Math.max(0, Math.floor(elapsedMs / STEP_MS));
+}
+
+/** Operations that are allowed between two moments since the first one. */
+export function allowedBetween(fromMs: number, toMs: number): number {
+  let allowed = 0;
+  for (let atMs = fromMs; atMs < toMs;) {
+    const nextMs = Math.min(toMs, (Math.floor(atMs / STEP_MS) + 1) * STEP_MS);
+    allowed += (allowedPerSecond(atMs) * (nextMs - atMs)) / 1_000;
+    atMs = nextMs;
+  }
+  return allowed;
+}
+
+export interface RampOptions {
+  /** Milliseconds since the dataset's first operation, when this begins. */
+  readonly elapsedMs: number;
+  /** Instances that share what is allowed. */
+  readonly instances: number;
+  /** Entity operations spent so far: only those count, so whoever packs many records into one is held up less. */
+  readonly spent: () => number;
+  readonly runtime: Pick<Runtime, 'monotonicMs' | 'watch'>;
+}
+
+/** A caller that is held up asks again after so long. */
+const PAUSE_MS = 5;
+
+/** Keeps the operations of one instance below the rule, from its making on. What was not used before is not made up for. */
+export class Ramp {
+  readonly #options: RampOptions;
+  readonly #startMs: number;
+  readonly #spentBefore: number;
+  /** Whether anybody had to wait. */
+  hasHeld = false;
+
+  constructor(options: RampOptions) {
+    this.#options = options;
+    this.#startMs = options.runtime.monotonicMs();
+    this.#spentBefore = options.spent();
+  }
+
+  /** Resolves when an operation may be sent, or when `isOver` says that nobody wants to send one any more. */
+  async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!isOver() && !this.#isAllowed()) {
+      this.hasHeld = true;
+      await this.#options.runtime.watch(PAUSE_MS, signal);
+    }
+  }
+
+  #isAllowed(): boolean {
+    const { elapsedMs, instances, spent, runtime } = this.#options;
+    const allowed = allowedBetween(elapsedMs, elapsedMs + runtime.monotonicMs() - this.#startMs) / instances;
+    return spent() - this.#spentBefore < Math.max(1, allowed);
+  }
+}

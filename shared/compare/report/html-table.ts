@@ -1,0 +1,35 @@
+// Tables of the report's page. Screen readers get a caption, a header for each column and one for each row; on a narrow screen they scroll sideways.
+import { escape } from './html-parts.ts';
+
+export interface Column {
+  readonly title: string;
+  /** Numbers stand to the right. */
+  readonly isNumber?: boolean;
+}
+
+export interface Table {
+  readonly caption: string;
+  readonly columns: readonly Column[];
+  /** HTML, a cell for each column; the first is the row's header. */
+  readonly rows: readonly (readonly string[])[];
+  /** On a phone each row is a card of lines, each after its column's title: for tables of few rows. */
+  readonly isCards?: boolean;
+}
+
+/** The table in a region of its own that the keyboard can scroll. */
+export function tableHtml({ caption, columns, rows, isCards = false }: Table): string {
+  const head = columns.map(({ title, isNumber }) => `<th scope="col"${rightIf(isNumber)}>${escape(title)}</th>`);
+  const body = rows.map((row) => `<tr>${row.map((text, at) => cellHtml(text, at, columns[at])).join('')}</tr>`);
+  return `<div class="scroll" role="region" aria-label="${escape(caption)}" tabindex="0"><table${isCards ? ' class="cards"' : ''}><caption>${escape(caption)}</caption>
+<thead><tr>${head.join('')}</tr></thead>
+<tbody>${body.join('\n')}</tbody></table></div>`;
+}
+
+function cellHtml(text: string, at: number, column: Column | undefined): string {
+  if (at === 0) return `<th scope="row">${text}</th>`;
+  return `<td${rightIf(column?.isNumber)} data-title="${escape(column?.title ?? '')}">${text}</td>`;
+}
+
+function rightIf(isNumber: boolean | undefined): string {
+  return isNumber === true ? ' class="n"' : '';
+}

@@ -1,0 +1,43 @@
+// The parts of its last splits, which a node names for a while: whoever still knows it as it was goes straight to the part it looks for, instead of
+// along the links, until the branches name the parts.
+import type { DriverLimits } from '../contract/driver.ts';
+import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
+import type { Header, LastSplit, Part } from '../format/header.ts';
+import type { Position } from '../format/position.ts';
+
+/** For so many commits of the node. */
+const COMMITS_KEPT = 32;
+/** The names take so much of a header at most, and this share of an entity. */
+const BYTES_MAX = 1_024;
+const SHARE_MAX = 1 / 64;
+/** The lengths, and the number of the commit. */
+const FRAME_BYTES = 16;
+
+/** What the header of commit `commitCount` says of a split before it. */
+export function lastSplitAfter(before: LastSplit | undefined, commitCount: number): LastSplit | undefined {
+  return before !== undefined && commitCount - before.commit <= COMMITS_KEPT ? before : undefined;
+}
+
+/** What a node says after it was split into itself and these, which begin at its high. Those of a split before, farther right, follow while they fit. */
+export function splitInto(
+  nodes: readonly Header[],
+  { lastSplit, commitCount }: Header,
+  limits: DriverLimits,
+): LastSplit | undefined {
+  const earlier = lastSplitAfter(lastSplit, commitCount + 1)?.parts ?? [];
+  const bytesMax = Math.min(BYTES_MAX, SHARE_MAX * limits.entityBytesMax);
+  const parts: Part[] = [];
+  let bytes = FRAME_BYTES;
+  for (const { low, container } of [...nodes, ...earlier]) {
+    bytes += low.length + 2 + ID64_BYTES;
+    if (bytes > bytesMax) break;
+    parts.push({ low, container });
+  }
+  return parts.length === 0 ? undefined : { parts, commit: commitCount + 1 };
+}
+
+/** The last part, to the right of the node, that does not begin after `position`; undefined if it names none. */
+export function partFor({ lastSplit, high }: Header, position: Position): Part | undefined {
+  const part = lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
+  return part !== undefined && high !== undefined && compareBytes(part.low, high) >= 0 ? part : undefined;
+}

@@ -1,0 +1,142 @@
+// The comparison of deployed functions: servers of this process stand for them, and a function for gcloud and az.
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createCompareApp } from '../../../functions/compare/app.ts';
+import { serveNode } from '../../../functions/http/node.ts';
+import { compareDeployed } from '../../../infra/cli/compare.ts';
+import type { CloudEndpoint } from '../../../infra/cli/endpoints.ts';
+import { EXIT } from '../../../infra/cli/exit.ts';
+import { FreshHeaders } from '../../../infra/cli/fresh-headers.ts';
+import { readReport } from '../../../infra/cli/report-files.ts';
+import type { Provider } from '../../../shared/compare/dimensions.ts';
+import { planSchema } from '../../../shared/compare/plan/plan.ts';
+import { fakeResult } from '../../compare/fake-function.ts';
+
+const KEY = 'an-admin-key-for-this-test';
+
+async function startFunction(provider: Provider): Promise<string> {
+  const app = createCompareApp({
+    auth: { mode: 'keys', keys: { read: [], write: [], admin: [KEY] } },
+    timeoutMs: 60_000,
+    timeoutMaxMs: 300_000,
+    log: () => {},
+    page: '',
+    runCell: async (request) => fakeResult(request, provider),
+    prepareDataset: async () => {},
+    removeDataset: async () => {},
+  });
+  const server = createServer((incoming, outgoing) => {
+    void serveNode(incoming, outgoing, { url: incoming.url!, headers: incoming.headers }, (request) =>
+      app.fetch(request),
+    );
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const gcp = (url: string): CloudEndpoint => ({
+  cloud: 'gcp',
+  urls: { compare: url },
+  project: 'p',
+  keys: { admin: { secret: 's', version: '1' } },
+});
+const azure = (url: string): CloudEndpoint => ({
+  cloud: 'azure',
+  urls: { compare: url },
+  apps: { compare: 'app' },
+  subscription: 's',
+  resourceGroup: 'g',
+  vault: 'v',
+  secrets: { admin: 'k' },
+});
+
+/** What gcloud and az are asked for, and what they say: a key where secrets are read. */
+function fakeTools(key = KEY) {
+  const asked: string[] = [];
+  const ask = async (tool: string, args: readonly string[]): Promise<string> => {
+    asked.push(`${tool} ${args.slice(0, 3).join(' ')}`);
+    return args.includes('access') || args.includes('secret') ? key : 'somebody@example.org';
+  };
+  return { ask, asked };
+}
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'compare-deployed-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+});
+
+async function compare(endpoints: readonly CloudEndpoint[], { ask } = fakeTools(), clouds = ['gcp', 'azure'] as const) {
+  const endpointsFile = path.join(folder, 'endpoints.json');
+  await writeFile(endpointsFile, JSON.stringify({ stage: 'test', endpoints }));
+  return await compareDeployed({
+    endpointsFile,
+    clouds,
+    plan: planSchema.parse({ workloads: ['load'], callers: [2], repetitions: 1 }),
+    baseline: { report: undefined, conditions: [] },
+    outDir: path.join(folder, 'report'),
+    command: 'stowage compare',
+    versions: {},
+    commit: null,
+    ask,
+    log: () => {},
+    signal: new AbortController().signal,
+  });
+}
+
+test('compares both clouds with the keys that the tools give, which the report does not hold', async () => {
+  const [datastore, tables] = await Promise.all([startFunction('datastore'), startFunction('azure-tables')]);
+  const tools = fakeTools();
+  expect(await compare([gcp(datastore), azure(tables)], tools)).toBe(EXIT.ok);
+  const report = await readReport(path.join(folder, 'report', 'compare.json'));
+  expect(report.cells).toHaveLength(6);
+  expect(report.providers.map(({ ran }) => ran)).toEqual([true, true]);
+  expect(await readFile(path.join(folder, 'report', 'compare.html'), 'utf8')).not.toContain(KEY);
+  expect(tools.asked.filter((line) => line.startsWith('gcloud secrets'))).toHaveLength(1);
+});
+
+test('of one cloud alone says that the other was left out', async () => {
+  expect(await compare([gcp(await startFunction('datastore'))])).toBe(EXIT.ok);
+  const { providers } = await readReport(path.join(folder, 'report', 'compare.json'));
+  expect(providers[1]).toEqual({
+    provider: 'azure-tables',
+    ran: false,
+    why: expect.stringContaining('not in the file'),
+  });
+});
+
+test('with a wrong key fails, and the report says how', async () => {
+  expect(await compare([gcp(await startFunction('datastore'))], fakeTools('another-key-than-theirs'))).toBe(
+    EXIT.failed,
+  );
+  const { failures } = await readReport(path.join(folder, 'report', 'compare.json'));
+  expect(failures[0]!.error).toMatch(/^HTTP 401/);
+});
+
+test('refuses a file that names none of the clouds', async () => {
+  await expect(compare([])).rejects.toThrow('names no function of gcp or azure');
+});
+
+describe('keys and tokens', () => {
+  test('are asked for again when they have aged, and go to their own cloud', async () => {
+    const tools = fakeTools();
+    let nowMs = 0;
+    const headers = new FreshHeaders([gcp('https://g'), azure('https://a')], tools.ask, () => nowMs);
+    const first = await headers.of('https://g/v1/compare/cells');
+    expect(first).toMatchObject({ Authorization: `Bearer ${KEY}`, 'X-Serverless-Authorization': expect.any(String) });
+    expect(await headers.of('https://a/v1/compare/cells')).toHaveProperty('x-functions-key');
+    const before = tools.asked.length;
+    nowMs = 29 * 60_000;
+    await headers.of('https://g/v1/compare/cells');
+    expect(tools.asked).toHaveLength(before);
+    nowMs = 31 * 60_000;
+    await headers.of('https://g/v1/compare/cells');
+    expect(tools.asked.length).toBeGreaterThan(before);
+  });
+});

@@ -1,0 +1,145 @@
+// A comparison from the command line, on functions that run nothing.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { runComparison } from '../../../infra/cli/comparison.ts';
+import { EXIT } from '../../../infra/cli/exit.ts';
+import { readReport } from '../../../infra/cli/report-files.ts';
+import { PROVIDERS } from '../../../shared/compare/dimensions.ts';
+import { planSchema } from '../../../shared/compare/plan/plan.ts';
+import { conditionsOf } from '../../../shared/compare/report/conditions.ts';
+import { fakeFunctions, fakeResult } from '../../compare/fake-function.ts';
+
+const PLAN = planSchema.parse({ name: 'small', workloads: ['ycsb-a'], callers: [1, 4], repetitions: 4 });
+const RUNS = 2 * 3 * 2 * 4;
+
+let outDir: string;
+beforeEach(async () => {
+  outDir = await mkdtemp(path.join(tmpdir(), 'comparison-'));
+  onTestFinished(() => rm(outDir, { recursive: true }));
+});
+
+async function compare(change: Partial<Parameters<typeof runComparison>[0]> = {}) {
+  const log: string[] = [];
+  const code = await runComparison({
+    plan: PLAN,
+    baseline: { report: undefined, conditions: [] },
+    endpoints: PROVIDERS.map((provider) => ({ provider, urls: [`https://${provider}`], headers: {} })),
+    circumstances: {
+      providers: PROVIDERS.map((provider) => ({ provider, ran: true, why: 'asked for' })),
+      versions: {},
+      commit: null,
+      command: 'stowage compare',
+    },
+    outDir,
+    signal: new AbortController().signal,
+    log: (line) => log.push(line),
+    fetch: fakeFunctions().fetch,
+    ...change,
+  });
+  return { code, log: log.join('\n'), report: await readReport(path.join(outDir, 'compare.json')) };
+}
+
+/** The layout batch on Azure answers otherwise. */
+const partly = (answer: () => Response | Promise<Response>) =>
+  compare({
+    fetch: fakeFunctions((request, provider) =>
+      provider === 'azure-tables' && request.layout === 'batch'
+        ? answer()
+        : Response.json(fakeResult(request, provider)),
+    ).fetch,
+  });
+
+/** `slower` times as slow as before in the layout container. */
+async function twice(slower: number, conditions: string) {
+  const { report } = await compare();
+  const { fetch: fetchIt } = fakeFunctions((request, provider) => {
+    const result = fakeResult(request, provider);
+    return Response.json(request.layout === 'container' ? { ...result, records: result.records / slower } : result);
+  });
+  return await compare({ fetch: fetchIt, baseline: { report, conditions: conditionsOf(conditions) } });
+}
+
+test('writes a report of every run, and exits with 0', async () => {
+  const { code, report, log } = await compare();
+  expect(code).toBe(EXIT.ok);
+  expect(report.cells).toHaveLength(12);
+  expect(report.cells.flatMap(({ runs }) => runs)).toHaveLength(RUNS);
+  const cell = report.cells.find(
+    ({ provider, layout, callers }) => `${provider} ${layout} ${callers}` === 'datastore container 4',
+  );
+  // Four callers, 2 ms a call.
+  expect(cell?.recordsPerSecond.median).toBeCloseTo(2_000, 0);
+  expect(cell?.latency.p50Ms?.median).toBeCloseTo(2, 1);
+  expect(report).toMatchObject({ endedEarly: null, failures: [], command: 'stowage compare' });
+  expect(log).toContain('compare.html');
+});
+
+describe('a target', () => {
+  test.each([
+    [
+      'fails',
+      () => Response.json({ title: 'Unavailable', detail: 'no <store>' }, { status: 503 }),
+      'HTTP 503: no <store>',
+    ],
+    ['answers garbage', () => new Response('<html>'), 'no JSON'],
+    ['answers half of it', () => Response.json({ records: 7 }), 'no result of a cell'],
+    ['breaks off', () => Promise.reject(new TypeError('fetch failed')), 'fetch failed'],
+  ])('that %s is named in the report with its error, and the rest goes on', async (_name, answer, error) => {
+    const { code, report, log } = await partly(answer);
+    expect(code).toBe(EXIT.failed);
+    expect(report.failures.length).toBeGreaterThan(0);
+    expect(report.failures.every(({ provider }) => provider === 'azure-tables')).toBe(true);
+    expect(report.failures[0]!.error).toContain(error);
+    expect(report.cells.filter(({ provider }) => provider === 'datastore')).toHaveLength(6);
+    expect(log).toContain('FAILED RUNS');
+  });
+
+  test('that never answers anything leaves a report of the other', async () => {
+    const { fetch: answering } = fakeFunctions();
+    const { code, report } = await compare({
+      fetch: (input, init) =>
+        (input as string).includes('azure') ? Promise.reject(new TypeError('refused')) : answering(input, init),
+    });
+    expect(code).toBe(EXIT.failed);
+    expect(report.cells).toHaveLength(6);
+    expect(report.leftovers.length + report.failures.length).toBeGreaterThan(0);
+  });
+});
+
+test('Ctrl-C leaves a report of what there is, and exits with 130', async () => {
+  const controller = new AbortController();
+  let answered = 0;
+  const { fetch: fetchIt } = fakeFunctions((request, provider) => {
+    answered += 1;
+    if (answered === 10) controller.abort(new Error('ended by Ctrl-C'));
+    return Response.json(fakeResult(request, provider));
+  });
+  const { code, report, log } = await compare({ fetch: fetchIt, signal: controller.signal });
+  expect(code).toBe(EXIT.interrupted);
+  expect(report.endedEarly).toBe('ended by Ctrl-C');
+  const runs = report.cells.flatMap((cell) => cell.runs).length;
+  expect([9, 10]).toContain(runs);
+  expect(log).toContain('ENDED BEFORE ITS LAST RUN: ended by Ctrl-C');
+});
+
+describe('against an earlier report', () => {
+  test('exits with 3 where a condition is met, and names the cell', async () => {
+    const { code, report, log } = await twice(2, 'ycsb-a.throughput<0.9');
+    expect(code).toBe(EXIT.conditionMet);
+    const told = report.against!.changes.filter(({ verdict }) => verdict !== 'undecided');
+    expect(told.map(({ layout, figure }) => `${layout} ${figure}`)).toContain('container throughput');
+    expect(told.every(({ layout }) => layout === 'container')).toBe(true);
+    expect(log).toMatch(
+      /--fail-if ycsb-a\.throughput<0\.9: Datastore container, ycsb-a, 1 caller is 0\.50 x \(p 0\.029\)/,
+    );
+  });
+
+  test('exits with 0 where none is, or the change is within its bound', async () => {
+    expect((await twice(1.05, 'throughput<0.9')).code).toBe(EXIT.ok);
+    const { code, log } = await twice(2, 'record.throughput<0.9,load.throughput<0.9');
+    expect(code).toBe(EXIT.ok);
+    expect(log).toContain('--fail-if load.throughput<0.9: no cell of both reports has this figure');
+  });
+});

@@ -1,0 +1,115 @@
+// What the command lines of a comparison take.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { command, commandLineOf } from '../../../infra/cli/options.ts';
+import { baselineFrom, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
+import { DEFAULT_PLAN, PLANS, planSchema } from '../../../shared/compare/plan/plan.ts';
+import { sampleReport } from '../../compare/sample-report.ts';
+
+const TOOL = command({ name: 'tool', operands: [PLAN_OPERAND], about: '', options: PLAN_OPTIONS, examples: [] });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'plan-options-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, content: unknown): Promise<string> {
+  const file = path.join(folder, name);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const planOf = (...args: string[]) => {
+  const { operands, values } = commandLineOf(TOOL, args);
+  return planFrom(operands[0], values);
+};
+
+describe('the plan', () => {
+  test('is the default one, one by name, or a file', async () => {
+    expect(await planOf()).toEqual(DEFAULT_PLAN);
+    expect(await planOf('full')).toEqual(PLANS.full);
+    const file = await fileOf('own.json', { name: 'own', callers: [2], workloads: ['ycsb-e'] });
+    expect(await planOf(file)).toEqual(planSchema.parse({ name: 'own', callers: [2], workloads: ['ycsb-e'] }));
+  });
+
+  test('is changed by options, and then called custom', async () => {
+    const args =
+      'full --workloads ycsb-a,load --layouts container --callers 8,1,8 --rates 50,100.5 --hold p99.9<20 --instances 1,4 --keys uniform ' +
+      '--records 2000 --bytes 1000 --container-kib 64,256 --seconds 0.5 --repetitions 6 --seed 9';
+    expect(await planOf(...args.split(' '))).toEqual(
+      planSchema.parse({
+        ...PLANS.full,
+        name: 'custom',
+        workloads: ['ycsb-a', 'load'],
+        layouts: ['container'],
+        callers: [1, 8],
+        ratesPerSecond: [50, 100.5],
+        search: { percentile: 99.9, latencyMsMax: 20 },
+        instances: [1, 4],
+        keys: 'uniform',
+        records: 2_000,
+        recordBytes: [1_000],
+        containerKib: [64, 256],
+        durationMs: 500,
+        repetitions: 6,
+        seed: 9,
+      }),
+    );
+  });
+
+  test.each([
+    [['nothing-there'], 'there is no plan nothing-there: it is default, '],
+    [['--workloads=put'], '--workloads is one of load, ycsb-a'],
+    [['--callers=1,many'], '--callers takes a whole number'],
+    [['--callers='], '--callers takes a whole number'],
+    [['--callers=10000'], 'callers'],
+    [['--hold=99'], '--hold takes a percentile and milliseconds, such as p99<20'],
+    [['--hold=p42<20'], '--hold takes'],
+    [['--bytes=1'], 'recordBytes'],
+    [['--seconds=0'], '--seconds takes a number above 0'],
+    [['--repetitions=51'], 'repetitions'],
+    [['one', 'two'], 'it takes [plan], not "one two"'],
+  ])('%j is refused with what it may be', async (args, message) => {
+    await expect(async () => await planOf(...args)).rejects.toThrow(
+      expect.objectContaining({ name: 'UsageError', message: expect.stringContaining(message) }),
+    );
+  });
+
+  test('in a file that is wrong is refused with the file and the fault', async () => {
+    await expect(planOf(await fileOf('broken.json', '{'))).rejects.toThrow(/broken\.json: a plan is JSON/);
+    await expect(planOf(await fileOf('wrong.json', { rungs: [1] }))).rejects.toThrow(/wrong\.json: [^]*rungs/);
+  });
+});
+
+const baselineOf = (...args: string[]) => baselineFrom(commandLineOf(TOOL, args).values);
+
+describe('an earlier report', () => {
+  test('is read, with the conditions on what changed', async () => {
+    const report = sampleReport();
+    const file = await fileOf('compare.json', report);
+    expect(await baselineOf('--against', file, '--fail-if', 'throughput<0.9')).toEqual({
+      report,
+      conditions: [expect.objectContaining({ figure: 'throughput', ratio: 0.9 })],
+    });
+    expect(await baselineOf()).toEqual({ report: undefined, conditions: [] });
+  });
+
+  test('is refused where it is none, is not there, or of another version', async () => {
+    await expect(baselineOf('--against', await fileOf('x.json', '{'))).rejects.toThrow(/^--against: /);
+    await expect(baselineOf('--against', path.join(folder, 'gone.json'))).rejects.toThrow(/^--against: .*ENOENT/);
+    const old = await fileOf('old.json', { schemaVersion: 2 });
+    await expect(baselineOf('--against', old)).rejects.toThrow(
+      /--against: .*schema version 2, this compares reports of version 3/,
+    );
+  });
+
+  test('is needed for conditions, which are refused with what they may be', async () => {
+    await expect(baselineOf('--fail-if', 'throughput<0.9')).rejects.toThrow('--fail-if needs --against');
+    await expect(baselineOf('--fail-if', 'put<0.9', '--against', 'x')).rejects.toThrow(
+      /^--fail-if: .*"put" is none of/,
+    );
+  });
+});

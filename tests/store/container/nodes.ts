@@ -1,0 +1,76 @@
+// Nodes as tests make them up, without a provider.
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { sealPage } from '../../../shared/store/container/seal-page.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
+import { nodeId, rootId } from '../../../shared/store/format/ids.ts';
+import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { PageContent } from '../../../shared/store/format/page-content.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { pageFrom } from '../../../shared/store/format/page.ts';
+import { entityVersion, hexId } from '../../support/ids.ts';
+
+export const TABLE = 't';
+export const RULES = { table: TABLE, limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
+
+/** An empty leaf that owns everything, of table `t` with order `key`. */
+export const EMPTY_LEAF: Header = {
+  order: 'key',
+  state: 'live',
+  incarnation: hexId('aaaaaaaaaaaaaaaa'),
+  container: hexId('bbbbbbbbbbbbbbbb'),
+  level: 0,
+  low: Buffer.alloc(0),
+  high: undefined,
+  right: undefined,
+  origin: undefined,
+  nextNumber: 50,
+  commitCount: 1,
+  commitIds: Buffer.alloc(0),
+  createdAtMs: 0,
+  deadSlots: [],
+  pages: [],
+  layers: [],
+  holdForMs: 0,
+  lastSplit: undefined,
+};
+
+export function snapshotWith(header: Partial<Header>, tick = 0): Snapshot {
+  const full = { ...EMPTY_LEAF, ...header };
+  const isRoot = full.container === ROOT_CONTAINER;
+  const id = isRoot ? rootId(TABLE) : nodeId(TABLE, full.incarnation, full.container);
+  const version = entityVersion(String(full.commitCount));
+  return {
+    id,
+    version,
+    header: full,
+    lastCommit: hexId('cccccccccccccccc'),
+    seen: { tick, wallMs: 0, monotonicMs: 0 },
+  };
+}
+
+/** A page of a leaf or a branch: key and value of each record; it begins at the first, or at `low`. */
+export function pageOfRecords(
+  slot: number,
+  records: readonly (readonly [key: string, value: Buffer])[],
+  { low = records[0]![0], level = 0 } = {},
+): PageRef {
+  const rest = { version: 1, expiresAtMs: undefined, codec: 0 };
+  const page = pageFrom(records.map(([key, value]) => ({ key: Buffer.from(key), value, ...rest })));
+  return sealPage(page, { ...EMPTY_LEAF, level }, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
+}
+
+/** A page of a branch: separators, each of which names the child whose id repeats its digit. */
+export function pageOfChildren(slot: number, children: Readonly<Record<string, string>>): PageRef {
+  const records = Object.entries(children).map(([low, digit]) => [low, Buffer.from(childId(digit), 'hex')] as const);
+  return pageOfRecords(slot, records, { level: 1 });
+}
+
+export function childId(digit: string) {
+  return hexId(digit.repeat(16));
+}
+
+/** The same row, its bytes not in memory. */
+export function unread(ref: PageRef): PageRef {
+  return { ...ref, content: new PageContent() };
+}

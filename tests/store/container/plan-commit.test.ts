@@ -1,0 +1,99 @@
+// What a commit says to others beside its changes: a hold, and the parts of the last split.
+import { expect, test } from 'vitest';
+import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
+import { type Plan, planCommit } from '../../../shared/store/container/plan-commit.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { decodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { HEADER_PART } from '../../../shared/store/format/ids.ts';
+import { hexId } from '../../support/ids.ts';
+import { childId, pageOfRecords, RULES, snapshotWith } from './nodes.ts';
+
+const ATTEMPT = hexId('eeeeeeeeeeeeeeee');
+const PARTS = { parts: [{ low: Buffer.from('m'), container: childId('2') }], commit: 1 };
+
+/** A leaf of four pages up to `m`. */
+function leaf(header: Partial<Header> = {}): Snapshot {
+  const pages = ['a', 'c', 'e', 'g'].map((low, slot) =>
+    pageOfRecords(slot, [
+      [low, Buffer.alloc(100, low)],
+      [`${low}z`, Buffer.alloc(100, low)],
+    ]),
+  );
+  pages[0] = { ...pages[0]!, low: Buffer.alloc(0) };
+  return snapshotWith({ pages, high: Buffer.from('m'), right: childId('2'), container: childId('1'), ...header });
+}
+
+interface Asked {
+  readonly holdForMs?: number;
+  readonly partsByTraffic?: number;
+  readonly limits?: Partial<DriverLimits>;
+}
+
+/** The plan of a commit that changes no record. */
+function plan(snapshot: Snapshot, { holdForMs = 0, partsByTraffic = 0, limits = {} }: Asked = {}): Plan {
+  const { pages, layers, nextNumber } = snapshot.header;
+  const evaluation = {
+    pages,
+    layers,
+    nextNumber,
+    dropped: [],
+    deadSlots: [],
+    written: [],
+    verdicts: [],
+    appliedCount: 0,
+  };
+  let ids = 0x10;
+  const drawId = () => hexId((ids += 1).toString(16).padStart(16, '0'));
+  const input = {
+    snapshot,
+    evaluation,
+    attempt: ATTEMPT,
+    mustSplit: false,
+    partsByTraffic,
+    holdForMs,
+    nowMs: 0,
+    drawId,
+  };
+  const own = { ...RULES.limits, ...limits };
+  return planCommit(input, { ...RULES, limits: own, splitLimits: own });
+}
+
+function update(...args: Parameters<typeof plan>) {
+  const planned = plan(...args);
+  if (planned.kind !== 'update') throw new Error(`planned ${planned.kind}`);
+  const stored = planned.write.parts.find(({ name }) => name === HEADER_PART)!.bytes;
+  return { header: planned.header, stored: decodeHeader(stored) };
+}
+
+test('a hold is asked for by the very commit that announces a split, and by no later one', () => {
+  const { header, stored } = update(leaf(), { holdForMs: 30 });
+  expect([header.holdForMs, stored.holdForMs]).toEqual([30, 30]);
+  expect(update(snapshotWith(header)).stored.holdForMs).toBe(0);
+});
+
+test('a commit hands on the parts of the last split, for a while', () => {
+  expect(update(leaf({ lastSplit: PARTS })).stored.lastSplit).toEqual(PARTS);
+  expect(update(leaf({ lastSplit: PARTS, commitCount: 100 })).stored.lastSplit).toBeUndefined();
+});
+
+test('where space is tight the parts go, and nothing is split for them', () => {
+  const snapshot = leaf({ lastSplit: { ...PARTS, parts: [{ ...PARTS.parts[0]!, low: Buffer.alloc(900, 'm') }] } });
+  // The pages alone take less than 70 % of this, with the parts they take more.
+  const limits = { entityBytesMax: 3_400 };
+  expect(update(snapshot, { limits: { entityBytesMax: 6_000 } }).stored.lastSplit).toBeDefined();
+  expect(update(snapshot, { limits }).stored.lastSplit).toBeUndefined();
+});
+
+test('a split for traffic asks for no hold, and names its parts and those before; they name none', () => {
+  const planned = plan(leaf({ lastSplit: PARTS, holdForMs: 30 }), { partsByTraffic: 4 });
+  if (planned.kind !== 'split') throw new Error(`planned ${planned.kind}`);
+  const { header } = planned.left;
+  const lows = header.lastSplit!.parts.map(({ low }) => Buffer.from(low).toString());
+  expect(lows.at(-1)).toBe('m');
+  expect(lows).toEqual([...planned.inserts.map(({ low }) => Buffer.from(low).toString()), 'm']);
+  expect(planned.inserts.length).toBeGreaterThan(1);
+  expect([header.holdForMs, header.lastSplit?.commit]).toEqual([0, 2]);
+  expect(planned.inserts.map(({ holdForMs, lastSplit }) => [holdForMs, lastSplit])).toEqual(
+    planned.inserts.map(() => [0, undefined]),
+  );
+});

@@ -1,0 +1,149 @@
+// What a process sends for a change to a container that others write to as well.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
+import { openStore, type Table } from '../../../shared/store/index.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { isWriteOf, type Process, World } from '../rules/world.ts';
+
+const EACH_WAY_MS = 3;
+
+async function open(world: World, process: Process): Promise<Table<number>> {
+  return world.run(process.store.table<number>('t', { order: 'key' }));
+}
+
+/** A process far from the provider: each request takes so long, one way, and as long back unless the test says otherwise. */
+function farProcess(world: World): { process: Process; way: { backMs: number } } {
+  const process = world.process();
+  const way = { backMs: EACH_WAY_MS };
+  process.rule(async () => {
+    await world.runtime.sleep(EACH_WAY_MS);
+    return { reply: world.runtime.sleep(way.backMs) };
+  });
+  return { process, way };
+}
+
+async function twoThatAlternate() {
+  const world = new World();
+  const { process: a, way } = farProcess(world);
+  const [tableA, tableB] = [await open(world, a), await open(world, farProcess(world).process)];
+  const alternate = async (): Promise<void> => {
+    await world.run(tableB.put('k', 1));
+    await world.runtime.advance(100);
+    await world.run(tableA.put('k', 2));
+    await world.runtime.advance(100);
+  };
+  for (let round = 0; round < 20; round += 1) await alternate();
+  return { world, a, way, tableA, tableB, alternate };
+}
+
+test('where others write a change is read for and then committed, and none is refused', async () => {
+  const { a, tableA, alternate } = await twoThatAlternate();
+  const before = tableA.stats();
+  a.takeCalls();
+  for (let round = 0; round < 5; round += 1) await alternate();
+  const kinds = a.takeCalls().map(({ kind }) => kind);
+  expect(kinds).toEqual(Array.from({ length: 5 }, () => ['read', 'write']).flat());
+  const now = tableA.stats();
+  expect(now.conflicts).toBe(before.conflicts);
+  expect(now.readsFirst).toBe(before.readsFirst + 5);
+  expect(now.foreignCommits).toBe(before.foreignCommits + 5);
+});
+
+test('one read serves one commit: what was read before the last own commit is old again', async () => {
+  const { world, a, way, tableA, tableB } = await twoThatAlternate();
+  a.takeCalls();
+  const first = tableA.put('k', 3);
+  await world.runtime.advance(2 * EACH_WAY_MS + 1);
+  // Its commit is under way, and the reply will be slow: another process gets in behind it.
+  way.backMs = 200;
+  const second = tableA.put('k', 4);
+  await world.runtime.advance(50);
+  await world.run(tableB.put('k', 5));
+  await world.run(Promise.all([first, second]));
+  expect(a.takeCalls().map(({ kind }) => kind)).toEqual(['read', 'write', 'read', 'write']);
+  expect((await world.run(tableB.get('k')))?.value).toBe(4);
+});
+
+test('where nobody else writes a change is one request', async () => {
+  const world = new World();
+  const { process: a } = farProcess(world);
+  const table = await open(world, a);
+  await world.run(table.put('k', 0));
+  a.takeCalls();
+  for (let round = 0; round < 10; round += 1) {
+    await world.run(table.put('k', round));
+    await world.runtime.advance(60_000);
+  }
+  expect(a.takeCalls().map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => 'write'));
+  expect(table.stats().foreignCommits).toBe(0);
+});
+
+test('an own commit on its way is none of another, whether a read shows it before its answer or a foreign one follows it', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  await world.run(tableA.put('k', 0));
+  const before = tableA.stats().foreignCommits;
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(500) });
+  const putting = tableA.put('k', 1);
+  await world.runtime.advance(1);
+  const reading = [];
+  for await (const entry of tableA.scan()) reading.push(entry.value);
+  expect(reading).toEqual([1]);
+  expect(tableA.stats().foreignCommits).toBe(before);
+  await world.run(tableB.put('k', 2));
+  for await (const entry of tableA.scan()) reading.push(entry.value);
+  expect(reading).toEqual([1, 2]);
+  expect(tableA.stats().foreignCommits).toBe(before + 1);
+  await world.run(putting);
+});
+
+test('an own commit whose reply was lost is none of another', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  await world.run(table.put('k', 0));
+  a.once(isWriteOf('patch'), { replyLost: true });
+  await world.run(table.put('k', 1));
+  expect(table.stats()).toMatchObject({ unknownOutcomes: 1, foreignCommits: 0 });
+});
+
+test('a commit that another got ahead of is tried again at once, every time', async () => {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  await world.run(tableA.put('k', 0));
+  const before = world.runtime.monotonicMs();
+  let others = 0;
+  const end = a.rule(async (call) => {
+    if (call.kind === 'write') await tableB.put('k', (others += 1));
+    if (others === 5) end();
+    return undefined;
+  });
+  await world.run(tableA.put('k', 9));
+  expect(tableA.stats().conflicts).toBe(5);
+  expect(world.runtime.monotonicMs()).toBe(before);
+  expect((await world.run(tableB.get('k')))?.value).toBe(9);
+});
+
+test('a refusal though nobody got ahead is no conflict to hurry after', async () => {
+  const runtime = new VirtualRuntime();
+  const driver = memoryDriver();
+  let refusals = 0;
+  const refusing: Driver = {
+    ...driver,
+    write: (writes, options) => {
+      if (refusals === 0) return driver.write(writes, options);
+      refusals -= 1;
+      return Promise.resolve(writes.map(() => ({ kind: 'refused', reason: 'condition', cause: undefined })));
+    },
+  };
+  const store = openStore({ driver: refusing, runtime });
+  const table = await runtime.run(store.table<number>('t'));
+  refusals = 3;
+  const before = runtime.monotonicMs();
+  await runtime.run(table.put('k', 1));
+  expect(runtime.monotonicMs()).toBeGreaterThan(before);
+  expect((await runtime.run(table.get('k')))?.value).toBe(1);
+});

@@ -1,0 +1,130 @@
+// Containers that many write to at once become several: a conflict is as likely as there are few of them.
+import { expect, test } from 'vitest';
+import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
+import type { Table } from '../../../shared/store/index.ts';
+import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { faultsOf, leavesOf, storedKeys } from '../rules/structure.ts';
+import { key, text, World } from '../rules/world.ts';
+
+const RECORDS = 32;
+const KEYS = Array.from({ length: RECORDS }, (_, number) => key(number));
+
+class BusyRuntime extends VirtualRuntime {
+  share = 0;
+
+  override busyShare(): number {
+    return this.share;
+  }
+}
+
+interface Shared {
+  readonly processes: number;
+  readonly keys?: readonly string[];
+  readonly limits?: Partial<DriverLimits>;
+}
+
+/** A table of so many records in one leaf, opened by so many processes, each request of which takes its time. */
+async function shared({ processes, keys = KEYS, limits = {} }: Shared) {
+  const world = new World({ limits });
+  const runtime = new BusyRuntime();
+  const draw = randomSource(7);
+  // One way, with the tail that networks have (lognormal): where all took exactly as long, some would always come too late.
+  const wayMs = (): number => 3 * Math.exp(0.6 * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw()));
+  const near = world.process();
+  const table = await world.run(near.store.table<string>('t', { order: 'key' }));
+  await world.run(table.putMany(keys.map((each) => ({ key: each, value: text(each) }))));
+  const tables: Table<string>[] = [];
+  for (let index = 0; index < processes; index += 1) {
+    const process = world.process({ runtime });
+    process.rule(async () => {
+      await runtime.sleep(wayMs());
+      return { reply: runtime.sleep(wayMs()) };
+    });
+    tables.push(await runtime.run(process.store.table<string>('t')));
+  }
+  const leaves = (): number => leavesOf(world.state, 't').length;
+  return { world, runtime, tables, leaves };
+}
+
+/** Callers of each table put one record after the other, for so long; the last value of each key that was acknowledged to a caller of its own. */
+async function putFor(runtime: BusyRuntime, tables: readonly Table<string>[], callers: number, ms: number) {
+  const endMs = runtime.monotonicMs() + ms;
+  const last = new Map<string, string>();
+  const calling = tables.flatMap((table, index) =>
+    Array.from({ length: callers }, async (_, caller) => {
+      const own = KEYS.filter((_each, number) => number % (tables.length * callers) === index * callers + caller);
+      for (let count = 0; runtime.monotonicMs() < endMs; count += 1) {
+        const each = own[count % own.length]!;
+        const value = text(`${each} ${count}`);
+        await table.put(each, value);
+        last.set(each, value);
+      }
+    }),
+  );
+  await runtime.run(Promise.all(calling));
+  return last;
+}
+
+test('a container that several processes write to is split, and every write is kept', async () => {
+  const { world, runtime, tables, leaves } = await shared({ processes: 4 });
+  const last = await putFor(runtime, tables, 1, 8_000);
+  expect(leaves()).toBeGreaterThan(4);
+  expect(tables.reduce((sum, table) => sum + table.stats().splitsByTraffic, 0)).toBeGreaterThan(0);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  expect(storedKeys(world.state, 't').toSorted()).toEqual(KEYS);
+  for (const [each, value] of last) expect((await runtime.run(tables[0]!.get(each)))?.value).toBe(value);
+});
+
+test('a container that many callers of one process write to is split, unless the process is busy', async () => {
+  const idle = await shared({ processes: 1 });
+  await putFor(idle.runtime, idle.tables, 8, 3_000);
+  expect(idle.leaves()).toBeGreaterThan(4);
+  const busy = await shared({ processes: 1 });
+  busy.runtime.share = 0.9;
+  await putFor(busy.runtime, busy.tables, 8, 3_000);
+  expect(busy.leaves()).toBe(1);
+});
+
+test('a lone caller splits nothing, nor do batches', async () => {
+  const { runtime, tables, leaves } = await shared({ processes: 1 });
+  await putFor(runtime, tables, 1, 5_000);
+  for (let round = 0; round < 100; round += 1) {
+    const putting = Array.from({ length: 4 }, (_, caller) =>
+      tables[0]!.putMany(KEYS.slice(caller, caller + 8).map((each) => ({ key: each, value: text(round) }))),
+    );
+    await runtime.run(Promise.all(putting));
+  }
+  expect(leaves()).toBe(1);
+});
+
+test('a lone record stays one container, however many write it', async () => {
+  const { runtime, tables, leaves } = await shared({ processes: 4, keys: KEYS.slice(0, 1) });
+  const endMs = runtime.monotonicMs() + 5_000;
+  const counted = tables.map(async (table) => {
+    let count = 0;
+    for (; runtime.monotonicMs() < endMs; count += 1) await table.update(key(0), (current) => `${current?.value}.`);
+    return count;
+  });
+  const counts = await runtime.run(Promise.all(counted));
+  expect(leaves()).toBe(1);
+  const { length } = (await runtime.run(tables[0]!.get(key(0))))!.value;
+  expect(length).toBe(text(key(0)).length + counts.reduce((sum, count) => sum + count, 0));
+});
+
+const long = (number: number): string => 'x'.repeat(280) + key(number);
+
+test('where a root would not hold the names of as many parts, it is split among fewer', async () => {
+  const limits = { entityBytesMax: 6_000, entityOverheadBytes: 100, chunksMax: 14, chunkBytes: 32_768 };
+  const { world, runtime, tables } = await shared({ processes: 1, keys: [long(0)], limits });
+  const [table] = tables;
+  const endMs = runtime.monotonicMs() + 3_000;
+  const putting = Array.from({ length: 8 }, async () => {
+    while (runtime.monotonicMs() < endMs) await table!.put(long(0), 'busy');
+  });
+  await runtime.run(Promise.all(putting));
+  const written = await runtime.run(
+    table!.putMany(Array.from({ length: 16 }, (_, number) => ({ key: long(number), value: text(number, 300) }))),
+  );
+  expect(written.map(({ status }) => status)).toEqual(written.map(() => 'written'));
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});

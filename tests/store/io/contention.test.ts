@@ -1,0 +1,206 @@
+// How busy containers are, as one process can tell: rates from commit counts, and what follows from them.
+import { expect, test } from 'vitest';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { Contention } from '../../../shared/store/io/contention.ts';
+import { entityId } from '../../support/ids.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+
+const [ID, OTHER] = [entityId('one'), entityId('other')];
+const ROUND_TRIP_MS = 10;
+
+class Watched {
+  readonly runtime = new VirtualRuntime();
+  busyShare = 0;
+  readonly contention = new Contention({
+    monotonicMs: () => this.runtime.monotonicMs(),
+    busyShare: () => this.busyShare,
+  });
+
+  constructor() {
+    this.contention.noteRoundTrip(ROUND_TRIP_MS);
+  }
+
+  /** Lets `ms` pass, with a look each 100 ms that shows so many foreign commits. */
+  async look(id: typeof ID, foreignEach: number, ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 100) {
+      await this.runtime.advance(100);
+      this.contention.noteLook(id, foreignEach, 100);
+    }
+  }
+
+  /** Lets `ms` pass, with so many calls each 100 ms. */
+  async call(id: typeof ID, callsEach: number, ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 100) {
+      await this.runtime.advance(100);
+      for (let calls = 0; calls < callsEach; calls += 1) this.contention.noteCall(id);
+    }
+  }
+
+  /** Whether what was seen of the container so long ago is probably out of date. */
+  isStaleAfter(id: typeof ID, ageMs: number): boolean {
+    const seen = { tick: 1, wallMs: 0, monotonicMs: this.runtime.monotonicMs() - ageMs };
+    return this.contention.isLookDue({ id, seen } as Snapshot);
+  }
+}
+
+test('a snapshot is probably out of date once others have had the time to write', async () => {
+  const watched = new Watched();
+  // 10 commits a second: one in five is met within some 20 ms.
+  await watched.look(ID, 1, 20_000);
+  expect(watched.isStaleAfter(ID, 5)).toBe(false);
+  expect(watched.isStaleAfter(ID, 50)).toBe(true);
+});
+
+test('where nobody else writes no snapshot is out of date, however old', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 0, 20_000);
+  expect(watched.isStaleAfter(ID, 3_600_000)).toBe(false);
+});
+
+test('what was seen counts less the longer ago it was', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 20_000);
+  await watched.look(ID, 0, 60_000);
+  expect(watched.isStaleAfter(ID, 50)).toBe(false);
+});
+
+test('many commits between two looks far apart are no rush now', async () => {
+  const watched = new Watched();
+  await watched.runtime.advance(3_600_000);
+  watched.contention.noteLook(ID, 1_000, 3_600_000);
+  expect(watched.isStaleAfter(ID, 50)).toBe(false);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+});
+
+test('a look that is older than the one before says nothing', () => {
+  const watched = new Watched();
+  watched.contention.noteLook(ID, 1_000, -5);
+  watched.contention.noteLook(ID, 1_000, 0);
+  expect(watched.isStaleAfter(ID, 5_000)).toBe(false);
+});
+
+test('where a commit is worth a look before, a check may still be worth its request', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 20_000);
+  const at = (ageMs: number): boolean => {
+    const seen = { tick: 1, wallMs: 0, monotonicMs: watched.runtime.monotonicMs() - ageMs };
+    return watched.contention.isProbablyStale({ id: ID, seen } as Snapshot);
+  };
+  expect([watched.isStaleAfter(ID, 25), at(25)]).toEqual([true, false]);
+  expect([watched.isStaleAfter(ID, 60), at(60)]).toEqual([true, true]);
+});
+
+test('commits are counted whoever makes them', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 20_000);
+  const foreign = watched.contention.commitsPerMs(ID);
+  for (let commits = 0; commits < 200; commits += 1) {
+    await watched.runtime.advance(100);
+    watched.contention.noteCommit(ID);
+  }
+  expect(foreign).toBeGreaterThan(0.008);
+  expect(watched.contention.commitsPerMs(ID)).toBeGreaterThan(1.8 * foreign);
+});
+
+test('of a container that others split, and after a split that failed, evidence is gathered anew', async () => {
+  const watched = new Watched();
+  for (const forget of ['noteShrunk', 'noteLostSplit'] as const) {
+    await watched.look(ID, 2, 20_000);
+    expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+    watched.contention[forget](ID);
+    expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  }
+});
+
+test('a container that is not known yet is taken for one like the others', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 20_000);
+  expect(watched.isStaleAfter(OTHER, 50)).toBe(true);
+  // Until it is known.
+  await watched.look(OTHER, 0, 10_000);
+  expect(watched.isStaleAfter(OTHER, 50)).toBe(false);
+});
+
+test('others that write often split a container, into the more parts the more often they do', async () => {
+  const seldom = new Watched();
+  await seldom.look(ID, 0.5, 20_000);
+  expect(seldom.contention.partsFor(ID, 0)).toBe(0);
+  const often = new Watched();
+  await often.look(ID, 2, 20_000);
+  // 20 a second meet 0.2 commits under way: 6 parts would meet 0.035 each.
+  expect(often.contention.partsFor(ID, 0)).toBe(6);
+  const rush = new Watched();
+  await rush.look(ID, 100, 20_000);
+  expect(rush.contention.partsFor(ID, 0)).toBe(16);
+});
+
+test('the larger a container is, the more must meet in it before it is split', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 2, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  expect(watched.contention.partsFor(ID, 700_000)).toBe(0);
+  await watched.look(ID, 10, 20_000);
+  expect(watched.contention.partsFor(ID, 700_000)).toBeGreaterThan(0);
+});
+
+test('what meets in a container grows with the round trip', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 0.5, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  for (let replies = 0; replies < 100; replies += 1) watched.contention.noteRoundTrip(50);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+});
+
+test('a commit that hung, or slept over, is no round trip', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 0.1, 20_000);
+  watched.contention.noteRoundTrip(3_600_000);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+});
+
+test('calls of its own split a container too, but not while the process is busy', async () => {
+  const watched = new Watched();
+  await watched.call(ID, 2, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  watched.busyShare = 0.9;
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  // Others' commits count then as ever: they are refused conditions, not work that is shared.
+  await watched.look(ID, 2, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+});
+
+test('a split hands on to each part an equal share', async () => {
+  const watched = new Watched();
+  await watched.call(ID, 2, 20_000);
+  await watched.look(ID, 2, 20_000);
+  const parts = Array.from({ length: 16 }, (_, part) => entityId(`part${part}`));
+  watched.contention.handOn(ID, [ID, ...parts]);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  expect(watched.contention.partsFor(parts[3]!, 0)).toBe(0);
+  expect(watched.isStaleAfter(parts[3]!, 5)).toBe(false);
+  expect(watched.isStaleAfter(parts[3]!, 5_000)).toBe(true);
+});
+
+test('who commits in a row looks at times whether others wait, and as long as they do', async () => {
+  const watched = new Watched();
+  const commitAndAsk = async (): Promise<boolean> => {
+    await watched.runtime.advance(ROUND_TRIP_MS);
+    watched.contention.noteCommit(ID);
+    return watched.isStaleAfter(ID, ROUND_TRIP_MS);
+  };
+  await watched.look(ID, 0, 20_000);
+  const asked: boolean[] = [];
+  for (let commits = 0; commits < 32; commits += 1) asked.push(await commitAndAsk());
+  expect(asked.indexOf(true)).toBe(31);
+  // The look met another's commit: the next ones are due as well, until some met none.
+  watched.contention.noteLook(ID, 1, ROUND_TRIP_MS);
+  for (let looks = 0; looks < 8; looks += 1) {
+    expect(await commitAndAsk()).toBe(true);
+    watched.contention.noteLook(ID, 0, ROUND_TRIP_MS);
+  }
+  expect(await commitAndAsk()).toBe(false);
+  // Commits with pauses between them leave others their chance.
+  watched.contention.noteLook(ID, 1, ROUND_TRIP_MS);
+  await commitAndAsk();
+  expect(watched.isStaleAfter(ID, 3 * ROUND_TRIP_MS)).toBe(false);
+});
