@@ -141,9 +141,12 @@ export class Contention {
   isLookDue({ id, seen }: Snapshot): boolean {
     const { commitsSinceLook, looksDue, foreign } = this.#trafficOf(id);
     const ageMs = this.#runtime.monotonicMs() - seen.monotonicMs;
+    const foreignPerMs = foreign.perMs(this.#all.perMs());
+    // A process that never met another looks for none.
+    if (foreignPerMs === 0) return false;
     const isInARow = commitsSinceLook > 0 && (looksDue > 0 || commitsSinceLook >= COMMITS_BEFORE_LOOK);
     if (isInARow && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#roundTripMs) return true;
-    return foreign.perMs(this.#all.perMs()) * ageMs > STALE_MAX;
+    return foreignPerMs * ageMs > STALE_MAX;
   }
 
   /** Whether a read should ask for header and pages at once, instead of asking first whether what memory holds is still good. */

@@ -189,6 +189,10 @@ test('who commits in a row looks at times whether others wait, and as long as th
     return watched.isStaleAfter(ID, ROUND_TRIP_MS);
   };
   await watched.look(ID, 0, 20_000);
+  for (let commits = 0; commits < 64; commits += 1) expect(await commitAndAsk()).toBe(false);
+  // Others wrote once, long ago.
+  watched.contention.noteLook(ID, 1, 3_600_000);
+  for (let looks = 0; looks < 8; looks += 1) watched.contention.noteLook(ID, 0, ROUND_TRIP_MS);
   const asked: boolean[] = [];
   for (let commits = 0; commits < 32; commits += 1) asked.push(await commitAndAsk());
   expect(asked.indexOf(true)).toBe(31);
