@@ -119,7 +119,10 @@ async function postDataset(
   return new Response(null, { status: 204 });
 }
 
-async function bodyOf<Schema extends z.core.$ZodType>({ request, bounds }: Call, schema: Schema): Promise<z.output<Schema>> {
+async function bodyOf<Schema extends z.core.$ZodType>(
+  { request, bounds }: Call,
+  schema: Schema,
+): Promise<z.output<Schema>> {
   queryOf(request, []);
   codecOf(request.headers.get('Content-Type'), ['json']);
   return parsed(schema, parseJson(await readBody(request, CELL_BODY_BYTES_MAX, bounds.signal)));
