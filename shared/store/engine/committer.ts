@@ -21,6 +21,9 @@ import { sealPages } from './seal-pages.ts';
 
 /** While a write is open this long, reads begin to ask what became of it. */
 const SETTLING_READ_AFTER_MS = 1_000;
+/** After so many refusals in a row a container is split among as many as one commit names. */
+const CONFLICTS_BEFORE_SPLIT = 5;
+const PARTS_OF_A_CROWD = 16;
 /** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
 const FAILURES_BEFORE_SPLIT = 8;
 
@@ -157,12 +160,15 @@ export class Committer {
     }
   }
 
-  /** As `Contention.partsFor`. Branches are hints, written to seldom: they split by size alone. */
+  /** As `Contention.partsFor`; where so many are refused that hardly any commit shows, the most. Branches are hints, written to seldom: they split by size alone. */
   #partsByTraffic({ header }: Snapshot): number {
     const records = header.pages.reduce((sum, ref) => sum + ref.records, 0);
-    return header.level > 0 || records < 2
-      ? 0
-      : Math.min(records, this.#core.contention.partsFor(this.#id, pageBytesOf(header)));
+    if (header.level > 0 || records < 2) return 0;
+    const parts = this.#core.contention.partsFor(this.#id, pageBytesOf(header));
+    return Math.min(
+      records,
+      this.conflictsInARow >= CONFLICTS_BEFORE_SPLIT ? Math.max(parts, PARTS_OF_A_CROWD) : parts,
+    );
   }
 
   /** Rule 10: looks again before it inserts anything. */
