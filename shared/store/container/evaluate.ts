@@ -18,11 +18,13 @@ import { decide, type DecisionRules, type Decisions } from './decide.ts';
 import { layersOf, rowBefore, startingAt } from './layers.ts';
 import { mergeLayers, mergePages, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
-import { pageOf, type Snapshot } from './snapshot.ts';
+import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
   /** Whether all layers are merged into the base: for a container that cannot be split with its layers, or need not be without them. */
   readonly mergesAll: boolean;
+  /** Whether the base is also rid of the dead records that no newer layer touches: all layers are merged, too, and nothing dead is left. */
+  readonly purges: boolean;
 }
 
 export interface WrittenPage {
@@ -55,14 +57,14 @@ export interface Evaluation extends UnsealedEvaluation {
 
 /**
  * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
- * the container, and no page may be unread (see compaction.ts); where everything is merged, none at all.
+ * the container, and no page may be unread (see compaction.ts); where everything is merged or purged, none at all.
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
-  const { mergesAll } = rules;
+  const mergesAll = rules.mergesAll || rules.purges;
   const { records, verdicts, appliedCount, nextNumber } = decide(snapshot, changes, rules, header.nextNumber);
   const layout = new Layout(snapshot, rules, nextNumber);
-  const isUnchanged = records.length === 0 && !(mergesAll && header.layers.length > 0);
+  const isUnchanged = records.length === 0 && !rules.purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged
     ? { pages: header.pages, layers: header.layers }
     : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
@@ -125,7 +127,7 @@ class Layout {
     let taken = 0;
     for (let first = 0; first < recordCount(newer);) {
       const row = Math.max(0, rowBefore(rows, taken, rows.length, this.#positionOf(keyAt(newer, first))));
-      for (const ref of rows.slice(taken, row)) rewritten.push(ref);
+      for (const untouched of this.#untouched(rows.slice(taken, row), isBase)) rewritten.push(untouched);
       const end = rows[row + 1]?.low;
       const next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#positionOf, first);
       const ref = rows[row];
@@ -137,7 +139,19 @@ class Layout {
       taken = row + 1;
       first = next;
     }
-    return startingAt(rewritten.concat(rows.slice(taken)), this.#snapshot.header.low);
+    return startingAt(rewritten.concat(this.#untouched(rows.slice(taken), isBase)), this.#snapshot.header.low);
+  }
+
+  /** Rows of pages that nothing is written into. */
+  #untouched(rows: readonly PageRef[], isBase: boolean): readonly Row[] {
+    return isBase && this.#rules.purges ? rows.flatMap((ref) => this.#withoutDead(ref)) : rows;
+  }
+
+  /** The page's row as it is, if all its records live. */
+  #withoutDead(ref: PageRef): Row[] {
+    const page = peekPage(this.#snapshot, ref, this.#rules.table);
+    const living = this.#purged(page);
+    return recordCount(living) === recordCount(page) ? [ref] : this.#replacePage(ref, living);
   }
 
   #purged(page: Page): Page {

@@ -113,7 +113,7 @@ export class Committer {
   async #evaluate({ snapshot, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, deadlines, turns } = this.#core;
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
-    const unsealed = evaluate(snapshot, changes, { ...rules, nowMs, mergesAll });
+    const unsealed = evaluate(snapshot, changes, { ...rules, nowMs, mergesAll, purges: false });
     // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
@@ -132,6 +132,7 @@ export class Committer {
     const parts = mustSplit ? 0 : this.#partsByTraffic(snapshot);
     const asked = {
       mustSplit,
+      mustReplace: false,
       partsByTraffic: 0,
       holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
     };
@@ -213,7 +214,7 @@ export class Committer {
     const group: Group = { snapshot, changes: [], nowMs };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
     if (evaluation === undefined) return undefined;
-    const asked = { mustSplit: false, partsByTraffic: parts, holdForMs: 0 };
+    const asked = { mustSplit: false, mustReplace: false, partsByTraffic: parts, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
     const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false };
