@@ -23,7 +23,7 @@ import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 export interface EvaluationRules extends PageRules, DecisionRules {
   /** Whether all layers are merged into the base: for a container that cannot be split with its layers, or need not be without them. */
   readonly mergesAll: boolean;
-  /** Whether the base is also rid of the dead records that no newer layer touches: all layers are merged, too, and nothing dead is left. */
+  /** Whether all records are written anew, as a fresh container has them: in one layer, evenly filled pages, and without what is dead. */
   readonly purges: boolean;
 }
 
@@ -61,13 +61,15 @@ export interface Evaluation extends UnsealedEvaluation {
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
-  const mergesAll = rules.mergesAll || rules.purges;
+  const { mergesAll, purges } = rules;
   const { records, verdicts, appliedCount, nextNumber } = decide(snapshot, changes, rules, header.nextNumber);
   const layout = new Layout(snapshot, rules, nextNumber);
-  const isUnchanged = records.length === 0 && !rules.purges && !(mergesAll && header.layers.length > 0);
+  const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged
     ? { pages: header.pages, layers: header.layers }
-    : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
+    : purges
+      ? layout.writeAnew(pageFrom(records))
+      : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
   return { ...content, ...layout.finish(), verdicts, appliedCount };
 }
 
@@ -121,13 +123,22 @@ class Layout {
     };
   }
 
+  /** Writes everything into pages of a base without layers. */
+  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+    const { header } = this.#snapshot;
+    const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
+    for (const { slot, chunksMost } of header.pages) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
+    const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
+    return { pages: this.#replacePage(undefined, living), layers: [] };
+  }
+
   /** The rows of a layer with the records of `newer` in them. */
   #rewrite(rows: readonly PageRef[], newer: Page, isBase: boolean): Row[] {
     const rewritten: Row[] = [];
     let taken = 0;
     for (let first = 0; first < recordCount(newer);) {
       const row = Math.max(0, rowBefore(rows, taken, rows.length, this.#positionOf(keyAt(newer, first))));
-      for (const untouched of this.#untouched(rows.slice(taken, row), isBase)) rewritten.push(untouched);
+      for (const ref of rows.slice(taken, row)) rewritten.push(ref);
       const end = rows[row + 1]?.low;
       const next = end === undefined ? recordCount(newer) : lowerBound(newer, end, this.#positionOf, first);
       const ref = rows[row];
@@ -139,19 +150,7 @@ class Layout {
       taken = row + 1;
       first = next;
     }
-    return startingAt(rewritten.concat(this.#untouched(rows.slice(taken), isBase)), this.#snapshot.header.low);
-  }
-
-  /** Rows of pages that nothing is written into. */
-  #untouched(rows: readonly PageRef[], isBase: boolean): readonly Row[] {
-    return isBase && this.#rules.purges ? rows.flatMap((ref) => this.#withoutDead(ref)) : rows;
-  }
-
-  /** The page's row as it is, if all its records live. */
-  #withoutDead(ref: PageRef): Row[] {
-    const page = peekPage(this.#snapshot, ref, this.#rules.table);
-    const living = this.#purged(page);
-    return recordCount(living) === recordCount(page) ? [ref] : this.#replacePage(ref, living);
+    return startingAt(rewritten.concat(rows.slice(taken)), this.#snapshot.header.low);
   }
 
   #purged(page: Page): Page {
@@ -165,11 +164,17 @@ class Layout {
     }
     let before: Page | undefined;
     return cutPage(page, this.#rules.pageBytes).map((piece) => {
-      const low = before === undefined ? (ref?.low ?? this.#snapshot.header.low) : this.#separator(before, piece);
+      const low = before === undefined ? this.#lowOfFirst(ref, piece) : this.#separator(before, piece);
       const slot = before === undefined && ref !== undefined ? ref : this.#takeSlot();
       before = piece;
       return { low, slot: slot.slot, number: this.#nextNumber++, page: piece, chunksBefore: slot.chunksMost };
     });
+  }
+
+  /** A page of a branch begins exactly at its first separator, which may have been dropped. */
+  #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
+    if (ref === undefined) return this.#snapshot.header.low;
+    return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;
   }
 
   #separator(left: Page, right: Page): Position {
