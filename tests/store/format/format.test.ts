@@ -86,6 +86,10 @@ test('containers whose headers ask for a hold and name the parts of a split are 
   expect((await table.get('key-05'))?.value).toEqual({ number: -1 });
 });
 
+function lows(nodes: readonly Snapshot[]): string[] {
+  return nodes.map(({ header }) => Buffer.from(header.low).toString());
+}
+
 test('containers of leaves that are retired, absorbed, and copied are read', async () => {
   const state = await goldenState('merging');
   const nodes = storedIds(state, 'golden').map((id) => storedNode(state, 'golden', id)!);
@@ -93,7 +97,6 @@ test('containers of leaves that are retired, absorbed, and copied are read', asy
     nodes
       .filter(({ header: { state: own } }) => own === wanted)
       .toSorted((a, b) => compareBytes(a.header.low, b.header.low));
-  const lows = (some: readonly Snapshot[]) => some.map(({ header: { low } }) => Buffer.from(low).toString());
   const [retired, merged] = [inState('retired'), inState('merged')];
   expect([lows(retired), lows(merged)]).toEqual([['key-69'], ['key-26', 'key-49']]);
   for (const { header, id } of merged) {
