@@ -154,6 +154,12 @@ export class ActionSource {
     }));
   }
 
+  /** Reads all records there may be. */
+  look(gapMs: number): OnKeys[] {
+    const keys = this.#uses.map((_, key) => key);
+    return [{ kind: 'getMany', gapMs, timeoutMs: undefined, keys }];
+  }
+
   vacuum(gapMs: number): Vacuuming {
     return { kind: 'vacuum', gapMs, timeoutMs: undefined, quietMs: this.#quietMs() };
   }
@@ -242,8 +248,8 @@ export class ActionSource {
   }
 
   #key(): number {
-    const { keyCount, isScattered, isHot } = this.#rules;
-    const favour = isScattered ? 0.1 : isHot ? 0.7 : 0.4;
+    const { keyCount, isScattered, isHot, isMerging } = this.#rules;
+    const favour = isScattered || isMerging ? 0.1 : isHot ? 0.7 : 0.4;
     for (let tries = 0; ; tries += 1) {
       const key = this.#chance.is(favour) ? this.#chance.below(Math.min(3, keyCount)) : this.#chance.below(keyCount);
       if (this.#uses[key]! >= OPERATIONS_OF_A_KEY_MAX && tries < 50) continue;

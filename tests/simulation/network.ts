@@ -117,7 +117,7 @@ export class Network {
     if (request.ids.length > 1) this.#options.events.count('batch of several writes');
     for (const outcome of outcomes) this.#options.events.count(`outcome ${nameOf(outcome)}`);
     if (request.step !== undefined && !('refused' in fate))
-      this.#options.events.count(`${request.step}: ${outcomes.map(nameOf).join()}`);
+      this.#options.events.count(`${this.isCalm?"calm ":""}${request.step}: ${outcomes.map(nameOf).join()}`);
     this.#tell(life, `${outcomes.map(nameOf).join()} <- ${request.name}`);
     return outcomes;
   }
@@ -240,6 +240,7 @@ export class Network {
 
   #befall(life: Life, mishap: Mishap): void {
     this.#options.events.count(`mishap ${mishap.kind}`);
+    if (mishap.step !== undefined) this.#options.events.count(`mishap ${mishap.kind} as it was to ${mishap.step}`);
     switch (mishap.kind) {
       case 'crash':
         this.#tell(life, 'crashes');

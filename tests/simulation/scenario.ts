@@ -67,6 +67,8 @@ export interface Scenario {
 }
 
 const HOUR_MS = 3_600_000;
+/** Which steps of a merge its process dies at, or falls asleep. */
+const AIMED: Readonly<Record<MergeStep, number>> = { retire: 6, absorb: 3, copy: 1, strip: 2 };
 /** So many of the seeds that are not hot merge. */
 const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
@@ -97,7 +99,7 @@ export function scenarioOf(seed: number): Scenario {
   const keyCounts = isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : isMerging ? [12, 24, 40] : [3, 12, 24, 40];
   const keyCount = chance.of(keyCounts);
   const actions = new ActionSource(chance, { keyCount, isLong, isScattered, isHot, hasTtl, hasDrops, isMerging, sleeps });
-  const clients = isHot ? burstsOf(chance, processes, actions) : clientsOf(chance, processes, actions);
+  const clients = isHot ? burstsOf(chance, processes, actions) : clientsOf(chance, processes, actions, isMerging);
   if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
   if (isMerging) shrinkBy(merging, clients, actions);
   return {
@@ -120,9 +122,10 @@ export function scenarioOf(seed: number): Scenario {
 
 type Clients = { readonly process: number; readonly actions: Action[] }[];
 
-function clientsOf(chance: Chance, processes: number, actions: ActionSource): Clients {
+function clientsOf(chance: Chance, processes: number, actions: ActionSource, isMerging: boolean): Clients {
+  const count = (): number => (isMerging ? 8 + chance.below(14) : 5 + chance.below(9));
   return Array.from({ length: processes }, (_, process) => process).flatMap((process) =>
-    Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(5 + chance.below(9)) })),
+    Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(count()) })),
   );
 }
 
@@ -187,21 +190,32 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
 
 /** Whoever merges dies, or falls asleep, between two steps of it. */
 function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
-  const common = () => ({ process: chance.below(processes), atCall: 1 + chance.below(3), step: chance.of(MERGE_STEPS) });
-  return Array.from({ length: chance.of([0, 0, 1, 2]) }, (): Mishap =>
+  const common = () => ({
+    process: chance.is(0.6) ? 0 : chance.below(processes),
+    atCall: chance.of([1, 1, 2, 3]),
+    step: chance.weighted(AIMED),
+  });
+  return Array.from({ length: chance.of([0, 1, 2, 2, 3]) }, (): Mishap =>
     chance.is(0.6)
       ? { ...common(), kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([1, 500, 20_000]) }
-      : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 400_000]), monotonicStops: chance.is(0.5) },
+      : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
   );
 }
 
 /** Most of the records are deleted at once by someone, and several vacuum then. */
 function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void {
   const [first] = clients;
-  const at = chance.below(1 + first!.actions.length);
+  const at = chance.below(4);
   if (chance.is(0.7)) first!.actions.splice(at, 0, ...actions.unload(), actions.vacuum(chance.below(20)));
+  for (const { actions: own } of clients.slice(1)) {
+    const [begin, ...rest] = own.splice(0);
+    own.push({ ...begin!, gapMs: chance.below(3_000) }, ...rest);
+    for (let times = chance.below(3); times > 0; times -= 1)
+      own.splice(chance.below(own.length), 0, ...(chance.is(0.4) ? actions.load() : actions.look(chance.below(1_000))));
+  }
   for (const { actions: own } of clients)
-    if (chance.is(0.5)) own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(1_500)));
+    for (let vacuums = chance.below(3); vacuums > 0; vacuums -= 1)
+      own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(800)));
 }
 
 export function keyName(scenario: Scenario, key: number): string {
