@@ -117,7 +117,7 @@ export class Network {
     if (request.ids.length > 1) this.#options.events.count('batch of several writes');
     for (const outcome of outcomes) this.#options.events.count(`outcome ${nameOf(outcome)}`);
     if (request.step !== undefined && !('refused' in fate))
-      this.#options.events.count(`${this.isCalm?"calm ":""}${request.step}: ${outcomes.map(nameOf).join()}`);
+      this.#options.events.count(`${request.step}: ${outcomes.map(nameOf).join()}`);
     this.#tell(life, `${outcomes.map(nameOf).join()} <- ${request.name}`);
     return outcomes;
   }
@@ -128,9 +128,7 @@ export class Network {
     const number = (life.process.calls += 1);
     if (request.step !== undefined) life.process.mergeSteps[request.step] += 1;
     const chance = new Chance(scenario.seed, 3, life.process.index, number);
-    const mishaps = this.isCalm
-      ? []
-      : scenario.mishaps.filter((mishap) => isDue(mishap, life, number, request.step));
+    const mishaps = this.isCalm ? [] : scenario.mishaps.filter((mishap) => isDue(mishap, life, number, request.step));
     const crash = mishaps.find((mishap) => mishap.kind === 'crash' && !mishap.isSent);
     if (crash !== undefined) {
       this.#tell(life, `is about to send ${request.name}`);

@@ -51,7 +51,9 @@ export class Life implements Owner, Runtime {
     this.#busyShare = this.#chance.share();
     const { compression, cacheBytesMax } = scenario;
     // Whoever looks at the end is none of the scenario's.
-    const merges = scenario.merges[process.index] ?? (process.index === scenario.merges.length + 1 && scenario.merges.includes(true));
+    const merges =
+      scenario.merges[process.index] ??
+      (process.index === scenario.merges.length + 1 && scenario.merges.includes(true));
     const driver = driverFor(this);
     this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, merges, timeoutMs: TIMEOUT_MS });
   }

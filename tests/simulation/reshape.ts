@@ -29,14 +29,20 @@ export function reshapeOf(provider: Provider, before: Held, now: Held): Reshape 
   }
   const high = (made.at(-1)?.node ?? is).high;
   const reshape = { ...NO_RESHAPE, made };
-  if (end === was.right) return sameBound(high, was.high) ? reshape : { ...reshape, fault: 'its bounds and links differ' };
+  if (end === was.right)
+    return sameBound(high, was.high) ? reshape : { ...reshape, fault: 'its bounds and links differ' };
   const next = end === undefined ? undefined : nodeAt(end);
   if (end !== undefined && next === undefined) return { ...reshape, fault: 'linked a node that is not there' };
   const absorbed = was.right === undefined ? undefined : nodeAt(was.right);
   if (absorbed?.node.state !== 'retired') return { ...reshape, fault: 'linked a node made for another base' };
   if (end === absorbed.node.right)
     return { ...reshape, absorbed, fault: sameBound(high, absorbed.node.high) ? undefined : 'joined other bounds' };
-  return { ...reshape, absorbed, copy: next, fault: sameBound(high, was.high) ? copyFault(provider, absorbed, next!) : 'moved its high for a copy' };
+  return {
+    ...reshape,
+    absorbed,
+    copy: next,
+    fault: sameBound(high, was.high) ? copyFault(provider, absorbed, next!) : 'moved its high for a copy',
+  };
 }
 
 /** Rule 27: a copy is the retired leaf again, under another id. */
@@ -44,9 +50,12 @@ function copyFault(provider: Provider, retired: Held, copy: Held): string | unde
   const [was, is] = [retired.node, copy.node];
   if (is.origin?.id !== retired.id || is.origin.version !== retired.stored.version)
     return 'linked what is no copy of its retired neighbour';
-  const isSame = is.low.equals(was.low) && sameBound(is.high, was.high) && is.right === was.right && is.state === 'live';
+  const isSame =
+    is.low.equals(was.low) && sameBound(is.high, was.high) && is.right === was.right && is.state === 'live';
   if (!isSame) return 'linked a copy with other bounds';
-  const [records, copied] = [provider.records(retired), provider.records(copy)].map((each) => each.map(contentOf).join());
+  const [records, copied] = [provider.records(retired), provider.records(copy)].map((each) =>
+    each.map(contentOf).join(),
+  );
   return records === copied && is.nextNumber >= was.nextNumber ? undefined : 'linked a copy with other records';
 }
 
@@ -75,9 +84,12 @@ export function contentFault(
     else if (contentOf(old) !== contentOf(record)) return `holds ${key} changed under its version`;
   }
   const gone = [...known.values()].filter(
-    ({ key, expiresAtMs }) => !seen.has(key.toString('latin1')) && !(expiresAtMs !== undefined && expiresAtMs < expiredMs),
+    ({ key, expiresAtMs }) =>
+      !seen.has(key.toString('latin1')) && !(expiresAtMs !== undefined && expiresAtMs < expiredMs),
   );
-  return gone.length + fresh > next - first ? `lost ${gone.map(({ key }) => key.toString('latin1')).join()}` : undefined;
+  return gone.length + fresh > next - first
+    ? `lost ${gone.map(({ key }) => key.toString('latin1')).join()}`
+    : undefined;
 }
 
 function nameOf({ key, version }: DecodedRecord): string {

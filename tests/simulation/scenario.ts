@@ -96,9 +96,26 @@ export function scenarioOf(seed: number): Scenario {
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCounts = isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : isMerging ? [12, 24, 40] : [3, 12, 24, 40];
+  const keyCounts = isLong
+    ? [24, 60, 60]
+    : isScattered
+      ? [40, 80]
+      : isHot
+        ? [2]
+        : isMerging
+          ? [12, 24, 40]
+          : [3, 12, 24, 40];
   const keyCount = chance.of(keyCounts);
-  const actions = new ActionSource(chance, { keyCount, isLong, isScattered, isHot, hasTtl, hasDrops, isMerging, sleeps });
+  const actions = new ActionSource(chance, {
+    keyCount,
+    isLong,
+    isScattered,
+    isHot,
+    hasTtl,
+    hasDrops,
+    isMerging,
+    sleeps,
+  });
   const clients = isHot ? burstsOf(chance, processes, actions) : clientsOf(chance, processes, actions, isMerging);
   if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
   if (isMerging) shrinkBy(merging, clients, actions);

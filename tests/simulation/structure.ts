@@ -34,8 +34,8 @@ function levelsOf(provider: Provider, table: string): Level[] {
 export interface Past {
   /** Ids of nodes that links ever led to. */
   readonly linked: Set<string>;
-  /** Where each leaf began whose content went to the left, by its id. */
-  readonly merged: Map<string, Buffer>;
+  /** Where each leaf begins that ever retired, by its id. */
+  readonly retired: Map<string, Buffer>;
 }
 
 /** What is wrong with the shape of a live table, in words. With `isDeep` also within the pages. Notes what links lead to. */
@@ -43,7 +43,7 @@ export function structureFaults(
   provider: Provider,
   table: string,
   isDeep: boolean,
-  past: Past = { linked: new Set(), merged: new Map() },
+  past: Past = { linked: new Set(), retired: new Map() },
 ): string[] {
   try {
     const levels = levelsOf(provider, table);
@@ -103,11 +103,11 @@ function lostFaults(provider: Provider, nodes: readonly Held[], { linked }: Past
 }
 
 /** What a node says of its splits is followed without a look at any branch. */
-function partFaults(nodes: readonly Held[], { merged }: Past): string[] {
+function partFaults(nodes: readonly Held[], { retired }: Past): string[] {
   const linked = new Map(nodes.map(({ node }) => [node.container, node]));
   return nodes.flatMap(({ id, node }) =>
     node.parts.flatMap((part) => {
-      const there = linked.get(part.id)?.low ?? merged.get(idOf(tableOf(id), node.incarnation, part.id));
+      const there = linked.get(part.id)?.low ?? retired.get(idOf(tableOf(id), node.incarnation, part.id));
       if (there === undefined) return [`${id} names a part that is not linked on its level`];
       return there.equals(part.low) ? [] : [`${id} names a part under another low`];
     }),
@@ -119,7 +119,7 @@ function childFaults(
   provider: Provider,
   branches: readonly Held[],
   below: readonly Held[],
-  { merged }: Past,
+  { retired }: Past,
 ): string[] {
   const children = new Map(below.map((held) => [held.node.container, held.node]));
   return branches.flatMap((branch) => {
@@ -128,11 +128,14 @@ function childFaults(
     const faults = entries[0]?.key.equals(branch.node.low) === true ? [] : [`${branch.id} has no child for its low`];
     for (const { key, value } of entries) {
       const container = value.toString('hex');
-      const low = children.get(container)?.low ?? merged.get(idOf(tableOf(branch.id), branch.node.incarnation, container));
-      const mayBeginLeft = branch.node.level === 1 && merged.size > 0;
+      const low =
+        children.get(container)?.low ?? retired.get(idOf(tableOf(branch.id), branch.node.incarnation, container));
+      const mayBeginLeft = branch.node.level === 1 && retired.size > 0;
       if (low === undefined) faults.push(`${branch.id} names a node that is not linked below`);
       else if (mayBeginLeft ? low.compare(key) > 0 : !low.equals(key))
-        faults.push(`${branch.id} names a child under another low`);
+        faults.push(
+          `${branch.id} names ${container} under another low: ${key.toString('hex')}, not ${low.toString('hex')}`,
+        );
     }
     return faults;
   });

@@ -30,9 +30,11 @@ export class Watch {
   /** Versions that a split was begun on. */
   readonly #bases = new Set<string>();
   readonly #removingSince = new Map<string, number>();
-  readonly past: Past = { linked: new Set(), merged: new Map() };
+  readonly past: Past = { linked: new Set(), retired: new Map() };
   /** Retired leaves that links lead to, and since when. */
   readonly #retired = new Map<string, number>();
+  /** Leaves that others took in. */
+  readonly #absorbed = new Set<string>();
   /** Copies of retired leaves. */
   readonly #copies = new Set<string>();
   #looks = 0;
@@ -174,7 +176,7 @@ export class Watch {
     this.#checkCourtesies(before, now, reshape);
     if (isReshaped) return this.#reshapes(before, now, reshape);
     this.#countPatch(before, now);
-    return is.level > 0 && this.past.merged.size > 0;
+    return is.level > 0 && this.past.retired.size > 0;
   }
 
   /** Rules 26 and 30: a leaf retires with nothing else changed, and is emptied once another owns what it owned. */
@@ -191,20 +193,21 @@ export class Watch {
     else {
       const isKept = pagesOf(is) === pagesOf(was) && rowsOf(is) === rowsOf(was);
       this.#expect(isKept, id, 'changed its content as it retired');
-      this.#expect(this.past.linked.has(id) && !this.past.merged.has(id), id, 'retired, and nothing links it');
+      this.#expect(this.past.linked.has(id) && !this.past.retired.has(id), id, 'retired, and nothing links it');
       const isNextTo = (other: string): boolean => {
         const node = this.#provider.entity(other)?.node;
         return node?.container === is.right || node?.right === is.container;
       };
       if ([...this.#retired.keys()].some(isNextTo)) this.#events.count('leaf retired beside a retired one');
       this.#retired.set(id, this.#wallMs());
+      this.past.retired.set(id, is.low);
       this.#events.count('leaf retired');
     }
     return true;
   }
 
   #isEmptied({ id, node, stored }: Held): void {
-    this.#expect(this.past.merged.has(id), id, 'was emptied although nobody had absorbed it');
+    this.#expect(this.#absorbed.has(id), id, 'was emptied although nobody had absorbed it');
     const isEmpty = node.rows.length === 0 && node.deadSlots.length === 0 && node.parts.length === 0;
     const hasBytes = [...stored.parts].some(([name, { byteLength }]) => name.startsWith('p') && byteLength > 0);
     this.#expect(isEmpty && !hasBytes, id, 'is not empty although it is merged');
@@ -278,11 +281,7 @@ export class Watch {
       for (const record of this.#provider.page(now, row)) {
         const known = records.get(nameOf(record));
         if (known === undefined)
-          this.#expect(
-            record.version >= firstNumber,
-            now.id,
-            'a record was written without a fresh version',
-          );
+          this.#expect(record.version >= firstNumber, now.id, 'a record was written without a fresh version');
         else this.#expect(known.value.equals(record.value), now.id, 'a record changed under its version');
       }
     }
@@ -314,7 +313,7 @@ export class Watch {
 
   /** Rule 27. */
   #absorbs(before: Held, now: Held, absorbed: Held, copy: Held | undefined): void {
-    this.past.merged.set(absorbed.id, absorbed.node.low);
+    this.#absorbed.add(absorbed.id);
     this.#retired.delete(absorbed.id);
     const isAlone = pagesOf(now.node) === pagesOf(before.node);
     this.#expect(before.node.level === 0, now.id, 'a branch absorbed its neighbour');
@@ -324,7 +323,8 @@ export class Watch {
       const hasFresh = this.#provider.records(now).some((record) => !records.has(nameOf(record)));
       this.#events.count(hasFresh ? 'retired leaf absorbed beside changes' : 'retired leaf absorbed');
       if (absorbed.node.rows.length > 0) this.#events.count('records moved by a merge');
-      if (absorbed.node.layers.length > 1 || before.node.layers.length > 1) this.#events.count('layers joined by a merge');
+      if (absorbed.node.layers.length > 1 || before.node.layers.length > 1)
+        this.#events.count('layers joined by a merge');
     }
   }
 
