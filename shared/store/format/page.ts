@@ -1,8 +1,8 @@
 // The body of a page: records in order of their positions, one behind the other (record.ts, and FORMAT.md, "Page"):
 //   key bytes | flags u8 | version varint | [expiry varint] | value bytes
 // Pages are cut and joined by copying bytes, never by decoding values.
-import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
-import { keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
+import { ByteReader, ByteWriter, compareRange } from './bytes.ts';
+import { compareWithPosition, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import {
   CODEC_MASK,
   FLAG_EXPIRES,
@@ -99,7 +99,7 @@ export function lowerBound(page: Page, position: Position, positionOf: PositionO
 
 function comparePositionAt(page: Page, index: number, position: Position, positionOf: PositionOf): number {
   if (positionOf === keyPosition) return compareKeyAt(page, index, position);
-  return compareBytes(positionOf(keyAt(page, index)), position);
+  return compareWithPosition(keyAt(page, index), position, positionOf);
 }
 
 /** A page of these records, which are given in order of their positions. */
