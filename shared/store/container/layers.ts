@@ -13,15 +13,16 @@ import { pageOf, type Snapshot } from './snapshot.ts';
 export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
 
 /** The rows of each layer, the base first. */
-export function layersOf({ pages, layers }: LayeredPages): (readonly PageRef[])[] {
+export function layersOf({ pages, layers }: LayeredPages): readonly (readonly PageRef[])[] {
   if (layers.length === 0) return [pages];
   const split: (readonly PageRef[])[] = [];
-  let end = pages.length;
-  for (const rows of layers.toReversed()) {
-    split.unshift(pages.slice(end - rows, end));
-    end -= rows;
+  let first = layers.reduce((left, rows) => left - rows, pages.length);
+  split.push(pages.slice(0, first));
+  for (const rows of layers) {
+    split.push(pages.slice(first, first + rows));
+    first += rows;
   }
-  return [pages.slice(0, end), ...split];
+  return split;
 }
 
 /** The rows of these layers, the base first, as a header holds them: a layer above the base that is empty is none. */
