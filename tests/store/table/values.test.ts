@@ -283,9 +283,6 @@ const DAMAGED: [string, number[]][] = [
   ['an array that claims a million', [0xdd, 0x00, 0x0f, 0xff, 0xff, 0x81, 0x01, 0x02]],
   ['a map that claims four billion', [0xdf, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02]],
   ['text that is cut short', [0x81, 0x01, 0xd9, 0x20, 0x61]],
-  ['short text that is cut short', [0xa2, 0x61]],
-  ['a key that is cut short', [0x81, 0xa2, 0x61]],
-  ['a number that is cut short', [0xcd, 0x01]],
   ['a length that is cut short', [0x81, 0x01, 0xc6, 0x00]],
   ['bytes behind the value', [0x81, 0x01, 0x02, 0x03]],
   ['a hundred thousand arrays in each other', Array.from({ length: 100_000 }, () => 0x91)],
@@ -315,21 +312,6 @@ test('what earlier releases wrote as msgpackr does is read', () => {
     ]),
   );
   expect((readAs(packr.pack({ e: new TypeError('why') })) as { e: Error }).e).toBeInstanceOf(TypeError);
-});
-
-test('what reaches over the values behind it is left to msgpackr', () => {
-  const packr = new Packr({ useRecords: false, bundleStrings: true });
-  const value = { first: 'some text that is bundled with others', second: ['and more of it, after the value'] };
-  expect(readAs(packr.pack(value))).toStrictEqual(value);
-});
-
-test('keys of the same length in many records are not mistaken for each other', () => {
-  for (let round = 0; round < 2; round += 1) {
-    for (let index = 0; index < 2_000; index += 1) {
-      const value = { [`k${String(index).padStart(4, '0')}`]: index };
-      expect(comesBack(value, 'msgpack')).toStrictEqual(value);
-    }
-  }
 });
 
 test('a reader that knows nothing of Maps and Sets finds a map in their place', () => {
