@@ -4,6 +4,7 @@ import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { entityId } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -268,3 +269,30 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
 });
+
+test('rule 28: however many entries lead astray, few reads find the leaf', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await open(world, writer);
+  const names = Array.from({ length: 2_500 }, (_, index) => key(index));
+  for (let from = 0; from < names.length; from += 50)
+    await world.run(table.putMany(names.slice(from, from + 50).map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.deleteMany(names.slice(1, -1)));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(110);
+  // No branch hears of any merge.
+  vacuumer.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
+  );
+  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
+  expect(leavesOf(world.state, 't')).toHaveLength(1);
+  const last = names.at(-1)!;
+  const reader = world.process();
+  const read = await open(world, reader);
+  reader.takeCalls();
+  expect(await world.run(read.get(last))).toMatchObject({ key: last });
+  expect(reader.takeCalls().length).toBeLessThan(60);
+});
+
+function levelOf(world: World, id: string): number {
+  return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
+}
