@@ -152,6 +152,10 @@ test('rules 27, 28: a retired leaf whose merger died is read as it is, and absor
   expect(await keysBy(world, read)).toEqual([...kept, low + '!'].toSorted());
 });
 
+function isChangeOf(id: string): (call: MemoryCall) => boolean {
+  return (call) => isWriteOf('replace', id)(call) || isWriteOf('patch', id)(call);
+}
+
 /** A header alone: whatever else is written to a leaf here brings pages. */
 function isRetirement(call: MemoryCall): boolean {
   return call.kind === 'write' && call.writes.some(({ kind, parts }) => kind === 'patch' && parts.length === 2);
@@ -201,6 +205,43 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
   expect(states).toContain('retired');
   expect(statesOf(world)).not.toContain('retired');
   expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+});
+
+test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
+  const { world, table, left, retired, low } = await retiring();
+  // The left neighbour grows, so a writer makes a copy; and dies before it links that.
+  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  const writer = world.process();
+  const written = await open(world, writer);
+  writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
+  await world.run(written.put(low + '!', text('new'), { timeoutMs: 2_000 }).catch(() => undefined));
+  await world.run(writer.store.close());
+  const [copy] = orphansOf(world.state, 't').filter((id) => world.state.entities.get(id) !== undefined);
+  const before = world.state.entities.get(retired);
+
+  const vacuumer = world.process();
+  const end = vacuumer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
+  const options = { timeoutMs: 1_000_000 };
+  expect(await world.run(vacuumer.store.vacuum('t', options))).toMatchObject({ removed: 0 });
+  expect(world.state.entities.has(copy!)).toBe(true);
+  expect(world.state.entities.get(retired)).toBe(before);
+  end();
+  const { merged, removed } = await world.run(vacuumer.store.vacuum('t', options));
+  expect([merged, removed > 0]).toEqual([1, true]);
+  expect(world.state.entities.has(copy!)).toBe(false);
+});
+
+test('rule 29: entries of a table that grew branches between two looks stay', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await open(world, writer);
+  await world.run(table.put(key(0), text(0)));
+  const growing = async (): Promise<void> => {
+    await world.runtime.sleep(10_000);
+    for (let number = 0; number < 200; number += 1) await table.put(key(number), text(number));
+  };
+  const [, { entriesDropped }] = await world.run(Promise.all([growing(), vacuumer.store.vacuum('t', QUIET)]));
+  expect(entriesDropped).toBe(0);
 });
 
 test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who searches', async () => {
