@@ -1,0 +1,97 @@
+// One process as its operations see it: what it remembers, and what it asks of the provider. An operation is a generator: it yields a request
+// and is resumed with the reply, so that between any two requests everything else may happen.
+import { type Answer, type Entry, type Id, type Leaf, type Repair, type Write } from './leaf.ts';
+import { type Breach } from './mutants.ts';
+
+export type Request =
+  | { readonly kind: 'read'; readonly id: Id }
+  | { readonly kind: 'read branch' }
+  | { readonly kind: 'write'; readonly write: Write }
+  /** Has no reply, and reaches the branch at any later time, or never. */
+  | Repair;
+
+export type Reply = Leaf | readonly Entry[] | Answer | undefined;
+
+export type Steps<T> = Generator<Request, T, Reply>;
+
+/** What a process keeps from one operation to the next. A crash leaves `drawn` alone. */
+export interface Memory {
+  readonly leaves: Readonly<Record<Id, Leaf>>;
+  readonly branch: readonly Entry[] | undefined;
+  /** Ids drawn so far. */
+  readonly drawn: number;
+}
+
+export interface Traits {
+  readonly name: string;
+  /** Links a copy of a retired leaf (rule 27) instead of taking its records in. */
+  readonly copies: boolean;
+  /** The rule that this process breaks. */
+  readonly breach: Breach | undefined;
+}
+
+export class Self {
+  readonly #traits: Traits;
+  readonly #leaves: Map<Id, Leaf>;
+  #branch: readonly Entry[] | undefined;
+  #drawn: number;
+  /** Live leaves as this operation saw them, the latest last. */
+  readonly live: Leaf[] = [];
+
+  constructor(traits: Traits, memory: Memory) {
+    this.#traits = traits;
+    this.#leaves = new Map(Object.entries(memory.leaves));
+    this.#branch = memory.branch;
+    this.#drawn = memory.drawn;
+  }
+
+  get memory(): Memory {
+    const byId = [...this.#leaves].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return { leaves: Object.fromEntries(byId), branch: this.#branch, drawn: this.#drawn };
+  }
+
+  get copies(): boolean {
+    return this.#traits.copies;
+  }
+
+  get branch(): readonly Entry[] | undefined {
+    return this.#branch;
+  }
+
+  breaks(breach: Breach): boolean {
+    return this.#traits.breach === breach;
+  }
+
+  drawId(): Id {
+    this.#drawn += 1;
+    return `${this.#traits.name}${this.#drawn}`;
+  }
+
+  known(id: Id): Leaf | undefined {
+    return this.#leaves.get(id);
+  }
+
+  /** What is remembered of a leaf never goes back (rule 19). */
+  remember(leaf: Leaf): void {
+    const held = this.#leaves.get(leaf.id);
+    if (held === undefined || held.count <= leaf.count) this.#leaves.set(leaf.id, leaf);
+    if (leaf.state === 'live') this.live.push(leaf);
+  }
+
+  *read(id: Id): Steps<Leaf | undefined> {
+    const leaf = (yield { kind: 'read', id }) as Leaf | undefined;
+    if (leaf === undefined) this.#leaves.delete(id);
+    else this.remember(leaf);
+    return leaf;
+  }
+
+  *readBranch(): Steps<readonly Entry[]> {
+    const branch = (yield { kind: 'read branch' }) as readonly Entry[];
+    this.#branch = branch;
+    return branch;
+  }
+
+  *write(write: Write): Steps<Answer> {
+    return (yield { kind: 'write', write }) as Answer;
+  }
+}
