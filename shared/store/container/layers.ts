@@ -9,8 +9,11 @@ import type { Position } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
+/** The rows of all layers, one after another, and how many rows each above the base has. */
+export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
+
 /** The rows of each layer, the base first. */
-export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (readonly PageRef[])[] {
+export function layersOf({ pages, layers }: LayeredPages): (readonly PageRef[])[] {
   if (layers.length === 0) return [pages];
   const split: (readonly PageRef[])[] = [];
   let end = pages.length;
@@ -19,6 +22,12 @@ export function layersOf({ pages, layers }: Pick<Header, 'pages' | 'layers'>): (
     end -= rows;
   }
   return [pages.slice(0, end), ...split];
+}
+
+/** The rows of these layers, the base first, as a header holds them: a layer above the base that is empty is none. */
+export function tableOfLayers([base = [], ...above]: readonly (readonly PageRef[])[]): LayeredPages {
+  const filled = above.filter((rows) => rows.length > 0);
+  return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
 }
 
 /** Makes the first row of a layer own everything from `low`: the page before it may be gone. Changes the array. */

@@ -29,11 +29,25 @@ const FAILURES_BEFORE_SPLIT = 8;
 
 /** What one commit is made of. */
 interface Group {
+  /** The container as the provider has it. */
   readonly snapshot: Snapshot;
-  /** All lie within the snapshot, in order of position. */
+  /** What the changes are made on: the snapshot, or, where its right neighbour is taken in, more. */
+  readonly base: Snapshot;
+  /** Nothing, or what the commit does beside its changes: then it is sent although they change nothing. */
+  readonly upkeep: Upkeep | undefined;
+  /** All lie within the base, in order of position. */
   readonly changes: readonly Change[];
   /** Expiry is judged by it alone. */
   readonly nowMs: number;
+}
+
+/** What a commit may do beside its changes. */
+export interface Upkeep {
+  /** As `AbsorbBase` has them. */
+  readonly joined: Snapshot;
+  readonly mustReplace: boolean;
+  /** Whether what is dead is dropped, and all pages are written anew. */
+  readonly purges?: boolean;
 }
 
 /** An attempt whose header is not made yet. */
@@ -83,15 +97,17 @@ export class Committer {
 
   /**
    * One attempt at committing the changes, which lie within the snapshot and whose pages are known. Gives the container as it was seen last:
-   * the snapshot itself if nothing newer was. Changes it did not settle are to be tried again. Throws if a read fails for good.
+   * the snapshot itself if nothing newer was. Changes it did not settle are to be tried again. With `upkeep` the changes lie within what that makes of
+   * the snapshot, and a commit is sent even if there are none. Throws if a read fails for good.
    */
-  async commit(snapshot: Snapshot, changes: readonly Change[]): Promise<Snapshot | undefined> {
+  async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
     this.#seen = snapshot;
-    const group = { snapshot, changes, nowMs: this.#core.runtime.wallMs() };
+    const base = upkeep?.joined ?? snapshot;
+    const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
     const evaluation = await this.#evaluate(group);
     if (evaluation === undefined) return this.#seen;
-    const isCarried = changes.some((change) => change.openAttempts > 0);
-    if (evaluation.appliedCount === 0 && !isCarried) await this.#confirmNegatives(group, evaluation.verdicts);
+    const mustWrite = upkeep !== undefined || changes.some((change) => change.openAttempts > 0);
+    if (evaluation.appliedCount === 0 && !mustWrite) await this.#confirmNegatives(group, evaluation.verdicts);
     else await this.#write(group, evaluation);
     return this.#seen;
   }
@@ -110,14 +126,14 @@ export class Committer {
   }
 
   /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
-  async #evaluate({ snapshot, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
+  async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, deadlines, turns } = this.#core;
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
-    const unsealed = evaluate(snapshot, changes, { ...rules, nowMs, mergesAll });
+    const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep?.purges === true });
     // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
-    const evaluation = await sealPages(unsealed, snapshot.header, { rules, deadlines, compressor });
+    const evaluation = await sealPages(unsealed, base.header, { rules, deadlines, compressor });
     if (mayPause) await turns.pause();
     this.#mustHurry = changes.some((change) => change.isSettled);
     return this.#mustHurry ? undefined : evaluation;
@@ -125,18 +141,19 @@ export class Committer {
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
     const { courtesy, reader, rules, runtime, tag } = this.#core;
-    const { snapshot, changes, nowMs } = group;
+    const { snapshot, base, upkeep, changes, nowMs } = group;
     const id = tagged(drawId(runtime), tag);
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
     const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
-    const parts = mustSplit ? 0 : this.#partsByTraffic(snapshot);
+    const parts = mustSplit || upkeep !== undefined ? 0 : this.#partsByTraffic(snapshot);
     const asked = {
       mustSplit,
+      mustReplace: upkeep?.mustReplace === true,
       partsByTraffic: 0,
       holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
     };
     const plan = planCommit(
-      { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
+      { snapshot: base, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
       rules,
     );
     switch (plan.kind) {
@@ -152,8 +169,9 @@ export class Committer {
       case 'split':
         return this.#splitForSize(draft, plan);
       case 'update':
-        if ((await this.#send(plan.write, { ...draft, header: plan.header })) && parts > 0)
-          await this.#splitHeld(id, parts);
+        if (!(await this.#send(plan.write, { ...draft, header: plan.header }))) return;
+        if (base !== snapshot) this.#core.counters.merges += 1;
+        if (parts > 0) await this.#splitHeld(id, parts);
         return;
       default:
         plan satisfies never;
@@ -210,10 +228,10 @@ export class Committer {
     const snapshot = isWhole(held.header) ? held : await this.#look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
     const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
-    const group: Group = { snapshot, changes: [], nowMs };
+    const group: Group = { snapshot, base: snapshot, upkeep: undefined, changes: [], nowMs };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
     if (evaluation === undefined) return undefined;
-    const asked = { mustSplit: false, partsByTraffic: parts, holdForMs: 0 };
+    const asked = { mustSplit: false, mustReplace: false, partsByTraffic: parts, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
     const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false };
@@ -248,7 +266,8 @@ export class Committer {
     contention.handOn(this.#id, left.level === 0 ? [this.#id, ...ids] : ids);
     for (const { header, snapshot } of inserted) {
       if (snapshot !== undefined) cache.offer(snapshot);
-      if (left.level === header.level) repair(header.level + 1, header.incarnation, header.low, header.container);
+      const { level, incarnation, low: separator, container: child } = header;
+      if (left.level === level) repair({ level: level + 1, incarnation, separator, child, instead: undefined });
     }
   }
 

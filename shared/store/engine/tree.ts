@@ -1,6 +1,6 @@
 // Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
 // search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
-import { type Child, childFor, locate, pageToChild, separatorsAfter } from '../container/branch.ts';
+import { type Child, childFor, locate, pageToChild } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
 import { partFor } from '../container/last-split.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -8,12 +8,14 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
-import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
+import { beforeBound, type Position, within } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
+import { BranchMemory, type Reach } from './branch-memory.ts';
+import { type FoundLeft, LeftSearch } from './left-search.ts';
 
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
@@ -21,8 +23,22 @@ const RESTARTS_MAX = 20;
 /** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
 const PARENT_AGE_MS = 1_000;
 
-/** Tells the parent level that `child` exists and begins at `low`: a link showed it. Returns at once (rule 11). */
-export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
+/** After so many searches to the left a read gives up: leaves merge faster than they can be found. */
+const SEARCHES_MAX = 100;
+
+/** A routing entry as it is to be: links showed that `child` begins at its separator, or to the left of it. */
+export interface EntryRepair {
+  /** Of the branch. */
+  readonly level: number;
+  readonly incarnation: Id64;
+  readonly separator: Position;
+  readonly child: Id64;
+  /** The child that the entry still names, which led astray (rule 29); undefined: it is added where there is none (rule 11). */
+  readonly instead: Id64 | undefined;
+}
+
+/** Tells the parent level. Returns at once. */
+export type Repair = (entry: EntryRepair) => void;
 
 export interface TreeContext {
   readonly table: string;
@@ -40,17 +56,21 @@ export interface Route {
   readonly incarnation: Id64;
 }
 
-/** A node, and the end of the positions that its branch gives it. */
-interface Reach {
-  readonly id: EntityId;
-  readonly end: UpperBound;
-}
-
 export interface Routable {
   readonly position: Position;
   /** The level of the node that is sought: 0 for a leaf. */
   readonly level: number;
 }
+
+/** What a parent knows of where to go on from a node that was overtaken. */
+interface ChildBeyond {
+  readonly child: Id64 | undefined;
+  readonly astray: Child | undefined;
+  /** It was read for this. */
+  readonly isParentFresh: boolean;
+}
+
+const NO_CHILD: ChildBeyond = { child: undefined, astray: undefined, isParentFresh: false };
 
 /** How a visit looks at a node: from memory or by a read; undefined if it is missing. */
 export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
@@ -58,10 +78,14 @@ export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
 export class Tree {
   readonly #context: TreeContext;
   readonly #root: EntityId;
+  readonly #memory: BranchMemory;
+  readonly #leftSearch: LeftSearch;
 
   constructor(context: TreeContext) {
     this.#context = context;
     this.#root = rootId(context.table);
+    this.#memory = new BranchMemory(context.table, context.cache);
+    this.#leftSearch = new LeftSearch(context.table, context.reader, this);
   }
 
   /** The root, from memory unless `anew`. Throws `not_found` if the table does not exist. */
@@ -116,7 +140,7 @@ export class Tree {
       const { position, level } = sorted[first]!;
       let end = first + 1;
       try {
-        const known = this.#routeInMemory(position, level);
+        const known = this.#memory.route(position, level);
         if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
         const { id } = known ?? (await this.#routeTo(position, level));
         const group = groups.get(id);
@@ -136,43 +160,13 @@ export class Tree {
     return route;
   }
 
-  /** As `route`, from memory alone: undefined if that takes a read, or a walk. */
-  #routeInMemory(position: Position, level: number): Reach | undefined {
-    const root = this.#context.cache.get(this.#root);
-    if (root?.header.state === 'live' && root.header.level === level) return { id: root.id, end: undefined };
-    const branch = this.#branchInMemory(position, level + 1);
-    const child = branch === undefined ? undefined : this.#childInMemory(branch, position);
-    if (branch === undefined || child === undefined) return undefined;
-    return { id: nodeId(this.#context.table, branch.header.incarnation, child.child), end: child.end };
-  }
-
-  /** The branch of `level` that the branches above it name for `position`, if all of them are in memory; its own fences are not looked at. */
-  #branchInMemory(position: Position, level: number): Snapshot | undefined {
-    const { cache, table } = this.#context;
-    let branch = cache.get(this.#root);
-    if (branch?.header.state !== 'live') return undefined;
-    for (let at = branch.header.level; branch?.header.level === at && at >= level; at -= 1) {
-      if (at === level) return branch;
-      const child = this.#childInMemory(branch, position);
-      branch = child && cache.get(nodeId(table, branch.header.incarnation, child.child));
-    }
-    return undefined;
-  }
-
-  /** Undefined if the branch does not own the position, or the page that tells is not known. */
-  #childInMemory(branch: Snapshot, position: Position): Child | undefined {
-    const { low, high } = branch.header;
-    if (!within(position, low, high) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
-    return childFor(branch, position, this.#context.table);
-  }
-
-  /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
+  /** As `BranchMemory.lowsAfter`. */
   lowsAfter(low: Position, count: number): Position[] {
-    const branch = this.#branchInMemory(low, 1);
-    return branch === undefined ? [] : separatorsAfter(branch, low, count, this.#context.table);
+    return this.#memory.lowsAfter(low, count);
   }
 
-  /** The node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
+  /** The node of `level` that owns `position`, as `look` sees it. Walks right, searches to the left, restarts, repairs. A leaf may be retired: its
+   * content counts until it is absorbed (rule 28). Throws if the tree has no such level. */
   async find(position: Position, level: number, look: Look): Promise<Snapshot> {
     return this.visit(await this.#routeTo(position, level), position, level, look);
   }
@@ -189,20 +183,29 @@ export class Tree {
     const { table } = this.#context;
     let at = from;
     let missed = false;
+    let searches = 0;
     for (let restarts = 0; restarts < RESTARTS_MAX;) {
       const snapshot = await look(at.id);
-      if (snapshot === undefined) {
+      const found = snapshot === undefined ? 'gone' : locate(snapshot.header, position, level);
+      if (snapshot !== undefined && found === 'here') return snapshot;
+      if (snapshot !== undefined && found === 'right') {
+        at = await this.beyond(snapshot, position);
+        continue;
+      }
+      if (found === 'gone' && level === 0 && at.id !== this.#root) {
+        const left = await this.searchLeft({ ...at, gone: snapshot }, position, false);
+        const owner = left === undefined ? undefined : await look((left.retired ?? left.live).id);
+        if (owner !== undefined && holds(owner, position)) return owner;
+        if (left !== undefined) {
+          at = { ...at, id: left.live.id };
+          searches += 1;
+          if (searches < SEARCHES_MAX) continue;
+          throw new StoreError('unavailable', 'containers merge faster than the key can be read: try again', { table });
+        }
+      } else if (snapshot === undefined) {
         await this.rootAfterMiss(at, missed);
         missed = true;
-      } else {
-        const found = locate(snapshot.header, position, level);
-        if (found === 'here') return snapshot;
-        if (found === 'right') {
-          at = await this.beyond(snapshot, position);
-          continue;
-        }
-        await this.restart(snapshot, level);
-      }
+      } else await this.restart(snapshot, level);
       restarts += 1;
       const again = await this.route(position, level);
       if (again === undefined) return undefined;
@@ -212,35 +215,77 @@ export class Tree {
   }
 
   /**
+   * As `LeftSearch.find`, for the owner of a position in place of which a leaf was met that is missing, or is not live (`gone`). An entry that led
+   * there is set to the live leaf that owns its separator (rule 29).
+   */
+  async searchLeft(
+    lost: Route & { readonly gone: Snapshot | undefined },
+    position: Position,
+    isWriter: boolean,
+  ): Promise<FoundLeft | undefined> {
+    const { counters, repair, table } = this.#context;
+    const { id, incarnation, gone } = lost;
+    const parent = this.#memory.branch(position, 1);
+    const entry = parent && this.#memory.child(parent, position);
+    const isAstray = entry !== undefined && nodeId(table, incarnation, entry.child) === id;
+    counters.leftSearches += 1;
+    if (gone === undefined) await this.rootAfterMiss(lost, false);
+    const low = gone?.header.low ?? (isAstray ? entry.low : position);
+    const found = await this.#leftSearch.find({ incarnation, low }, position, isWriter);
+    if (found === undefined || found.retired !== undefined || !isAstray) return found;
+    const { container, low: liveLow } = found.live.header;
+    const ownsSeparator = compareBytes(liveLow, entry.low) <= 0;
+    const [separator, instead] = ownsSeparator ? [entry.low, entry.child] : [liveLow, undefined];
+    repair({ level: 1, incarnation, separator, child: container, instead });
+    return found;
+  }
+
+  /** The leaf that owns a position, or the retired one before it, past every cache, from a leaf that begins below: for vacuum. As `LeftSearch.find`. */
+  leafFromTheLeft(incarnation: Id64, position: Position): Promise<FoundLeft | undefined> {
+    return this.#leftSearch.find({ incarnation, low: position }, position, true);
+  }
+
+  /**
    * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
    * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
    */
   async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
-    const { table } = this.#context;
-    const { incarnation, level } = overtaken.header;
+    const { repair, table } = this.#context;
+    const { incarnation, level, high, right } = overtaken.header;
     const part = partFor(overtaken.header, position);
-    const { child, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
+    const { child, astray, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
     if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
+    if (astray !== undefined) {
+      const owner = compareBytes(high!, astray.low) <= 0 ? right! : overtaken.header.container;
+      const entry = { level: level + 1, incarnation, separator: astray.low, child: owner, instead: astray.child };
+      if (owner !== astray.child) repair(entry);
+    }
     if (part === undefined) return this.walkRight(overtaken);
-    if (isParentFresh) this.#context.repair(level + 1, incarnation, part.low, part.container);
-    return { id: nodeId(table, incarnation, part.container), incarnation };
+    const { low: separator, container } = part;
+    if (isParentFresh) repair({ level: level + 1, incarnation, separator, child: container, instead: undefined });
+    return { id: nodeId(table, incarnation, container), incarnation };
   }
 
   /**
    * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
-   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on.
+   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on. An entry is `astray` that names the node itself,
+   * or, as far as memory knows, one to the left of it: after merges and splits its separator may lie far to the right of its child.
    */
-  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean) {
-    const parent = this.#branchInMemory(position, header.level + 1);
-    if (parent?.header.incarnation !== header.incarnation) return { child: undefined, isParentFresh: false };
+  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean): Promise<ChildBeyond> {
+    const parent = this.#memory.branch(position, header.level + 1);
+    if (parent?.header.incarnation !== header.incarnation) return NO_CHILD;
     const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
     try {
       const fresh = isOld ? await this.#readFor(parent, position) : parent;
-      const child = fresh && this.#childInMemory(fresh, position);
-      const isRight = child !== undefined && compareBytes(child.low, header.low) > 0;
-      return { child: isRight ? child.child : undefined, isParentFresh: isOld };
+      const child = fresh && this.#memory.child(fresh, position);
+      if (child === undefined || compareBytes(child.low, header.low) <= 0) return { ...NO_CHILD, isParentFresh: isOld };
+      const known = this.#context.cache.get(nodeId(this.#context.table, header.incarnation, child.child));
+      const isAstray = known !== undefined && compareBytes(known.header.low, header.low) <= 0;
+      return isAstray
+        ? { child: undefined, astray: child, isParentFresh: isOld }
+        : { child: child.child, astray: undefined, isParentFresh: isOld };
     } catch {
-      return { child: undefined, isParentFresh: false };
+      return NO_CHILD;
     }
   }
 
@@ -249,7 +294,7 @@ export class Tree {
     const { counters, repair, table } = this.#context;
     const { incarnation, level, high, right } = header;
     counters.rightWalks += 1;
-    repair(level + 1, incarnation, high!, right!);
+    repair({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
     return { id: nodeId(table, incarnation, right!), incarnation };
   }
 
@@ -300,6 +345,11 @@ export class Tree {
     const read = page === undefined ? undefined : await reader.readPages(branch.id, [page.slot]);
     return read !== undefined && isPageKnown(read, position) ? read : reader.readWhole(branch.id);
   }
+}
+
+/** Whether a leaf to which a search led holds the records of a position: one that is retired does until it is absorbed. */
+function holds({ header: { state, low, high } }: Snapshot, position: Position): boolean {
+  return (state === 'live' || state === 'retired') && within(position, low, high);
 }
 
 /** Whether the branch has the page that names the child for `position`, or, where it does not own the position, needs none. */

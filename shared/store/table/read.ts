@@ -1,13 +1,12 @@
 // Reading what a call asks for: its keys are grouped by the leaves that own them, each leaf is looked at once, and every key has its outcome,
 // at the latest when the deadline passes.
-import { locate } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { CodecName, GetOptions, GetOutcome, Order } from '../contract/api.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type LeafRequest, lookForRecords, recordIn } from '../engine/lookup.ts';
-import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
+import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { decodeEntry } from './values.ts';
 
@@ -86,19 +85,24 @@ export class RecordReader<V> {
     const { engine, order } = this.#context;
     if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
+    let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
     for (const [count, wanted] of group.entries()) {
       if (count > 0 && engine.turns.isLong) await engine.turns.pause();
-      const isHere = leaf !== undefined && locate(leaf.header, wanted.position, 0) === 'here';
-      const owner = isHere ? leaf : await this.#findOwner(wanted.position, since);
+      // Groups are in order of position: where one key was sent astray, those after it were as a rule too.
+      if (owner === undefined || !owns(owner, wanted.position))
+        owner = await this.#findOwner(wanted.position, {
+          positions: group.slice(count).map(({ position }) => position),
+          ...since,
+        });
       if (owner.header.order !== order) throw orderChanged(engine.table);
       outcomes[wanted.index] = this.#outcomeIn(owner, wanted);
     }
   }
 
-  /** The leaf of a key that the branches sent astray, or whose leaf is missing. */
-  #findOwner(position: Position, since: Since): Promise<Snapshot> {
+  /** The leaf of a key that the branches sent astray, or whose leaf is missing, with the pages that all of the request's positions need. */
+  #findOwner(position: Position, request: LeafRequest): Promise<Snapshot> {
     const { engine } = this.#context;
-    return engine.tree.find(position, 0, (id) => lookForRecords(engine, id, { positions: [position], ...since }));
+    return engine.tree.find(position, 0, (id) => lookForRecords(engine, id, request));
   }
 
   /** A value that cannot be decoded is the failure of its own key alone, a damaged page that of its keys. */
@@ -113,6 +117,11 @@ export class RecordReader<V> {
       return { status: 'failed', key, error: asStoreError(error) };
     }
   }
+}
+
+/** Of a leaf that was looked up: a retired one counts there until it is absorbed. */
+function owns({ header: { level, low, high } }: Snapshot, position: Position): boolean {
+  return level === 0 && within(position, low, high);
 }
 
 /** Those that have no outcome yet failed. */

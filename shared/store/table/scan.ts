@@ -7,6 +7,7 @@ import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { lowerBound, type Page, recordAt, recordCount, slicePage } from '../format/page.ts';
 import {
@@ -52,7 +53,7 @@ export class TableScan<V> implements Scan<V> {
   readonly #values: ValueContext;
   readonly #positionOf: PositionOf;
   readonly #bounds: Bounds;
-  readonly #ahead = new Map<string, Promise<Snapshot>>();
+  readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
   #state: ScanState | undefined;
   #isStarted = false;
@@ -130,27 +131,34 @@ export class TableScan<V> implements Scan<V> {
     const name = nameOf(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
-    const leaf = await this.#deadlines.bound(deadline, () => ahead ?? read(position));
+    const leaf = await this.#deadlines.bound(deadline, () => ahead?.reading ?? read(position));
     this.#readAhead(leaf, read);
     return leaf;
   }
 
-  /** Begins to read the next leaves, as far as the branch in memory knows where they begin. */
-  #readAhead(leaf: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
-    if ((this.#options.limit ?? Infinity) < Infinity) return;
-    const count = this.#leavesAhead(leaf);
-    for (const low of this.#engine.tree.lowsAfter(leaf.header.low, count)) {
+  /** Begins to read the next leaves, as far as the branch in memory knows where they begin. A separator within the leaf is of one that it took in. */
+  #readAhead({ header }: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
+    if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
+    for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
+    const count = this.#leavesAhead(header);
+    for (const low of this.#engine.tree.lowsAfter(header.low, count)) {
       const name = nameOf(low);
-      if (!beforeBound(low, this.#bounds.end) || this.#ahead.has(name) || this.#ahead.size >= count) continue;
+      if (
+        beforeBound(low, header.high) ||
+        !beforeBound(low, this.#bounds.end) ||
+        this.#ahead.has(name) ||
+        this.#ahead.size >= count
+      )
+        continue;
       const reading = read(low);
       // Its error is met when, and if, its turn comes.
       reading.catch(() => undefined);
-      this.#ahead.set(name, reading);
+      this.#ahead.set(name, { low, reading });
     }
   }
 
   /** The next leaves are taken to be as large as this one. A scan that is left early has not read much more than it gave. */
-  #leavesAhead({ header }: Snapshot): number {
+  #leavesAhead(header: Header): number {
     const bytes = header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 1);
     const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / bytes, this.#leavesGiven);
     this.#leavesGiven += 1;

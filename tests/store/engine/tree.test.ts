@@ -60,7 +60,9 @@ function treeWith(remembered: Snapshot | undefined, stored?: Snapshot) {
     clock: new Clock(runtime),
     counters: newCounters(),
     turns: new Turns(runtime),
-    repair: (level, under, low, child) => repairs.push(`${level} ${under} ${Buffer.from(low).toString()} ${child}`),
+    repair: ({ level, incarnation: under, separator, child }) => {
+      repairs.push(`${level} ${under} ${Buffer.from(separator).toString()} ${child}`);
+    },
   });
   return { tree, runtime, reads, repairs };
 }

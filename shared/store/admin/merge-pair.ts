@@ -1,0 +1,72 @@
+// Making one leaf of two (rules 26, 27 and 30): the right one retires, the left one takes it in, and what is left of the right one is a header that says so.
+import { retiredHeader, strippedHeader } from '../container/absorb.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { patchOf, replaceOf } from '../container/writes.ts';
+import { StoreError } from '../contract/errors.ts';
+import { Absorbing } from '../engine/absorbing.ts';
+import { Committer } from '../engine/committer.ts';
+import type { Engine } from '../engine/engine.ts';
+import { encodeHeader } from '../format/header.ts';
+import { drawId } from '../io/clock.ts';
+import { sendWrites } from '../io/requests.ts';
+import type { Tally } from './tally.ts';
+
+/**
+ * Retires `right`, which must be whole, not the leftmost, and live, if it still has this version. The leaf as it is then; undefined if it is not retired,
+ * as somebody wrote it meanwhile.
+ */
+export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
+  const attempt = drawId(engine.runtime);
+  const encoded = encodeHeader(retiredHeader(right.header, attempt), right.header);
+  await sendWrites(engine, [patchOf(right, encoded, { written: [], dropped: [] }, attempt)]);
+  // Whatever the outcome was: what it is now decides.
+  const now = await engine.reader.readIntact(right.id);
+  return now?.header.state === 'retired' ? now : undefined;
+}
+
+/** Pause after an attempt that the provider made fail. */
+const RETRY_MS = 100;
+
+/** Has `left` take its retired right neighbour in, and strips that. The left leaf as it is then; undefined if it is missing. */
+export async function finishPair(
+  engine: Engine,
+  left: Snapshot,
+  retired: Snapshot,
+  tally: Tally,
+): Promise<Snapshot | undefined> {
+  const absorbing = new Absorbing(retired, engine);
+  const committer = new Committer(left.id, engine);
+  let now: Snapshot | undefined = left;
+  while (now !== undefined) {
+    committer.settle(now);
+    const base = await absorbing.baseOn(now);
+    if (base === undefined) break;
+    now = await committer.commit(base.left, [], base);
+    if (committer.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
+  }
+  if (now !== undefined) absorbing.mendParent(now);
+  if (await strip(engine, retired)) tally.stripped += 1;
+  return now;
+}
+
+/**
+ * Empties a retired leaf to a header of state `merged`, if a search past every cache ends at another, live leaf that owns its low. False if that could
+ * not be shown, or the write did not certainly land: the next vacuum tries again.
+ */
+export async function strip(engine: Engine, retired: Snapshot): Promise<boolean> {
+  if (!(await isAbsorbed(engine, retired))) return false;
+  const attempt = drawId(engine.runtime);
+  const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
+  const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
+  return outcome?.kind === 'written';
+}
+
+async function isAbsorbed(engine: Engine, { id, header }: Snapshot): Promise<boolean> {
+  try {
+    const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
+    return found !== undefined && found.retired === undefined && found.live.id !== id;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'corrupt') return false;
+    throw error;
+  }
+}
