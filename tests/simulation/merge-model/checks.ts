@@ -129,7 +129,7 @@ function withLanded(landed: History['landed'], put: string, changed: readonly (S
   if (changed.length !== 1 || now?.value !== put) throw new Violation(`the commit of "${put}" changed ${changed.length} records, not its own`);
   if ((old?.number ?? 0) >= now.number) throw new Violation(`"${put}" has no greater version than what it replaced`);
   if (landed.includes(put)) throw new Violation(`"${put}" was written twice`);
-  return [...landed, put].toSorted();
+  return [...landed, put];
 }
 
 function isSame(a: Stored | undefined, b: Stored | undefined): boolean {

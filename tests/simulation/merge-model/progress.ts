@@ -1,12 +1,12 @@
 // That work goes on: whatever state a world was left in, a put and a get of each key end soon, and some ordinary work mends all that is crooked.
 import { check, type History, chainOf, Violation } from './checks.ts';
 import { type Operation } from './leaf.ts';
-import { take, type World } from './world.ts';
+import { newcomer, take, type World } from './world.ts';
 
 /** Requests of a put or a get that meets no faults and nobody else. */
 const REQUESTS_MAX = 40;
 /** So often is every key put and got, and every leaf swept, until all must be mended. */
-const ROUNDS = 4;
+const ROUNDS = 2;
 
 /** A world and what the checks remember of it. */
 export interface Judged {
@@ -42,11 +42,11 @@ export function checkProgress(judged: Judged): void {
 /** Ordinary work by a newcomer, after everything late has arrived: then every leaf lives or is stripped, and every entry names who owns its separator. */
 export function checkHealing(judged: Judged): void {
   let at = withNewcomer(allArrived(judged));
-  const newcomer = at.world.processes.length - 1;
+  const last = at.world.processes.length - 1;
   const run = (operation: Operation): void => {
-    at = allArrived(runAlone(at, newcomer, operation));
+    at = allArrived(runAlone(at, last, operation));
     // Whoever comes next knows nothing either.
-    at = { ...at, world: take(at.world, { kind: 'crash', process: newcomer }).world };
+    at = { ...at, world: take(at.world, { kind: 'crash', process: last }).world };
   };
   for (let round = 1; round <= ROUNDS; round += 1) {
     for (const key of keysOf(at.world)) {
@@ -60,21 +60,22 @@ export function checkHealing(judged: Judged): void {
     }
   }
   checkHealed(at.world);
-  for (const process of at.world.processes.keys()) checkLearning(at, process);
+  checkLearning(at);
 }
 
 /**
  * Whatever a process remembers, it is not led astray again and again: in the end a put is a commit alone. The first may meet a leaf that was removed,
  * and be of unknown fate; the next searches.
  */
-function checkLearning(judged: Judged, process: number): void {
+function checkLearning(judged: Judged): void {
+  const process = 0;
   let at = judged;
   const { world: idle } = take(at.world, { kind: 'give up', process });
   at = allArrived({ ...at, world: idle });
   for (const key of keysOf(at.world)) {
-    at = runAlone(at, process, { kind: 'put', key, value: `first ${process}.${key}` });
-    at = runAlone(at, process, { kind: 'put', key, value: `next ${process}.${key}` });
-    at = runAlone(at, process, { kind: 'put', key, value: `last ${process}.${key}` }, 1);
+    at = runAlone(at, process, { kind: 'put', key, value: `first ${key}` });
+    at = runAlone(at, process, { kind: 'put', key, value: `next ${key}` });
+    at = runAlone(at, process, { kind: 'put', key, value: `last ${key}` }, 1);
   }
 }
 
@@ -103,10 +104,8 @@ function keysOf(world: World): number[] {
 }
 
 function withNewcomer({ world, history }: Judged): Judged {
-  const memory = { leaves: {}, branch: undefined, drawn: 0 };
-  const newcomer = { memory, copies: false, operation: undefined, replies: [], request: undefined };
   return {
-    world: { ...world, processes: [...world.processes, newcomer] },
+    world: { ...world, processes: [...world.processes, newcomer()] },
     history: { ...history, seen: [...history.seen, []] },
   };
 }

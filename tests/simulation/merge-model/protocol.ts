@@ -19,6 +19,16 @@ import { type Self, type Steps } from './self.ts';
 /** The tree is taken for damaged. In the model it never is, so this is always false. */
 export class Corrupt extends Error {}
 
+/** A put that went along with an absorb has its result. */
+class PutEnded extends Error {
+  readonly result: 'landed' | 'unknown';
+
+  constructor(result: 'landed' | 'unknown') {
+    super(result);
+    this.result = result;
+  }
+}
+
 /** Where to look next, and where what is there should begin at the latest. */
 interface Hint {
   readonly id: Id;
@@ -60,18 +70,29 @@ export function* perform(self: Self, operation: Operation): Steps<Result> {
 
 function* put(self: Self, key: Position, value: string): Steps<Result> {
   const entry = yield* route(self, key);
-  let leaf = yield* ownerForWriting(self, key, hintOf(entry));
+  self.put = value;
+  let result: PutEnded['result'];
+  try {
+    result = yield* commitPut(self, key, value, hintOf(entry));
+  } catch (error) {
+    if (!(error instanceof PutEnded)) throw error;
+    ({ result } = error);
+  }
+  if (result === 'landed') yield* mend(self, entry, key);
+  return { kind: result };
+}
+
+function* commitPut(self: Self, key: Position, value: string, hint: Hint): Steps<PutEnded['result']> {
+  let leaf = yield* ownerForWriting(self, key, hint);
   for (;;) {
-    const outcome = yield* commit(
-      self,
-      leaf,
-      ({ next, records }) => ({ next: next + 1, records: { ...records, [key]: { value, number: next } } }),
-      value,
-    );
-    if (outcome.kind === 'landed') yield* mend(self, entry, key);
-    if (outcome.kind !== 'lost') return { kind: outcome.kind };
+    const outcome = yield* commit(self, leaf, (base) => withRecord(base, key, value), value);
+    if (outcome.kind !== 'lost') return outcome.kind;
     leaf = yield* ownerForWriting(self, key, { id: outcome.now.id, at: outcome.now.low });
   }
+}
+
+function withRecord({ next, records }: Pick<Content, 'next' | 'records'>, key: Position, value: string) {
+  return { next: next + 1, records: { ...records, [key]: { value, number: next } } };
 }
 
 /** A strong get: memory shows the way, but what answers was read by a request of this operation. */
@@ -227,7 +248,7 @@ function* serve(self: Self, live: Leaf, retired: Leaf, key: Position): Steps<Lea
 }
 
 /** The writer's way: it finishes the pair (rules 27 and 28 (d)). */
-function* finish(self: Self, left: Leaf, retired: Leaf): Steps<Leaf | undefined> {
+function* finish(self: Self, left: Leaf, retired: Leaf, key?: Position): Steps<Leaf | undefined> {
   if (self.breaks('waits-for-the-merger')) return yield* self.read(left.id);
   let copy: Leaf | undefined;
   for (let base = left; ;) {
@@ -235,16 +256,18 @@ function* finish(self: Self, left: Leaf, retired: Leaf): Steps<Leaf | undefined>
       copy ??= yield* insertCopy(self, retired);
       if (copy === undefined) return liveOrNone(yield* self.read(base.id));
     }
-    const outcome = yield* commit(self, base, ({ next, records }) =>
-      copy === undefined
-        ? {
-            high: retired.high,
-            right: retired.right,
-            next: self.breaks('keeps-its-own-next-number') ? next : Math.max(next, retired.next),
-            records: { ...records, ...retired.records },
-          }
-        : { right: copy.id },
+    const put = copy === undefined && self.carries && key !== undefined && key < retired.high ? self.put : undefined;
+    const outcome = yield* commit(
+      self,
+      base,
+      (base) => {
+        if (copy !== undefined) return { right: copy.id };
+        const joined = join(self, base, retired);
+        return put === undefined ? joined : { ...joined, ...withRecord(joined, key!, put) };
+      },
+      put,
     );
+    if (outcome.kind !== 'lost' && put !== undefined) throw new PutEnded(outcome.kind);
     if (outcome.kind === 'unknown') return undefined;
     base = outcome.now;
     if (base.state === 'retired' && self.breaks('absorbs-into-a-retired-leaf')) continue;
@@ -252,6 +275,15 @@ function* finish(self: Self, left: Leaf, retired: Leaf): Steps<Leaf | undefined>
     if (outcome.kind === 'lost' && self.breaks('absorbs-on-any-version')) continue;
     if (base.right !== retired.id) return base;
   }
+}
+
+function join(self: Self, { next, records }: Leaf, retired: Leaf) {
+  return {
+    high: retired.high,
+    right: retired.right,
+    next: self.breaks('keeps-its-own-next-number') ? next : Math.max(next, retired.next),
+    records: { ...records, ...retired.records },
+  };
 }
 
 function liveOrNone(leaf: Leaf | undefined): Leaf | undefined {
@@ -415,7 +447,7 @@ function* removeOrphan(self: Self, id: Id): Steps<void> {
 /** (a) No split from that version can land any more. A retired origin splits no more, and what copies it (b) tells. */
 function* hasMovedOn(self: Self, { id, version }: NonNullable<Leaf['origin']>): Steps<boolean> {
   const now = yield* self.read(id);
-  if (now?.version !== version || (now.state !== 'live' && !self.breaks('fences-a-retired-origin'))) return true;
+  if (now?.version !== version || now.state !== 'live') return true;
   yield* self.write({ kind: 'commit', version, content: successor(now, self.drawId(), {}), put: undefined });
   const after = yield* self.read(id);
   return after?.version !== version;

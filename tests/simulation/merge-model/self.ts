@@ -26,6 +26,8 @@ export interface Traits {
   readonly name: string;
   /** Links a copy of a retired leaf (rule 27) instead of taking its records in. */
   readonly copies: boolean;
+  /** A put goes along in the commit that takes a retired leaf in. */
+  readonly carries: boolean;
   /** The rule that this process breaks. */
   readonly breach: Breach | undefined;
 }
@@ -35,6 +37,8 @@ export class Self {
   readonly #leaves: Map<Id, Leaf>;
   #branch: readonly Entry[] | undefined;
   #drawn: number;
+  /** The put that this process is at. */
+  put: string | undefined;
   /** Live leaves as this operation saw them, the latest last. */
   readonly live: Leaf[] = [];
 
@@ -52,6 +56,10 @@ export class Self {
 
   get copies(): boolean {
     return this.#traits.copies;
+  }
+
+  get carries(): boolean {
+    return this.#traits.carries;
   }
 
   get branch(): readonly Entry[] | undefined {

@@ -93,6 +93,15 @@ export const SMALL: readonly Small[] = [
       [{ kind: 'merge', low: 1 }],
       [{ kind: 'put', key: 2, value: 'a' }],
     ],
+    faults: ['reply lost', 'late', 'crash'],
+    faultsMax: 1,
+  },
+  {
+    name: 'a put that goes along with the absorb, and two faults',
+    start: { ...LOWS, processes: [{ carries: true }, COLD] },
+    scripts: [[{ kind: 'put', key: 1, value: 'a' }], [{ kind: 'merge', low: 1 }]],
+    faults: ['reply lost', 'false refusal', 'late', 'crash'],
+    faultsMax: 2,
   },
   {
     name: 'a split whose new leaf vacuum takes for an orphan',

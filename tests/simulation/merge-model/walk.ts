@@ -9,18 +9,33 @@ import { beginning, type Step, take, type World } from './world.ts';
 
 const STEPS_MAX = 160;
 
-export interface WalkOptions {
-  readonly breach?: Breach | undefined;
+export interface Walks {
+  /** The first seed. */
+  readonly from: number;
+  readonly count: number;
+  readonly breach?: Breach;
 }
 
-/** What is wrong with the walk of this seed; undefined if nothing is. */
-export function walk(seed: number, { breach }: WalkOptions = {}): Finding | undefined {
+/** The first walk with which something is wrong; undefined if there is none. */
+export function firstFinding({ from, count, breach }: Walks): (Finding & { readonly seed: number }) | undefined {
+  for (let seed = from; seed < from + count; seed += 1) {
+    const finding = walk(seed, breach);
+    if (finding !== undefined) return { seed, ...finding };
+  }
+  return undefined;
+}
+
+function walk(seed: number, breach: Breach | undefined): Finding | undefined {
   const chance = new Chance(seed);
   const habits = habitsFrom(chance);
   const world = beginning({
     lows: chance.of([[0, 1, 3], [0, 1, 2], [0, 3], [0, 1, 2, 3]]),
     end: 4 + chance.below(3),
-    processes: Array.from({ length: 2 + chance.below(4) }, () => ({ copies: chance.is(0.4), remembers: chance.is(0.4) })),
+    processes: Array.from({ length: 2 + chance.below(4) }, () => ({
+      copies: chance.is(0.4),
+      carries: chance.is(0.4),
+      remembers: chance.is(0.4),
+    })),
     breach,
   });
   let at: Judged = { world, history: historyOf(world) };

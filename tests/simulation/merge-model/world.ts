@@ -18,7 +18,9 @@ import { type Memory, type Reply, type Request, Self } from './self.ts';
 export interface Process {
   /** As it was when the operation began: what the operation learned since follows from the replies. */
   readonly memory: Memory;
+  /** As `Traits` have them. */
   readonly copies: boolean;
+  readonly carries: boolean;
   readonly operation: Operation | undefined;
   readonly replies: readonly Reply[];
   /** What the operation waits for. */
@@ -64,8 +66,8 @@ const REQUESTS_MAX = 80;
 export function take(world: World, step: Step): Effect {
   switch (step.kind) {
     case 'begin': {
-      const { memory, copies } = world.processes[step.process]!;
-      return advance(world, step.process, { memory, copies, operation: step.operation, replies: [], request: undefined });
+      const process = world.processes[step.process]!;
+      return advance(world, step.process, { ...process, operation: step.operation });
     }
     case 'answer':
       return answer(world, step.process, step.how);
@@ -170,12 +172,17 @@ function advance(world: World, index: number, process: Process): Effect {
   }
 }
 
-function selfOf({ breach }: World, index: number, { memory, copies }: Process): Self {
-  return new Self({ name: 'pqrstuv'[index]!, copies, breach }, memory);
+function selfOf({ breach }: World, index: number, { memory, copies, carries }: Process): Self {
+  return new Self({ name: 'pqrstuv'[index]!, copies, carries, breach }, memory);
 }
 
-function idle({ copies }: Process, memory: Memory): Process {
-  return { memory, copies, operation: undefined, replies: [], request: undefined };
+function idle({ copies, carries }: Pick<Process, 'copies' | 'carries'>, memory: Memory): Process {
+  return { memory, copies, carries, operation: undefined, replies: [], request: undefined };
+}
+
+/** A process that remembers nothing. */
+export function newcomer(): Process {
+  return idle({ copies: false, carries: false }, { leaves: {}, branch: undefined, drawn: 0 });
 }
 
 function breakOff(world: World, index: number, isCrash: boolean): World {
@@ -219,8 +226,12 @@ export interface Start {
   readonly end: number;
   /** Lows of leaves that the branch does not know. */
   readonly unnamed?: readonly number[];
-  /** For each process: whether it copies retired leaves, and whether it remembers the beginning. */
-  readonly processes: readonly { readonly copies?: boolean; readonly remembers?: boolean }[];
+  /** For each process: how it treats retired leaves, and whether it remembers the beginning. */
+  readonly processes: readonly {
+    readonly copies?: boolean;
+    readonly carries?: boolean;
+    readonly remembers?: boolean;
+  }[];
   readonly breach?: Breach | undefined;
 }
 
@@ -253,12 +264,8 @@ export function beginning({ lows, end, unnamed = [], processes, breach }: Start)
     branch,
     late: [],
     breach,
-    processes: processes.map(({ copies = false, remembers = false }) => ({
-      memory: remembers ? { leaves: byId, branch, drawn: 0 } : { leaves: {}, branch: undefined, drawn: 0 },
-      copies,
-      operation: undefined,
-      replies: [],
-      request: undefined,
-    })),
+    processes: processes.map(({ copies = false, carries = false, remembers = false }) =>
+      idle({ copies, carries }, { leaves: remembers ? byId : {}, branch: remembers ? branch : undefined, drawn: 0 }),
+    ),
   };
 }
