@@ -64,7 +64,8 @@ function linkedLeaves(leaves: World['leaves']): Leaf[] {
 
 /** Throws a Violation, or gives what is to be remembered. */
 export function check(before: World, { world, applied, ended }: Effect, history: History): History {
-  const written = applied === undefined ? history : checkWrite(applied, { old: chainOf(before), now: chainOf(world) }, history);
+  const written =
+    applied === undefined ? history : checkWrite(applied, { old: chainOf(before), now: chainOf(world) }, history);
   if (world.leaves !== before.leaves || world.branch !== before.branch) checkLeaves(world, written);
   if (world.branch !== before.branch) checkBranch(before, world);
   const next = withSeen(written, before, world);
@@ -105,7 +106,8 @@ function checkBranch(before: World, { leaves, branch }: World): void {
   for (const entry of before.branch) {
     const leaf = leaves[entry.child];
     const isRight = leaf?.state === 'live' && leaf.low === entry.separator;
-    if (isRight && !branch.includes(entry)) throw new Violation(`the entry at ${entry.separator} was right, and was changed`);
+    if (isRight && !branch.includes(entry))
+      throw new Violation(`the entry at ${entry.separator} was right, and was changed`);
   }
 }
 
@@ -119,14 +121,22 @@ function checkWrite(write: Write, { old, now }: Record<'old' | 'now', Chain>, hi
   return {
     ...history,
     everLinked: [...new Set([...history.everLinked, ...now.leaves.map(({ id }) => id)])].toSorted(),
-    landed: put === undefined ? history.landed : withLanded(history.landed, put, changed.map((key) => [old.records[key], now.records[key]])),
+    landed:
+      put === undefined
+        ? history.landed
+        : withLanded(
+            history.landed,
+            put,
+            changed.map((key) => [old.records[key], now.records[key]]),
+          ),
     hasRemoved: history.hasRemoved || write.kind === 'remove',
   };
 }
 
 function withLanded(landed: History['landed'], put: string, changed: readonly (Stored | undefined)[][]): string[] {
   const [[old, now] = []] = changed;
-  if (changed.length !== 1 || now?.value !== put) throw new Violation(`the commit of "${put}" changed ${changed.length} records, not its own`);
+  if (changed.length !== 1 || now?.value !== put)
+    throw new Violation(`the commit of "${put}" changed ${changed.length} records, not its own`);
   if ((old?.number ?? 0) >= now.number) throw new Violation(`"${put}" has no greater version than what it replaced`);
   if (landed.includes(put)) throw new Violation(`"${put}" was written twice`);
   return [...landed, put];

@@ -57,9 +57,7 @@ export type Write =
   | { readonly kind: 'remove'; readonly id: Id; readonly version: number };
 
 export type Answer =
-  | { readonly kind: 'written'; readonly version: number }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'unknown' };
+  { readonly kind: 'written'; readonly version: number } | { readonly kind: 'refused' } | { readonly kind: 'unknown' };
 
 export type Operation =
   | { readonly kind: 'put'; readonly key: Position; readonly value: string }
@@ -84,7 +82,7 @@ export function owns({ low, high }: Content, position: Position): boolean {
 }
 
 /** The leaf as one more commit leaves it: every write hands on ids and count (rule 4). */
-export function successor({ version: _, ...base }: Leaf, commit: Id, changes: Partial<Content>): Content {
+export function successor(base: Content, commit: Id, changes: Partial<Content>): Content {
   const changed = { ...base, ...changes };
   return { ...changed, count: base.count + 1, commits: [...changed.commits, commit] };
 }

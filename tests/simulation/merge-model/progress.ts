@@ -15,11 +15,17 @@ export interface Judged {
 }
 
 /** Runs an operation alone, without faults. Throws a Violation if that takes too many requests. */
-function runAlone({ world, history }: Judged, process: number, operation: Operation, requestsMax = REQUESTS_MAX): Judged {
+function runAlone(
+  { world, history }: Judged,
+  process: number,
+  operation: Operation,
+  requestsMax = REQUESTS_MAX,
+): Judged {
   let at = take(world, { kind: 'begin', process, operation });
   let known = check(world, at, history);
   for (let requests = 0; at.ended === undefined; requests += 1) {
-    if (requests >= requestsMax) throw new Violation(`${JSON.stringify(operation)} takes more than ${requestsMax} requests`);
+    if (requests >= requestsMax)
+      throw new Violation(`${JSON.stringify(operation)} takes more than ${requestsMax} requests`);
     const next = take(at.world, { kind: 'answer', process, how: 'truly' });
     known = check(at.world, next, known);
     at = next;

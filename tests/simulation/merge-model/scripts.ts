@@ -98,6 +98,16 @@ export const SCRIPTS: readonly Script[] = [
     ],
   },
   {
+    name: 'a put is not answered, and its leaf retires',
+    start: { ...LOWS, processes: [WARM, COLD] },
+    acts: [
+      { by: 0, does: { kind: 'put', key: 1, value: 'a' }, requests: 0 },
+      { by: 0, answered: 'reply lost' },
+      { by: 1, does: { kind: 'merge', low: 1 } },
+      { by: 0, goesOn: true },
+    ],
+  },
+  {
     name: 'a put is falsely refused, and its leaf is gone',
     start: { ...LOWS, processes: [WARM, COLD] },
     acts: [
@@ -120,7 +130,11 @@ export function play({ start, acts }: Script, breach?: Breach): string | undefin
     at = { world: effect.world, history: check(at.world, effect, at.history) };
   };
   const answer = (process: number, requestsMax: number): void => {
-    for (let requests = 0; requests < requestsMax && at.world.processes[process]!.operation !== undefined; requests += 1)
+    for (
+      let requests = 0;
+      requests < requestsMax && at.world.processes[process]!.operation !== undefined;
+      requests += 1
+    )
       step({ kind: 'answer', process, how: 'truly' });
   };
   try {

@@ -34,7 +34,9 @@ export interface Traits {
 
 export class Self {
   readonly #traits: Traits;
-  readonly #leaves: Map<Id, Leaf>;
+  readonly #memory: Memory;
+  /** What the operation learned of leaves; undefined of one that is missing. */
+  readonly #learned = new Map<Id, Leaf | undefined>();
   #branch: readonly Entry[] | undefined;
   #drawn: number;
   /** The put that this process is at. */
@@ -44,14 +46,17 @@ export class Self {
 
   constructor(traits: Traits, memory: Memory) {
     this.#traits = traits;
-    this.#leaves = new Map(Object.entries(memory.leaves));
+    this.#memory = memory;
     this.#branch = memory.branch;
     this.#drawn = memory.drawn;
   }
 
   get memory(): Memory {
-    const byId = [...this.#leaves].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return { leaves: Object.fromEntries(byId), branch: this.#branch, drawn: this.#drawn };
+    const leaves = { ...this.#memory.leaves };
+    for (const [id, leaf] of this.#learned)
+      if (leaf === undefined) delete leaves[id];
+      else leaves[id] = leaf;
+    return { leaves, branch: this.#branch, drawn: this.#drawn };
   }
 
   get copies(): boolean {
@@ -76,19 +81,19 @@ export class Self {
   }
 
   known(id: Id): Leaf | undefined {
-    return this.#leaves.get(id);
+    return this.#learned.has(id) ? this.#learned.get(id) : this.#memory.leaves[id];
   }
 
   /** What is remembered of a leaf never goes back (rule 19). */
   remember(leaf: Leaf): void {
-    const held = this.#leaves.get(leaf.id);
-    if (held === undefined || held.count <= leaf.count) this.#leaves.set(leaf.id, leaf);
+    const held = this.known(leaf.id);
+    if (held === undefined || held.count <= leaf.count) this.#learned.set(leaf.id, leaf);
     if (leaf.state === 'live') this.live.push(leaf);
   }
 
   *read(id: Id): Steps<Leaf | undefined> {
     const leaf = (yield { kind: 'read', id }) as Leaf | undefined;
-    if (leaf === undefined) this.#leaves.delete(id);
+    if (leaf === undefined) this.#learned.set(id, undefined);
     else this.remember(leaf);
     return leaf;
   }

@@ -88,11 +88,7 @@ export const SMALL: readonly Small[] = [
   {
     name: 'a split and a merge of the same leaf, and a put',
     start: { lows: [0, 1, 3], end: 4, processes: [WARM, COLD, WARM] },
-    scripts: [
-      [{ kind: 'split', at: 2 }],
-      [{ kind: 'merge', low: 1 }],
-      [{ kind: 'put', key: 2, value: 'a' }],
-    ],
+    scripts: [[{ kind: 'split', at: 2 }], [{ kind: 'merge', low: 1 }], [{ kind: 'put', key: 2, value: 'a' }]],
     faults: ['reply lost', 'late', 'crash'],
     faultsMax: 1,
   },
@@ -138,7 +134,10 @@ export const SMALL: readonly Small[] = [
         { kind: 'put', key: 1, value: 'a' },
         { kind: 'get', key: 1 },
       ],
-      [{ kind: 'merge', low: 1 }, { kind: 'split', at: 1 }],
+      [
+        { kind: 'merge', low: 1 },
+        { kind: 'split', at: 1 },
+      ],
       [{ kind: 'drop entries' }],
     ],
     repairs: true,

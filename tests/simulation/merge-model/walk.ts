@@ -29,7 +29,12 @@ function walk(seed: number, breach: Breach | undefined): Finding | undefined {
   const chance = new Chance(seed);
   const habits = habitsFrom(chance);
   const world = beginning({
-    lows: chance.of([[0, 1, 3], [0, 1, 2], [0, 3], [0, 1, 2, 3]]),
+    lows: chance.of([
+      [0, 1, 3],
+      [0, 1, 2],
+      [0, 3],
+      [0, 1, 2, 3],
+    ]),
     end: 4 + chance.below(3),
     processes: Array.from({ length: 2 + chance.below(4) }, () => ({
       copies: chance.is(0.4),
@@ -46,7 +51,7 @@ function walk(seed: number, breach: Breach | undefined): Finding | undefined {
       steps.push(step);
       const effect = take(at.world, step);
       at = { world: effect.world, history: check(at.world, effect, at.history) };
-      if (chance.is(0.01)) checkProgress(at);
+      if (chance.is(0.004)) checkProgress(at);
     }
     checkHealing(at);
     return undefined;
@@ -65,7 +70,15 @@ function habitsFrom(chance: Chance) {
     expires: chance.of([0, 0, 0.1]),
     /** Processes take turns, or one often goes on for long. */
     stays: chance.of([0, 0.6]),
-    operations: { put: 3, get: 3, split: chance.below(3), merge: 1 + chance.below(4), strip: 1, vacuum: 1, 'drop entries': chance.share() },
+    operations: {
+      put: 3,
+      get: 3,
+      split: chance.below(3),
+      merge: 1 + chance.below(4),
+      strip: 1,
+      vacuum: 1,
+      'drop entries': chance.share(),
+    },
   };
 }
 

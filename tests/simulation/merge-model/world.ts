@@ -10,9 +10,19 @@
 // the root, several branches and levels, `maxAgeMs`, the unchanged shortcut, scans, courtesies, commit lists that overflow, older code. Reads
 // are atomic; two operations of one process never overlap, but two processes do. What rule 32 says of when to merge is not modelled: a merge
 // may begin at any time.
-import { type Answer, type Entry, type Id, type Leaf, type Operation, type Repair, type Result, type Write } from './leaf.ts';
+import {
+  type Answer,
+  type Entry,
+  type Id,
+  type Leaf,
+  type Operation,
+  type Repair,
+  type Result,
+  type Write,
+} from './leaf.ts';
 import { type Breach } from './mutants.ts';
-import { Corrupt, perform } from './protocol.ts';
+import { perform } from './protocol/operations.ts';
+import { Corrupt } from './protocol/search.ts';
 import { type Memory, type Reply, type Request, Self } from './self.ts';
 
 export interface Process {
