@@ -20,6 +20,12 @@ export const MUTANTS = [
     caughtBy: walks,
   },
   {
+    name: 'announces-before-the-link',
+    rule: '12',
+    what: 'a new leaf is remembered, and the branch told, before it is linked',
+    caughtBy: walks,
+  },
+  {
     name: 'fences-no-origin',
     rule: '14 (a)',
     what: 'an orphan goes though its split may still land',

@@ -40,7 +40,9 @@ export function checkProgress(judged: Judged): void {
     if (operation !== undefined) continue;
     for (const key of keysOf(all.world)) {
       runAlone(all, process, { kind: 'get', key });
-      runAlone(all, process, { kind: 'put', key, value: 'probe' });
+      const { history } = runAlone(all, process, { kind: 'put', key, value: 'probe' });
+      // Whoever remembers a leaf that was removed cannot know.
+      if (!history.landed.includes('probe') && !history.hasRemoved) throw new Violation(`no put to ${key} is possible`);
     }
   }
 }
@@ -82,6 +84,7 @@ function checkLearning(judged: Judged): void {
     at = runAlone(at, process, { kind: 'put', key, value: `first ${key}` });
     at = runAlone(at, process, { kind: 'put', key, value: `next ${key}` });
     at = runAlone(at, process, { kind: 'put', key, value: `last ${key}` }, 1);
+    if (!at.history.landed.includes(`last ${key}`)) throw new Violation(`no put to ${key} is possible`);
   }
 }
 

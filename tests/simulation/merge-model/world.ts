@@ -1,10 +1,13 @@
-// A small model of leaves that split and merge, to judge the rules of merging before the engine has them: a world is one plain value, a step
-// makes another of it, and `explore.ts` takes all steps, or many at random.
+// A small model of leaves that split and merge, to judge the rules of merging apart from the engine: whoever changes a rule changes it here first. A world
+// is one plain value, and a step makes another of it. To be read in this order: leaf.ts (what there is), protocol/ (the rules), this file (the provider,
+// the network, the processes), checks.ts (after every step) and progress.ts (in between and in the end). exhaust.ts takes all steps of the small
+// configurations in small.ts, walk.ts many at random, scripts.ts a few that were hard to find; mutants.ts breaks the rules one by one.
 //
 // Modelled: the leaves of one level, with states, bounds, links, commit ids, next numbers and records; one branch of entries that are only
 // hints; processes with memories, each at one operation (put, strong get, split, merge, strip, removal of orphans, dropping of entries); writes
 // that are late, doubled, unanswered, falsely refused or refused for nothing; crashes, and operations that are given up with a write under way.
-// On request also the removal of stripped leaves, at any time at which no write to them is under way.
+// On request also the removal of stripped leaves, at any time at which no write to them is under way. (A second copy of the leaf's own insert is the
+// only write that does harm then; what is of unknown fate for good is a put of whoever still remembers the leaf.)
 //
 // Not modelled, and so left to the simulation: pages, layers, limits, expiry, deletes and conditional puts, drop and recreate, the growth of
 // the root, several branches and levels, `maxAgeMs`, the unchanged shortcut, scans, courtesies, commit lists that overflow, older code. Reads
@@ -48,9 +51,8 @@ export interface World {
   readonly breach: Breach | undefined;
 }
 
-/** How a write's request ends. All but `truly` are faults. */
-const ANSWERS = ['truly', 'reply lost', 'false refusal', 'refusal for nothing', 'late', 'doubled'] as const;
-export type How = (typeof ANSWERS)[number];
+/** How a request ends. All but `truly` are faults, and for writes alone. `late` and `doubled` leave a copy that may arrive at any time. */
+export type How = 'truly' | 'reply lost' | 'false refusal' | 'refusal for nothing' | 'late' | 'doubled';
 
 export type Step =
   | { readonly kind: 'begin'; readonly process: number; readonly operation: Operation }
@@ -124,7 +126,7 @@ function apply(world: World, write: Write): Applied {
   };
 }
 
-export function idOf(write: Write): Id {
+function idOf(write: Write): Id {
   return write.kind === 'remove' ? write.id : write.content.id;
 }
 

@@ -13,7 +13,9 @@ export class PutEnded extends Error {
   }
 }
 
-/** The writer's way: it finishes the pair (rules 27 and 28 (d)). */
+/**
+ * The writer's way: it finishes the pair (rules 27 and 28 (d)). The left leaf then; undefined if it is live no more. A put to `key` may go along.
+ */
 export function* finish(self: Self, left: Leaf, retired: Leaf, key?: Position): Steps<Leaf | undefined> {
   if (self.breaks('waits-for-the-merger')) return yield* self.read(left.id);
   let copy: Leaf | undefined;

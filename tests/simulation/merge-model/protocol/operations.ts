@@ -65,7 +65,7 @@ function* get(self: Self, key: Position): Steps<string | undefined> {
   return leaf.records[key]?.value;
 }
 
-/** Rules 8 and 9. */
+/** Rules 8 and 9: inserts the new leaf, and links it on the very version it was made of. */
 function* split(self: Self, at: Position): Steps<void> {
   const entry = yield* route(self, at);
   const base = yield* ownerForSplitting(self, at, hintOf(entry));
@@ -80,13 +80,18 @@ function* split(self: Self, at: Position): Steps<void> {
     origin: { id: base.id, version: base.version },
   });
   if (right === undefined) return;
+  if (self.breaks('announces-before-the-link')) yield* announce(self, right);
   const link = ({ low, records }: Leaf) => ({ high: at, right: right.id, records: recordsWithin(records, low, at) });
   let outcome = yield* commit(self, base, link);
   if (outcome.kind === 'lost' && self.breaks('links-on-another-base') && owns(outcome.now, at))
     outcome = yield* commit(self, outcome.now, link);
-  if (outcome.kind !== 'landed') return;
+  if (outcome.kind === 'landed') yield* announce(self, right);
+}
+
+/** Rules 11 and 12: a leaf that is linked may be remembered, and the branch be told. */
+function* announce(self: Self, right: Leaf): Steps<void> {
   self.remember(right);
-  yield { kind: 'repair', separator: at, expected: undefined, child: right.id };
+  yield { kind: 'repair', separator: right.low, expected: undefined, child: right.id };
 }
 
 function* ownerForSplitting(self: Self, at: Position, hint: Hint): Steps<Leaf | undefined> {
