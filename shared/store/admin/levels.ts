@@ -3,12 +3,14 @@ import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import { finishPair } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
 /** What links lead to. */
 export interface Levels {
+  readonly incarnation: Id64;
   /** Nodes of every level, the root excepted: a first sieve, so that not every living node needs a proof of its own. */
   readonly linked: ReadonlySet<EntityId>;
   readonly leftmostLeaf: EntityId;
@@ -37,7 +39,7 @@ export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels |
       if (node.header.level === 0) commitCounts.set(node.id, node.header.commitCount);
     }
   }
-  return { linked, leftmostLeaf: leftmost.id, commitCounts, sinceMs };
+  return { incarnation: root.header.incarnation, linked, leftmostLeaf: leftmost.id, commitCounts, sinceMs };
 }
 
 /** The right neighbour. One that is retired is taken in first: the next one is then another, unless that failed. */

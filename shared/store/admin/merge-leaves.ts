@@ -2,7 +2,7 @@
 // take less than half a container together. What is dead is dropped first.
 import { fitsTogether } from '../container/absorb.ts';
 import { deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
-import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { MERGE_SHARE } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -13,9 +13,8 @@ import type { Tally } from './tally.ts';
 
 /** A leaf with a larger share of dead records is written anew without them. */
 const DEAD_SHARE_MAX = 0.25;
-/** So are so many pages that are smaller than this on average, as merges of small leaves leave them. */
-const SMALL_PAGES_MAX = 32;
-const SMALL_PAGE_BYTES = 1_024;
+/** Merges of small leaves leave small pages, which fill a page table before they fill a container: smaller ones than this share of a full one are joined. */
+const SMALL_PAGE_SHARE = 1 / 3;
 
 /** Merges the leaves of one table, once. */
 export class LeafMerger {
@@ -51,17 +50,23 @@ export class LeafMerger {
 
   /** The left leaf with the content of both; undefined if they stay two. */
   async #merged(left: Snapshot, right: Snapshot): Promise<Snapshot | undefined> {
-    const areLive = left.header.state === 'live' && right.header.state === 'live';
-    if (!areLive || !fitsTogether(left, right, MERGE_SHARE, this.#engine.rules)) return undefined;
-    const retired = this.#isQuiet(left) && this.#isQuiet(right) ? await retire(this.#engine, right) : undefined;
+    if (left.header.state !== 'live' || right.header.state !== 'live') return undefined;
+    const areQuiet = this.#isQuiet(left) && this.#isQuiet(right);
+    const room = this.#fits(left, right) || !areQuiet || !this.#isRagged(left) ? left : await this.#purged(left);
+    if (room === undefined || !this.#fits(room, right)) return undefined;
+    const retired = areQuiet ? await retire(this.#engine, right) : undefined;
     if (retired === undefined) {
       this.#tally.busy += 1;
       return undefined;
     }
-    const now = await finishPair(this.#engine, left, retired, this.#tally);
+    const now = await finishPair(this.#engine, room, retired, this.#tally);
     if (now?.header.state !== 'live') return undefined;
     this.#commitCounts.set(now.id, now.header.commitCount);
     return now;
+  }
+
+  #fits(left: Snapshot, right: Snapshot): boolean {
+    return fitsTogether(left, right, MERGE_SHARE, this.#engine.rules);
   }
 
   #isQuiet({ id, header }: Snapshot): boolean {
@@ -72,20 +77,29 @@ export class LeafMerger {
   async #tidied(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
     if (seen === undefined || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
     const leaf = await this.#engine.reader.readIntact(seen.id);
-    if (leaf === undefined || !this.#isQuiet(leaf) || !this.#isWasteful(leaf)) return leaf;
-    const committer = new Committer(leaf.id, this.#engine);
-    const now = await committer.commit(leaf, [], { joined: leaf, mustReplace: false, purges: true });
-    if (now === undefined || now === leaf || committer.hasLooked) return now;
+    const mustPurge = leaf !== undefined && this.#isQuiet(leaf) && this.#holdsDead(leaf);
+    return mustPurge ? this.#purged(leaf) : leaf;
+  }
+
+  /** The leaf written anew; as it is by then if that was not acknowledged. */
+  async #purged(leaf: Snapshot): Promise<Snapshot | undefined> {
+    const whole = isWhole(leaf.header) ? leaf : await this.#engine.reader.readIntact(leaf.id);
+    if (whole === undefined || !this.#isQuiet(whole)) return whole;
+    const committer = new Committer(whole.id, this.#engine);
+    const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
+    if (now === undefined || now === whole || committer.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;
     return now;
   }
 
-  #isWasteful(leaf: Snapshot): boolean {
+  #holdsDead(leaf: Snapshot): boolean {
     const { rules, runtime } = this.#engine;
-    const { header } = leaf;
-    const { length } = header.pages;
-    if (length > SMALL_PAGES_MAX && pageBytesOf(header) < length * SMALL_PAGE_BYTES) return true;
-    return deadShare(leaf, header, runtime.wallMs() - PURGE_AFTER_MS, rules.table) > DEAD_SHARE_MAX;
+    return deadShare(leaf, leaf.header, runtime.wallMs() - PURGE_AFTER_MS, rules.table) > DEAD_SHARE_MAX;
+  }
+
+  #isRagged({ header }: Snapshot): boolean {
+    const full = header.pages.length * this.#engine.rules.pageBytes;
+    return header.layers.length > 1 || pageBytesOf(header) < SMALL_PAGE_SHARE * full;
   }
 }

@@ -7,6 +7,7 @@ import { Absorbing } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
+import { within } from '../format/position.ts';
 import { drawId } from '../io/clock.ts';
 import { sendWrites } from '../io/requests.ts';
 import type { Tally } from './tally.ts';
@@ -45,28 +46,33 @@ export async function finishPair(
     if (committer.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
   if (now !== undefined) absorbing.mendParent(now);
-  if (await strip(engine, retired)) tally.stripped += 1;
+  if (await strip(engine, retired, now)) tally.stripped += 1;
   return now;
 }
 
 /**
- * Empties a retired leaf to a header of state `merged`, if a search past every cache ends at another, live leaf that owns its low. False if that could
- * not be shown, or the write did not certainly land: the next vacuum tries again.
+ * Empties a retired leaf to a header of state `merged`, if another, live leaf is shown to own its low: `owner`, as it was seen after it absorbed the leaf, or the
+ * end of a search past every cache. False if that could not be shown, or the write did not certainly land: the next vacuum tries again.
  */
-export async function strip(engine: Engine, retired: Snapshot): Promise<boolean> {
-  if (!(await isAbsorbed(engine, retired))) return false;
+export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
+  if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
   const attempt = drawId(engine.runtime);
   const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
   const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
   return outcome?.kind === 'written';
 }
 
-async function isAbsorbed(engine: Engine, { id, header }: Snapshot): Promise<boolean> {
+function isOwnedBy(owner: Snapshot | undefined, { id, header }: Snapshot): boolean {
+  if (owner === undefined || owner.id === id || owner.header.state !== 'live') return false;
+  return owner.header.incarnation === header.incarnation && within(header.low, owner.header.low, owner.header.high);
+}
+
+async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot | undefined> {
   try {
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
-    return found !== undefined && found.retired === undefined && found.live.id !== id;
+    return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'corrupt') return false;
+    if (error instanceof StoreError && error.code === 'corrupt') return undefined;
     throw error;
   }
 }

@@ -36,6 +36,8 @@ export class Absorbing {
   constructor(retired: Snapshot, core: EngineCore) {
     this.#core = core;
     this.#met = retired;
+    // What is retired never changes again.
+    if (isWhole(retired.header)) this.#right = retired;
   }
 
   /**

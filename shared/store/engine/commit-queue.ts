@@ -256,7 +256,8 @@ export class CommitQueue {
     let bytes = 0;
     for (const change of this.#changes) {
       const found = locate(header, change.position, change.level);
-      if (found !== 'restart' && change.order !== undefined && change.order !== header.order)
+      const isReached = found === 'here' || found === 'right';
+      if (isReached && change.order !== undefined && change.order !== header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#core.table) });
       else if (found === 'here') {
         (here.length < GROUP_COUNT_MAX && bytes < GROUP_BYTES_MAX ? here : kept).push(change);

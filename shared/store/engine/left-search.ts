@@ -84,23 +84,21 @@ export class LeftSearch {
   /** The last leaf that the branches, read anew, name by a separator strictly below the bound; the leftmost if there is none. */
   async #entryBelow(bound: Position, incarnation: Id64): Promise<Start | undefined> {
     let branch = await this.#tree.root(true);
-    if (branch.header.incarnation !== incarnation) return undefined;
-    if (branch.header.level === 0) return { low: branch.header.low, child: branch.header.container };
-    for (let steps = 0; steps < STEPS_BACK_MAX;) {
+    let hasMissed = false;
+    for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
       const { header } = branch;
+      if (header.incarnation !== incarnation) return undefined;
+      if (header.level === 0) return { low: header.low, child: header.container };
       const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
       const child = childBelow(branch, bound, this.#table) ?? childFor(branch, header.low, this.#table);
-      if (!isLeftOfBound && header.level === 1) return { low: child.low, child: child.child };
-      const next = await this.#reader.readIntact(
-        nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child),
-      );
-      steps += 1;
-      if (next !== undefined) {
-        branch = next;
-        continue;
+      if (!isLeftOfBound && header.level === 1) return child;
+      const id = nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child);
+      const next = await this.#reader.readIntact(id);
+      if (next === undefined) {
+        await this.#tree.rootAfterMiss({ id, incarnation }, hasMissed);
+        hasMissed = true;
       }
-      await this.#tree.rootAfterMiss({ id: branch.id, incarnation }, false);
-      return this.#entryBelow(bound, incarnation);
+      branch = next ?? (await this.#tree.root(true));
     }
     throw new StoreError('unavailable', 'the branches change faster than they can be read: try again', {
       table: this.#table,

@@ -1,13 +1,12 @@
 // Changes of records as tests make them up, what they make of a leaf, and a model that says what they should.
 import { expect } from 'vitest';
 import { type Random, randomInt } from '../../../shared/compare/data/random.ts';
-import { type Action, Change } from '../../../shared/store/container/change.ts';
+import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
-import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
 import { RULES, TABLE } from './nodes.ts';
@@ -31,10 +30,6 @@ export function remove(key: string): Change {
   return change(key, () => ({ kind: 'remove' }));
 }
 
-export function inOrder(changes: Change[]): Change[] {
-  return changes.sort((a, b) => compareBytes(a.position, b.position));
-}
-
 /** Puts, some of records that expire soon, and removals, of about so many of the keys, in order; the model follows. */
 export function randomChanges(
   random: Random,
@@ -52,7 +47,7 @@ export function randomChanges(
     model.set(key, { fill, expiresAtMs });
     return put(key, fill, expiresAtMs);
   });
-  return inOrder(changes);
+  return changes.sort(byPosition);
 }
 
 interface Asked {

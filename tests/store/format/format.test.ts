@@ -86,14 +86,17 @@ test('containers whose headers ask for a hold and name the parts of a split are 
   expect((await table.get('key-05'))?.value).toEqual({ number: -1 });
 });
 
-test('containers of leaves that are retired, absorbed, and copied are read', async () => {
+function lows(nodes: readonly Snapshot[]): string[] {
+  return nodes.map(({ header }) => Buffer.from(header.low).toString());
+}
+
+test('containers of leaves that are retired, absorbed, and copied are read, and written on', async () => {
   const state = await goldenState('merging');
   const nodes = storedIds(state, 'golden').map((id) => storedNode(state, 'golden', id)!);
   const inState = (wanted: NodeState) =>
     nodes
       .filter(({ header: { state: own } }) => own === wanted)
       .toSorted((a, b) => compareBytes(a.header.low, b.header.low));
-  const lows = (some: readonly Snapshot[]) => some.map(({ header: { low } }) => Buffer.from(low).toString());
   const [retired, merged] = [inState('retired'), inState('merged')];
   expect([lows(retired), lows(merged)]).toEqual([['key-69'], ['key-26', 'key-49']]);
   for (const { header, id } of merged) {
@@ -110,7 +113,20 @@ test('containers of leaves that are retired, absorbed, and copied are read', asy
   const numbers = Array.from({ length: 90 }, (_, number) => number);
   const deleted = numbers.filter((number) => (number % 7 === 3 && number !== 66) || (number >= 28 && number <= 35));
   const present = numbers.filter((number) => !deleted.includes(number));
-  expect(storedKeys(state, 'golden')).toEqual(present.map((number) => `key-${String(number).padStart(2, '0')}`));
+  const keys = present.map((number) => `key-${String(number).padStart(2, '0')}`);
+  expect(storedKeys(state, 'golden')).toEqual(keys);
+
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const table = await store.table<{ number: number }>('golden', { create: false });
+  const scanned = [];
+  for await (const { key, value } of table.scan()) scanned.push([key, value.number]);
+  expect(scanned).toEqual(keys.map((key, index) => [key, present[index]]));
+  const found = await table.getMany(['key-27', 'key-30', 'key-50', 'key-70', 'key-89']);
+  expect(found.map(({ status }) => status)).toEqual(['found', 'absent', 'found', 'found', 'found']);
+  for (const key of ['key-30', 'key-50', 'key-70']) await table.put(key, { number: -1 });
+  expect((await table.get('key-70'))?.value).toEqual({ number: -1 });
+  // Who wrote to what the retired leaf had owned absorbed it.
+  expect(lows(leavesOf(state, 'golden'))).toEqual(['', 'key-13', 'key-37', 'key-49', 'key-6']);
 });
 
 function exampleParts(): Map<PartName, Buffer> {
