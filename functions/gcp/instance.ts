@@ -1,5 +1,5 @@
 // Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
-import { GoogleAuth } from 'google-auth-library';
+import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
@@ -35,12 +35,18 @@ export const databaseOptions = {
 export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
   const where =
     env.DATASTORE_EMULATOR_HOST === undefined
-      ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
+      ? { auth: await credentials() }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
   const { driver, counters } = measured(withEntities(datastoreDriver({ ...databaseOptions, ...where }), containerKib));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());
   return { store, usage: () => storeUsage('datastore', counters) };
+}
+
+/** The library is loaded by the first request that needs a token. */
+async function credentials(): Promise<GoogleAuth> {
+  const library = await import('google-auth-library');
+  return new library.GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] });
 }
 
 /** The store of the function `records`, opened once. */

@@ -40,7 +40,7 @@ export async function finishPair(
   let now: Snapshot | undefined = left;
   while (now !== undefined) {
     committer.settle(now);
-    const base = await absorbing.baseOn(now);
+    const base = await absorbing.baseOn(now, false);
     if (base === undefined) break;
     now = await committer.commit(base.left, [], base);
     if (committer.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);

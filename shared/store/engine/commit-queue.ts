@@ -182,14 +182,21 @@ export class CommitQueue {
     else this.#routes.routeAfterMiss(this.#id, changes);
   }
 
+  /** Whether an attempt of unknown fate carries a change. It may be one that only the absorbing leaf owns: whoever sent that on might have it done twice. */
+  get #isCarrying(): boolean {
+    return this.#changes.some(({ isSettled, openAttempts }) => !isSettled && openAttempts > 0);
+  }
+
   /** Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its keys cannot be written meanwhile. */
   async #absorb(snapshot: Snapshot, absorbing: Absorbing): Promise<void> {
-    const base = await absorbing.baseOn(snapshot);
+    const base = await absorbing.baseOn(snapshot, this.#isCarrying);
     if (base === undefined) {
       absorbing.mendParent(snapshot);
       this.#absorbing = undefined;
+      if (this.#isCarrying) await this.#read(this.#core.reader.readPages(this.#id, []));
       return;
     }
+    this.#committer.settle(base.left);
     // A copy is no place to write to before it is linked: what is not for this commit waits.
     const group = this.#takeGroup(base.joined, () => undefined);
     this.#latest = await this.#committer.commit(base.left, group, base);
@@ -255,6 +262,7 @@ export class CommitQueue {
     const kept: Change[] = [];
     let bytes = 0;
     for (const change of this.#changes) {
+      if (change.isSettled) continue;
       const found = locate(header, change.position, change.level);
       const isReached = found === 'here' || found === 'right';
       if (isReached && change.order !== undefined && change.order !== header.order)
@@ -272,12 +280,12 @@ export class CommitQueue {
   /** A read failed for good. A change that was never sent fails with it; one that was sent is still to be settled, until its deadline. */
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
-    // The next writer that meets it tries again.
-    this.#absorbing = undefined;
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
     failAll(failed, error, this.#core.table);
+    // The next writer that meets it tries again.
+    if (!this.#isCarrying) this.#absorbing = undefined;
     this.#committer.failuresInARow += 1;
     await this.#core.runtime.sleep(this.#backoffMs());
   }

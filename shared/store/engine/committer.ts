@@ -5,6 +5,7 @@ import type { Change, Verdict } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
+import { sumsOf } from '../container/page-sums.ts';
 import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { tagged } from '../container/turn-order.ts';
 import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
@@ -180,9 +181,9 @@ export class Committer {
 
   /** As `Contention.partsFor`; where so many are refused that hardly any commit shows, the most. Branches are hints, written to seldom: they split by size alone. */
   #partsByTraffic({ header }: Snapshot): number {
-    const records = header.pages.reduce((sum, ref) => sum + ref.records, 0);
+    const { records, sealedBytes } = sumsOf(header.pages);
     if (header.level > 0 || records < 2) return 0;
-    const parts = this.#core.contention.partsFor(this.#id, pageBytesOf(header));
+    const parts = this.#core.contention.partsFor(this.#id, sealedBytes);
     return Math.min(
       records,
       this.conflictsInARow >= CONFLICTS_BEFORE_SPLIT ? Math.max(parts, PARTS_OF_A_CROWD) : parts,

@@ -122,7 +122,11 @@ export class LeftSearch {
         // What led here is of the past: the live leaf must say something else by now.
         const again = await this.#read(incarnation, live.header.container);
         if (again?.header.state !== 'live') return undefined;
-        if (next === undefined && at === live && again.header.right === right) throw this.#missing(right, incarnation);
+        if (next === undefined && at === live && again.header.right === right) {
+          // Damage, unless the table is being dropped: the root tells (rule 15).
+          await this.#tree.rootAfterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
+          return undefined;
+        }
         live = at = again;
         steps += 1;
       }
@@ -132,13 +136,5 @@ export class LeftSearch {
 
   #read(incarnation: Id64, container: Id64): Promise<Snapshot | undefined> {
     return this.#reader.readPages(nodeId(this.#table, incarnation, container), []);
-  }
-
-  #missing(container: Id64, incarnation: Id64): StoreError {
-    const id = nodeId(this.#table, incarnation, container);
-    return new StoreError('corrupt', 'a container that the table links to does not exist', {
-      table: this.#table,
-      container: id,
-    });
   }
 }

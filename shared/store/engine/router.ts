@@ -1,6 +1,6 @@
 // Bringing changes to the queue of the container that owns their position, at first and again when they were turned away. Queues exist
 // while they have work.
-import { Change } from '../container/change.ts';
+import { byPosition, Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
@@ -104,9 +104,10 @@ export class Router implements Routes {
 
   /** Rule 28 (d): the changes go on at the leaf where the search ends, not by another route. */
   async #sendLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): Promise<void> {
-    const [first] = changes;
+    const [first] = changes.toSorted(byPosition);
     if (first === undefined) return;
     const lost = { id, incarnation: incarnationOf(id), gone };
+    // Whatever lies to the right of that leaf finds its way along the links.
     const found = await this.#core.tree.searchLeft(lost, first.position, true);
     const waiting = changes.filter((change) => !change.isSettled);
     if (found === undefined) await this.route(waiting);
