@@ -43,7 +43,7 @@ export const tables = {
 export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
   const near = azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE });
   const { driver, counters } = measured(withEntities(near, containerKib));
-  const store = openStore({ driver });
+  const store = openStore({ driver, merges: config.merges });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
 }

@@ -38,7 +38,7 @@ export async function openStoreOf(containerKib: number | null): Promise<Containe
       ? { auth: await credentials() }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
   const { driver, counters } = measured(withEntities(datastoreDriver({ ...databaseOptions, ...where }), containerKib));
-  const store = openStore({ driver });
+  const store = openStore({ driver, merges: config.merges });
   closeOnSigterm(() => store.close());
   return { store, usage: () => storeUsage('datastore', counters) };
 }
