@@ -211,26 +211,29 @@ export const circumstancesSchema = z.strictObject({
 
 export type Circumstances = z.infer<typeof circumstancesSchema>;
 
+/** What operations are billed by. */
+export const pricesSchema = z.strictObject({
+  date: z.string(),
+  providers: z.record(
+    z.enum(PROVIDERS),
+    z.strictObject({
+      region: z.string(),
+      billed: z.string(),
+      dollarsPerRead: positive,
+      dollarsPerWrite: positive,
+      dollarsPerDelete: positive,
+      source: z.string(),
+    }),
+  ),
+});
+
 export const reportSchema = z.strictObject({
   schemaVersion: z.literal(REPORT_SCHEMA_VERSION),
   ...circumstancesSchema.shape,
   /** Why the comparison ended before its last run (Ctrl-C, a deadline); null if it did not. */
   endedEarly: z.string().nullable(),
   plan: planSchema,
-  prices: z.strictObject({
-    date: z.string(),
-    providers: z.record(
-      z.enum(PROVIDERS),
-      z.strictObject({
-        region: z.string(),
-        billed: z.string(),
-        dollarsPerRead: positive,
-        dollarsPerWrite: positive,
-        dollarsPerDelete: positive,
-        source: z.string(),
-      }),
-    ),
-  }),
+  prices: pricesSchema,
   /** Every function instance that answered, by its own word. */
   places: z.array(placeSchema),
   cells: z.array(reportCellSchema),
