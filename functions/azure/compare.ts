@@ -9,19 +9,17 @@ import { runCell } from '../../shared/compare/cell/run.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { instance, placeOf } from '../compare/place.ts';
-import { storesBySize } from '../compare/stores.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, openStoreOf, tables } from './instance.ts';
+import { config, open, tables } from './instance.ts';
 import { azureFacts } from './platform.ts';
 
-const storeOf = storesBySize(openStoreOf);
 const targets = once(async (): Promise<CellTargets> => ({
   provider: 'azure-tables',
   baseline: azureTablesBaseline({ tableClient }),
-  storeOf,
+  openStore: open,
   place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
   instance,
 }));

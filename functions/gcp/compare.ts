@@ -6,18 +6,16 @@ import { runCell } from '../../shared/compare/cell/run.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { instance, placeOf } from '../compare/place.ts';
-import { storesBySize } from '../compare/stores.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, databaseOptions, log, openStoreOf } from './instance.ts';
+import { config, databaseOptions, log, open } from './instance.ts';
 import { googleFacts } from './platform.ts';
 
-const storeOf = storesBySize(openStoreOf);
 const targets = once(async (): Promise<CellTargets> => ({
   provider: 'datastore',
   baseline: datastoreBaseline(databaseOptions),
-  storeOf,
+  openStore: open,
   place: placeOf(await googleFacts(process.env), import.meta.url),
   instance,
 }));

@@ -1,6 +1,7 @@
 // The options of a comparison: which plan, what to change in it, what to compare it with. The same for `npm start` and `stowage compare`.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/compare/cell/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
 import { type Condition, conditionsOf } from '../../shared/compare/report/conditions.ts';
@@ -23,7 +24,10 @@ export const PLAN_OPTIONS = {
   keys: { value: KEY_CHOICES.join('|'), help: 'how keys are chosen; default as each workload says' },
   records: { value: 'N', help: 'in the dataset that is worked on' },
   bytes: { value: 'LIST', help: 'of text in a record' },
-  'container-kib': { value: 'LIST', help: 'largest container, in KiB' },
+  'container-kib': {
+    value: 'LIST',
+    help: `the table's containerBytesMax, in KiB: ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX}`,
+  },
   seconds: { value: 'N', help: 'length of each measurement' },
   repetitions: { value: 'N', help: 'runs of each cell; four are the fewest that tell anything apart' },
   seed: { value: 'N', help: 'keys and the order of the runs follow from it' },
