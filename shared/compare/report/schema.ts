@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { seriesSchema } from '../cell/cell.ts';
 import { coordinatesSchema } from '../cell/coordinates.ts';
 import { placeSchema } from '../cell/place.ts';
+import { storeCountersSchema } from '../cell/store-counters.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 import { figureSchema, ratioSchema } from '../plan/figure.ts';
 import { failureSchema, leftoverSchema, leftOutSchema, searchRunSchema } from '../plan/outcome.ts';
@@ -67,6 +68,8 @@ const runSchema = z.strictObject({
   errors: countsSchema,
   unfinished: z.int().min(0),
   usage: usageSchema,
+  /** What the store did, warm-up and drain included; null in layouts without it. */
+  store: storeCountersSchema.nullable(),
   /** True if all instances were steady, none was cold or held by a ramp, and their windows began within a tenth of the window of each other. */
   isSound: z.boolean(),
   parts: z.array(partSchema).min(1),

@@ -1,4 +1,5 @@
 // The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
+import { operationsNeeded } from '../cell/histogram.ts';
 import { LAYOUTS } from '../dimensions.ts';
 import type { Figure, Ratio } from '../plan/figure.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from './format.ts';
@@ -112,7 +113,8 @@ function summaryText({ summary, prices }: Report): string {
   return [
     textTable(header, summary.map(summaryRow), 2),
     '?: cannot be told apart, or fewer than four runs. (n): calls that hand over other numbers of records.',
-    `-: too few operations for this percentile. Dollars are list prices of ${prices.date}, operations only.`,
+    `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
+    `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
 }
 
