@@ -31,7 +31,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/cost': ['*.ts'],
   'shared/compare': ['dimensions.ts usage.ts', 'data', 'baseline', 'cell', 'plan', 'report'],
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
-  'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'report'],
+  'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'merging report'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
   infra: ['processes package cli k6', 'emulators hosts', 'start bench model', 'experiments', 'plugin run.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],

@@ -1,5 +1,5 @@
 // Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
-import { GoogleAuth } from 'google-auth-library';
+import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
@@ -34,13 +34,19 @@ export const databaseOptions = {
 export const open = once(async (): Promise<ContainerStore> => {
   const where =
     env.DATASTORE_EMULATOR_HOST === undefined
-      ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
+      ? { auth: await credentials() }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
   const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
   const store = openStore({ driver });
   closeOnSigterm(() => store.close());
   return { store, usage: () => storeUsage('datastore', counters) };
 });
+
+/** The library is loaded by the first request that needs a token. */
+async function credentials(): Promise<GoogleAuth> {
+  const library = await import('google-auth-library');
+  return new library.GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] });
+}
 
 /** The app's line, tied to the trace that Cloud Logging shows it under. */
 export const log: Log = (line) => {

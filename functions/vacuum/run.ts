@@ -8,17 +8,17 @@ export interface VacuumRun extends VacuumReport {
   readonly failed: readonly { readonly table: string; readonly code: string }[];
 }
 
+const COUNTED = ['listed', 'removed', 'left', 'merged', 'stripped', 'purged', 'busy', 'entriesDropped'] as const;
+
 /** Vacuums all tables within these bounds. A table that fails does not stop the others; throws only if the tables cannot be listed. */
 export async function vacuumAll(store: Store, bounds: CallOptions): Promise<VacuumRun> {
   const names = (await store.tables(bounds)).map(({ name }) => name);
-  const total = { listed: 0, removed: 0, left: 0 };
+  const total = { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
   const failed: { table: string; code: string }[] = [];
   for (const table of names) {
     try {
-      const { listed, removed, left } = await store.vacuum(table, bounds);
-      total.listed += listed;
-      total.removed += removed;
-      total.left += left;
+      const report = await store.vacuum(table, bounds);
+      for (const name of COUNTED) total[name] += report[name];
     } catch (error) {
       failed.push({ table, code: error instanceof StoreError ? error.code : 'internal' });
     }

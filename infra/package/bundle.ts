@@ -77,7 +77,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     // A cold start reads all of it. Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
-    plugins: [WITHOUT_UNUSED_PROTOS],
+    plugins: [WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED],
     // Beside the bundle, not named in it: the code is the same with and without.
     sourcemap: 'external',
     external,
@@ -108,6 +108,22 @@ const WITHOUT_UNUSED_PROTOS: Plugin = {
     build.onLoad({ filter: /\/google-gax\/build\/protos\/(iam_service|locations|operations)\.js$/ }, () => ({
       contents: 'module.exports = {};',
     })),
+};
+
+/**
+ * Who imports `node:http` as a module has Node load all that it could ever give, its `fetch` and sockets of the web too: a quarter of a function's
+ * load. Who requires it loads what is used. And an import stands at the top of a bundle, even that of a package which is loaded later or never.
+ */
+const HTTP_REQUIRED: Plugin = {
+  name: 'http-required',
+  setup: (build) => {
+    build.onResolve({ filter: /^(node:)?https?$/ }, ({ path: name, kind }) =>
+      kind === 'import-statement' ? { path: name, namespace: 'required' } : undefined,
+    );
+    build.onLoad({ filter: /^/, namespace: 'required' }, ({ path: name }) => ({
+      contents: `module.exports = require('${name}');`,
+    }));
+  },
 };
 
 /** Bundled CommonJS packages expect these; an ES module has none of them. */

@@ -2,7 +2,16 @@
 import pLimit from 'p-limit';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
-import type { CallOptions, Store, StoreOptions, Table, TableInfo, TableOptions, VacuumReport } from './contract/api.ts';
+import type {
+  CallOptions,
+  Store,
+  StoreOptions,
+  Table,
+  TableInfo,
+  TableOptions,
+  VacuumOptions,
+  VacuumReport,
+} from './contract/api.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/options.ts';
 import type { StoreShared } from './engine/core.ts';
@@ -29,6 +38,7 @@ const QUEUED_CHANGES_MAX = 100_000;
 const COMMITS_AT_A_TIME = 256;
 const CONTAINERS_MAX = 256;
 const CLOSE_MS = 5_000;
+const QUIET_MS_DEFAULT = 120_000;
 
 /**
  * Opens a store on a driver. No I/O. The store owns the driver from now on: `close` closes it.
@@ -44,6 +54,8 @@ class ContainerStore implements Store {
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #engines = new Map<string, Engine>();
+  readonly #merges: boolean;
+  readonly #timeoutMs: number;
   #closing: Promise<void> | undefined;
 
   constructor(options: StoreOptions) {
@@ -52,6 +64,8 @@ class ContainerStore implements Store {
     const { cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
+    this.#merges = options.merges === true;
+    this.#timeoutMs = timeoutMs;
     this.#driver = withRetry(options.driver, runtime);
     this.#deadlines = new Deadlines(runtime, timeoutMs);
     this.#shared = {
@@ -107,10 +121,13 @@ class ContainerStore implements Store {
     return this.#administer(name, options, dropTable);
   }
 
-  async vacuum(name: string, options?: CallOptions): Promise<VacuumReport> {
+  async vacuum(name: string, options: VacuumOptions = {}): Promise<VacuumReport> {
     checkTableName(name);
     CHECK.vacuum(options);
-    return this.#administer(name, options, vacuumTable);
+    if (!this.#merges) return this.#administer(name, options, (engine) => vacuumTable(engine, undefined));
+    const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
+    if (!(quietMs >= 0)) throw new StoreError('invalid', 'quietMs must not be negative', { table: name });
+    return this.#administer(name, { ...options, timeoutMs }, (engine) => vacuumTable(engine, { quietMs }));
   }
 
   close(): Promise<void> {

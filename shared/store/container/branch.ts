@@ -3,18 +3,20 @@ import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { keyAt, lowerBound, recordAt, recordCount } from '../format/page.ts';
+import { keyAt, lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
 import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
 /**
  * What the fences of a node say of a position that is sought on `level`: it is `here`; it is to the `right`, and the header names that
- * neighbour and where it begins; or it must be sought again from the root (`restart`): it lies to the left, the level is another, the node is dead.
+ * neighbour and where it begins; the node is `gone`, retired or merged: its content went, or goes, to the left, wherever the position lies; or it
+ * must be sought again from the root (`restart`): it lies to the left, the level is another, the table was dropped.
  */
-export function locate(header: Header, position: Position, level: number): 'here' | 'right' | 'restart' {
-  const isLeft = compareBytes(position, header.low) < 0;
-  if (header.state !== 'live' || header.level !== level || isLeft) return 'restart';
+export function locate(header: Header, position: Position, level: number): 'here' | 'right' | 'gone' | 'restart' {
+  if (header.level !== level) return 'restart';
+  if (header.state === 'retired' || header.state === 'merged') return 'gone';
+  if (header.state !== 'live' || compareBytes(position, header.low) < 0) return 'restart';
   if (beforeBound(position, header.high)) return 'here';
   return header.high === undefined || header.right === undefined ? 'restart' : 'right';
 }
@@ -38,7 +40,7 @@ export interface Child {
  * `corrupt` if there is no such child.
  */
 export function childFor(branch: Snapshot, position: Position, table: string): Child {
-  const { order, level, pages, high } = branch.header;
+  const { order, level, pages } = branch.header;
   const row = rowBefore(pages, 0, pages.length, position);
   const ref = pages[row];
   if (ref !== undefined) {
@@ -46,10 +48,33 @@ export function childFor(branch: Snapshot, position: Position, table: string): C
     const at = lowerBound(page, position, positionsOf(order, level));
     const isExact = at < recordCount(page) && compareBytes(keyAt(page, at), position) === 0;
     const index = isExact ? at : at - 1;
-    const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
-    if (index >= 0) return { low: keyAt(page, index), child: id64(asBuffer(recordAt(page, index).value)), end };
+    if (index >= 0) return childAt(branch, row, page, index);
   }
   throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
+}
+
+/**
+ * The last child whose separator lies strictly below `bound`, or, with `skipped`, one so many before it, the first at least; undefined if there is none. All
+ * pages of the branch must be known.
+ */
+export function childBelow(branch: Snapshot, bound: Position, table: string, skipped = 0): Child | undefined {
+  const { order, level, pages } = branch.header;
+  let first: Child | undefined;
+  let left = skipped;
+  // Where a page begins at the bound, the page before it has the child.
+  for (let row = rowBefore(pages, 0, pages.length, bound); row >= 0; row -= 1) {
+    const page = pageOf(branch, pages[row]!, table);
+    const index = lowerBound(page, bound, positionsOf(order, level)) - 1;
+    if (index >= left) return childAt(branch, row, page, index - left);
+    if (index >= 0) first = childAt(branch, row, page, 0);
+    left -= index + 1;
+  }
+  return first;
+}
+
+function childAt({ header: { pages, high } }: Snapshot, row: number, page: Page, index: number): Child {
+  const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
+  return { low: keyAt(page, index), child: id64(asBuffer(recordAt(page, index).value)), end };
 }
 
 /** All children of a whole branch with their separators, in order. */

@@ -83,7 +83,7 @@ class Decider {
     for (let index = first; index < end; index += 1) {
       const change = this.#changes[index]!;
       const decision = decideSafely(change, record, incarnation);
-      if (decision.kind === 'none') {
+      if (decision.kind === 'none' || (decision.kind === 'remove' && this.#mustStay(change))) {
         this.#verdicts[index] =
           'error' in decision ? { kind: 'failed', error: decision.error } : { kind: 'unchanged', incarnation, record };
         continue;
@@ -108,6 +108,11 @@ class Decider {
       if (!isBlind) return findRecord(this.#snapshot, position, key, this.#rules.table);
     }
     return undefined;
+  }
+
+  /** A branch begins with its first entry (rule 29). */
+  #mustStay({ level, position }: Change): boolean {
+    return level > 0 && compareBytes(position, this.#snapshot.header.low) === 0;
   }
 
   /** Rule 7: a record that no container could hold must not fail the others of its group. */

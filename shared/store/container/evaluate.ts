@@ -18,11 +18,13 @@ import { decide, type DecisionRules, type Decisions } from './decide.ts';
 import { layersOf, rowBefore, startingAt } from './layers.ts';
 import { mergeLayers, mergePages, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
-import { pageOf, type Snapshot } from './snapshot.ts';
+import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
   /** Whether all layers are merged into the base: for a container that cannot be split with its layers, or need not be without them. */
   readonly mergesAll: boolean;
+  /** Whether all records are written anew, as a fresh container has them: in one layer, evenly filled pages, and without what is dead. */
+  readonly purges: boolean;
 }
 
 export interface WrittenPage {
@@ -41,13 +43,15 @@ export interface UnsealedPage extends NewPageRow {
 export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'> {
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
+  /** How many of the rows, from the first on, are the snapshot's. */
+  readonly kept: number;
   /** Slots of the snapshot whose page is gone and that nothing else took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
   readonly nextNumber: number;
 }
 
-export interface Evaluation extends UnsealedEvaluation {
+export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
   readonly pages: readonly PageRef[];
   /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
   readonly written: readonly WrittenPage[];
@@ -55,17 +59,19 @@ export interface Evaluation extends UnsealedEvaluation {
 
 /**
  * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
- * the container, and no page may be unread (see compaction.ts); where everything is merged, none at all.
+ * the container, and no page may be unread (see compaction.ts); where everything is merged or purged, none at all.
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
-  const { mergesAll } = rules;
+  const { mergesAll, purges } = rules;
   const { records, verdicts, appliedCount, nextNumber } = decide(snapshot, changes, rules, header.nextNumber);
   const layout = new Layout(snapshot, rules, nextNumber);
-  const isUnchanged = records.length === 0 && !(mergesAll && header.layers.length > 0);
+  const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged
-    ? { pages: header.pages, layers: header.layers }
-    : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
+    ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
+    : purges
+      ? layout.writeAnew(pageFrom(records))
+      : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
   return { ...content, ...layout.finish(), verdicts, appliedCount };
 }
 
@@ -105,18 +111,28 @@ class Layout {
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
-  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
     const merged = layers.slice(target + 1);
     for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
     const rows = this.#rewrite(layers[target] ?? [], mergeLayers([...above, [delta]], this.#positionOf), target === 0);
-    const replaced = layers.slice(target).reduce((sum, { length }) => sum + length, 0);
+    const kept = layers.slice(0, target).reduce((sum, { length }) => sum + length, 0);
     return {
-      pages: [...header.pages.slice(0, header.pages.length - replaced), ...rows],
+      pages: (header.pages.slice(0, kept) as Row[]).concat(rows),
+      kept,
       layers: target === 0 ? [] : [...header.layers.slice(0, target - 1), rows.length],
     };
+  }
+
+  /** Writes everything into pages of a base without layers. */
+  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
+    const { header } = this.#snapshot;
+    const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
+    for (const { slot, chunksMost } of header.pages) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
+    const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
+    return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
   /** The rows of a layer with the records of `newer` in them. */
@@ -151,11 +167,17 @@ class Layout {
     }
     let before: Page | undefined;
     return cutPage(page, this.#rules.pageBytes).map((piece) => {
-      const low = before === undefined ? (ref?.low ?? this.#snapshot.header.low) : this.#separator(before, piece);
+      const low = before === undefined ? this.#lowOfFirst(ref, piece) : this.#separator(before, piece);
       const slot = before === undefined && ref !== undefined ? ref : this.#takeSlot();
       before = piece;
       return { low, slot: slot.slot, number: this.#nextNumber++, page: piece, chunksBefore: slot.chunksMost };
     });
+  }
+
+  /** A page of a branch begins exactly at its first separator, which may have been dropped. */
+  #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
+    if (ref === undefined) return this.#snapshot.header.low;
+    return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;
   }
 
   #separator(left: Page, right: Page): Position {

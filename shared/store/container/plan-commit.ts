@@ -36,6 +36,8 @@ export type Plan =
 export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
   readonly mustSplit: boolean;
+  /** Whether the container is written whole, as what is made of it has pages that its stored version lacks (absorb.ts). */
+  readonly mustReplace: boolean;
   /** Nodes that the container is to be split among for its traffic; 0: for that it may stay as it is. */
   readonly partsByTraffic: number;
   /** What an update asks of others (`Header.holdForMs`). */
@@ -55,7 +57,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
   const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
-  const { live, taken } = sizesOf(header, encoded.length, limits);
+  const { live, taken } = sizesOf(header, encoded.length, limits, snapshot.header);
   const mustSplit = input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE);
   if (mustSplit || input.partsByTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
@@ -65,7 +67,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
     if (header.layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
   }
-  if (fits(taken, limits, PATCH_SHARE))
+  if (!input.mustReplace && fits(taken, limits, PATCH_SHARE))
     return { kind: 'update', header, write: patchOf(snapshot, encoded, evaluation, attempt) };
   if (!isWhole(header)) return { kind: 'needs_whole' };
   return { kind: 'update', ...replaceNode(snapshot, header, attempt, rules) };
@@ -117,7 +119,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
 /** What only helps others on their way never makes a container split, or a record too large: where space is scarce the header is without it. */
 function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
-  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
+  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits, before);
   return fits(taken, splitLimits, SPLIT_SHARE) ? header : { ...header, lastSplit: undefined };
 }
 
@@ -131,12 +133,13 @@ function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: Com
 
 /**
  * The write of a split's left node. Usually a patch: pages that stay are not sent again, pages that moved leave dead slots behind. A replace where
- * dead slots would crowd the node, where the split is forced (the provider may have refused the entity as too large), and for a root, which
- * keeps nothing.
+ * dead slots would crowd the node, where that is asked for, where the split is forced (the provider may have refused the entity as too large), and
+ * for a root, which keeps nothing.
  */
-function rewriteLeft({ snapshot, attempt, mustSplit }: PlanInput, left: Header, rules: PageRules): Rewriting {
+function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewriting {
+  const { snapshot, attempt, mustSplit, mustReplace } = input;
   const { limits } = rules;
-  if (mustSplit || left.container === ROOT_CONTAINER) return replaceNode(snapshot, left, attempt, rules);
+  if (mustSplit || mustReplace || left.container === ROOT_CONTAINER) return replaceNode(snapshot, left, attempt, rules);
   const before = new Map([...snapshot.header.pages, ...snapshot.header.deadSlots].map((one) => [one.slot, one]));
   const numbers = new Map(snapshot.header.pages.map(({ slot, number }) => [slot, number]));
   const pages = left.pages.map((ref) => withChunksBefore(ref, before.get(ref.slot)?.chunksMost ?? 0));

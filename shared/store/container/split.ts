@@ -3,16 +3,16 @@
 // only the pages that reach over a split point are written anew.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { moveSealed, type PageAddress, type SealedPage } from '../format/envelope.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, positionsOf, type UpperBound } from '../format/position.ts';
-import { startingAt } from './layers.ts';
+import { type LayeredPages, startingAt, tableOfLayers } from './layers.ts';
+import { movePage } from './move-page.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
-import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
+import { peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
 import { splitInto } from './last-split.ts';
 import { successor } from './successor.ts';
@@ -31,8 +31,6 @@ export interface SplitPlan {
   /** The node that was split, as it is then: the left one of them, or, if it is a root, a branch of the new ones. */
   readonly left: Header;
 }
-
-type PageTable = Pick<Header, 'pages' | 'layers'>;
 
 /** New nodes are filled to about this share, so that they take a while to split again. */
 export const FILL_SHARE = 0.5;
@@ -114,7 +112,7 @@ class Mover {
   }
 
   /** The pages that the left node keeps, each in its slot. */
-  staying(node: Header): PageTable {
+  staying(node: Header): LayeredPages {
     return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
   }
 
@@ -130,7 +128,7 @@ class Mover {
   }
 
   /** The pages that move to a new node, in slots from 0 on. */
-  moving(node: Header): PageTable {
+  moving(node: Header): LayeredPages {
     let slot = 0;
     return this.#tableOf(node, (ref, piece) =>
       piece === undefined ? this.#moved(ref, node, slot++) : this.#sealed(piece, node, ref, slot++),
@@ -138,10 +136,8 @@ class Mover {
   }
 
   /** The pages between the node's bounds, layer by layer. `settle` gives each its row; of a page that reaches over a bound it gets the piece. */
-  #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): PageTable {
-    const [base = [], ...above] = this.#layers.map((rows) => this.#layerOf(rows, node, settle));
-    const filled = above.filter((rows) => rows.length > 0);
-    return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
+  #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): LayeredPages {
+    return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, settle)));
   }
 
   #layerOf(
@@ -174,29 +170,7 @@ class Mover {
   }
 
   #moved(ref: PageRef, to: Header, slot: number): PageRef {
-    const { sealed, page } = ref.content;
-    if (sealed === undefined) return this.#sealed(pageOf(this.#from, ref, this.#rules.table), to, ref, slot);
-    const number = this.takeNumber();
-    const moved = this.#readdress(ref, sealed, addressOf(to, slot, number));
-    return {
-      ...ref,
-      slot,
-      number,
-      crc: moved.crc,
-      sealedBytes: moved.bytes.length,
-      chunksMost: chunksOf(moved.bytes.length, this.#rules.limits),
-      content: new PageContent(moved.bytes, page),
-    };
-  }
-
-  /** Throws `corrupt` where the bytes are not the page that its row names, and forgets them, so that the page is read again. */
-  #readdress(ref: PageRef, sealed: Uint8Array, address: PageAddress): SealedPage {
-    try {
-      return moveSealed(sealed, ref.crc, address);
-    } catch (error) {
-      peekPage(this.#from, ref, this.#rules.table);
-      throw error;
-    }
+    return movePage(this.#from, ref, { node: to, slot, number: this.takeNumber() }, this.#rules);
   }
 }
 

@@ -19,8 +19,22 @@ export interface StoreOptions {
   readonly timeoutMs?: number;
   /** Compression of pages written from now on; every page is readable whatever this says. Default `zstd`. */
   readonly compression?: Compression;
+  /**
+   * Whether `vacuum` merges containers that fell quiet or empty. Default false: turn it on when every process that uses the tables runs a release that
+   * knows merged containers (this one does); an older one stops at them with `corrupt`, having written nothing.
+   */
+  readonly merges?: boolean;
   /** Clock, timer and randomness; default the system's. */
   readonly runtime?: Runtime;
+}
+
+/** How a vacuum goes about it. */
+export interface VacuumOptions extends CallOptions {
+  /**
+   * Where the store merges: containers that were not written for so many milliseconds, at least 0, may be merged. Default 120,000. The call takes as long at
+   * least; its default deadline is the store's `timeoutMs` and this together.
+   */
+  readonly quietMs?: number;
 }
 
 /** `hash` spreads load and allows full scans; `key` keeps keys in byte order for range and prefix scans, at the price of a hot right edge. */
@@ -58,7 +72,7 @@ export interface TableOptions extends CallOptions {
    * wait less for each other. A record that is larger, up to 512 KiB, has a container to itself.
    *
    * It is not stored: processes may differ, and the smallest then decides. A container that is larger splits when it is next written, and
-   * containers do not merge. All handles of a table in one store share the value of the first that was opened: `invalid` if another is given.
+   * a vacuum merges up to half of its own store's value. All handles of a table in one store share the value of the first that was opened: `invalid` if another is given.
    */
   readonly containerBytesMax?: number;
   /** Whether to create the table if it does not exist (default true); otherwise `not_found`. */
@@ -81,8 +95,11 @@ export interface Store {
   tables(options?: CallOptions): Promise<TableInfo[]>;
   /** Removes a table and all its containers; false if there was none. Cost: in proportion to its containers. */
   drop(name: string, options?: CallOptions): Promise<boolean>;
-  /** Removes containers that interrupted splits and drops left behind. Safe at any time beside anything. */
-  vacuum(name: string, options?: CallOptions): Promise<VacuumReport>;
+  /**
+   * Removes containers that interrupted splits and drops left behind. In a store that merges, also purges and merges containers that fell quiet or empty. Safe
+   * at any time beside anything. Cost: two reads a container; where it merges, another two, and some ten requests for each one merged.
+   */
+  vacuum(name: string, options?: VacuumOptions): Promise<VacuumReport>;
   /** Waits (at most 5 s) for work under way, fails what is left, closes the driver. Idempotent. */
   close(): Promise<void>;
 }
@@ -101,8 +118,18 @@ export interface VacuumReport {
   readonly listed: number;
   /** Orphans removed. */
   readonly removed: number;
-  /** Orphans whose removal could not be shown to be safe, or was refused, this time. */
+  /** Orphans and merged containers whose removal, or emptying, could not be shown to be safe, or was refused, this time. */
   readonly left: number;
+  /** Containers that were merged into their left neighbours. Also those of which another vacuum or a writer was interrupted. */
+  readonly merged: number;
+  /** Merged containers of which only a header was left, so that whoever remembers them finds their content. A day later it is removed. */
+  readonly stripped: number;
+  /** Containers written anew without their deleted and expired records, or with fewer pages. */
+  readonly purged: number;
+  /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
+  readonly busy: number;
+  /** Routing entries that merges left over. */
+  readonly entriesDropped: number;
 }
 
 /** A record as read. `version` is opaque, never returns for the same key, and fits an HTTP ETag. */
@@ -286,6 +313,10 @@ export interface TableStats {
   readonly rests: number;
   /** Steps to a right sibling because a branch did not know it yet. */
   readonly rightWalks: number;
+  /** Searches for a leaf's content to the left of it, because it had been merged into its left neighbour. */
+  readonly leftSearches: number;
+  /** Merges of a leaf into its left neighbour that this process finished. */
+  readonly merges: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
   /** Reads, and commits, that the store may have in flight, now: from 2 to 256, adapted to the throughput, halved after a throttled reply. */

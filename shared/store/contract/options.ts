@@ -11,6 +11,7 @@ import type {
   StoreOptions,
   TableOptions,
   UpdateOptions,
+  VacuumOptions,
 } from './api.ts';
 
 /** The values that an option or argument takes. */
@@ -60,6 +61,7 @@ export const CHECK = {
       cacheBytesMax: NUMBER,
       timeoutMs: NUMBER,
       compression: oneOf('zstd', 'deflate', 'none'),
+      merges: BOOLEAN,
       runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
     },
     ['driver'],
@@ -74,7 +76,7 @@ export const CHECK = {
   }),
   tables: optionsOf<CallOptions>('store.tables', CALL),
   drop: optionsOf<CallOptions>('store.drop', CALL),
-  vacuum: optionsOf<CallOptions>('store.vacuum', CALL),
+  vacuum: optionsOf<VacuumOptions>('store.vacuum', { quietMs: NUMBER, ...CALL }),
   get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
   getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
   put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ttlMs: NUMBER, ...CALL }),

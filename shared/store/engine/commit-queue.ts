@@ -8,6 +8,9 @@ import type { EntityId } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { asBuffer } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
+import { rootId } from '../format/ids.ts';
+import { Absorbing } from './absorbing.ts';
+import type { AttemptSender } from './attempt-sender.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 
@@ -35,8 +38,10 @@ export interface Routes {
   routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew that the fences of the node `astray` turned away. */
   routeAstray(astray: Snapshot, changes: readonly Change[]): void;
-  /** Routes changes anew whose container is missing. */
+  /** Routes changes anew whose branch is missing. */
   routeAfterMiss(id: EntityId, changes: readonly Change[]): void;
+  /** Sends changes to the leaf that has, or will have, the content of a leaf that is not live (`gone`) or missing. */
+  routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void;
   /** The queue has no work: the next change begins another. */
   queueIsIdle(id: EntityId): void;
 }
@@ -59,6 +64,8 @@ export class CommitQueue {
   #restMs = 0;
   #mustLook = false;
   #restsInARow = 0;
+  /** A right neighbour that retired, and goes in with the next commit. */
+  #absorbing: Absorbing | undefined;
 
   constructor(id: EntityId, core: EngineCore, routes: Routes) {
     this.#id = id;
@@ -68,17 +75,19 @@ export class CommitQueue {
   }
 
   /** The attempt that was sent and is not answered. */
-  get underWay(): Committer['underWay'] {
-    return this.#committer.underWay;
+  get underWay(): AttemptSender['underWay'] {
+    return this.#committer.sender.underWay;
   }
 
   /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
   landedBetween(before: Header, now: Header): number {
-    return this.#committer.landedBetween(before, now);
+    return this.#committer.sender.landedBetween(before, now);
   }
 
-  add(changes: readonly Change[]): void {
+  /** `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule 27). */
+  add(changes: readonly Change[], retired?: Snapshot): void {
     for (const change of changes) this.#changes.push(change);
+    if (retired !== undefined) this.#absorbing ??= new Absorbing(retired, this.#core);
     if (changes.some(({ isHint }) => !isHint)) this.#wake?.();
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -98,18 +107,18 @@ export class CommitQueue {
     this.#isRunning = false;
     this.#latest = undefined;
     this.#isFresh = false;
-    this.#committer.forget();
+    this.#committer.sender.forget();
     this.#routes.queueIsIdle(this.#id);
   }
 
   #hasWork(): boolean {
     this.#changes = this.#changes.filter((change) => !change.isSettled);
-    return this.#changes.length > 0;
+    return this.#changes.length > 0 || this.#absorbing !== undefined;
   }
 
   /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
   get #doublings(): number {
-    const { failuresInARow, conflictsInARow } = this.#committer;
+    const { failuresInARow, conflictsInARow } = this.#committer.sender;
     return failuresInARow + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
   }
 
@@ -144,9 +153,10 @@ export class CommitQueue {
     const { contention, counters, courtesy, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
-    this.#committer.settle(snapshot);
+    this.#committer.sender.settle(snapshot);
     if (!this.#hasWork()) return;
-    if (snapshot === undefined) return this.#routes.routeAfterMiss(this.#id, this.#changes.splice(0));
+    if (snapshot === undefined) return this.#sendFromMissing();
+    if (this.#absorbing !== undefined) return this.#absorb(snapshot, this.#absorbing);
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
     if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
@@ -161,7 +171,37 @@ export class CommitQueue {
     this.#restsInARow = 0;
     counters.cacheHits += group.length;
     this.#latest = await this.#committer.commit(snapshot, group);
-    this.#isFresh = this.#committer.hasLooked;
+    this.#isFresh = this.#committer.sender.hasLooked;
+  }
+
+  /** A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from the root. */
+  #sendFromMissing(): void {
+    this.#absorbing = undefined;
+    const changes = this.#changes.splice(0);
+    const isLeaf = changes.every(({ level }) => level === 0) && this.#id !== rootId(this.#core.table);
+    if (isLeaf) this.#routes.routeLeft(this.#id, undefined, changes);
+    else this.#routes.routeAfterMiss(this.#id, changes);
+  }
+
+  /** Whether an attempt of unknown fate carries a change. It may be one that only the absorbing leaf owns: whoever sent that on might have it done twice. */
+  get #isCarrying(): boolean {
+    return this.#changes.some(({ isSettled, openAttempts }) => !isSettled && openAttempts > 0);
+  }
+
+  /** Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its keys cannot be written meanwhile. */
+  async #absorb(snapshot: Snapshot, absorbing: Absorbing): Promise<void> {
+    const base = await absorbing.baseOn(snapshot, this.#isCarrying);
+    if (base === undefined) {
+      absorbing.mendParent(snapshot);
+      this.#absorbing = undefined;
+      if (this.#isCarrying) await this.#read(this.#core.reader.readPages(this.#id, []));
+      return;
+    }
+    this.#committer.sender.settle(base.left);
+    // A copy is no place to write to before it is linked: what is not for this commit waits.
+    const group = this.#takeGroup(base.joined, () => undefined);
+    this.#latest = await this.#committer.commit(base.left, group, base);
+    this.#isFresh = this.#committer.sender.hasLooked;
   }
 
   /** A courtesy to a process that splits the container. Afterwards it is read again: there is more of it, or less. */
@@ -204,25 +244,37 @@ export class CommitQueue {
 
   /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */
   #sortOut(snapshot: Snapshot): Change[] {
-    const here: Change[] = [];
-    const kept: Change[] = [];
     const astray: Change[] = [];
     const right: Change[] = [];
+    const gone: Change[] = [];
+    const group = this.#takeGroup(snapshot, (found) => ({ right, gone, restart: astray })[found]);
+    if (right.length > 0) this.#routes.routeBeyond(snapshot, right);
+    if (gone.length > 0) this.#routes.routeLeft(snapshot.id, snapshot, gone);
+    if (astray.length > 0) this.#routes.routeAstray(snapshot, astray);
+    return group;
+  }
+
+  /** The changes for one commit of this container. `departures` says where the queue leaves those that belong elsewhere: undefined if they stay. */
+  #takeGroup(
+    { header }: Snapshot,
+    departures: (found: Exclude<ReturnType<typeof locate>, 'here'>) => Change[] | undefined,
+  ): Change[] {
+    const here: Change[] = [];
+    const kept: Change[] = [];
     let bytes = 0;
     for (const change of this.#changes) {
-      const found = locate(snapshot.header, change.position, change.level);
-      if (found !== 'restart' && change.order !== undefined && change.order !== snapshot.header.order)
+      if (change.isSettled) continue;
+      const found = locate(header, change.position, change.level);
+      const isReached = found === 'here' || found === 'right';
+      if (isReached && change.order !== undefined && change.order !== header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#core.table) });
       else if (found === 'here') {
         (here.length < GROUP_COUNT_MAX && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
         bytes += change.bytes;
-      } else if (found === 'right') right.push(change);
-      else astray.push(change);
+      } else (departures(found) ?? kept).push(change);
     }
     here.sort(byPosition);
     this.#changes = [...here, ...kept];
-    if (right.length > 0) this.#routes.routeBeyond(snapshot, right);
-    if (astray.length > 0) this.#routes.routeAstray(snapshot, astray);
     return here;
   }
 
@@ -233,7 +285,9 @@ export class CommitQueue {
     const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
     failAll(failed, error, this.#core.table);
-    this.#committer.failuresInARow += 1;
+    // The next writer that meets it tries again.
+    if (!this.#isCarrying) this.#absorbing = undefined;
+    this.#committer.sender.failuresInARow += 1;
     await this.#core.runtime.sleep(this.#backoffMs());
   }
 }

@@ -10,7 +10,7 @@ export interface Engine extends EngineCore {
 export function createEngine(shared: StoreShared, subject: Omit<EngineSubject, 'repair' | 'landedBetween'>): Engine {
   const core = createCore(shared, {
     ...subject,
-    repair: (...entry) => router.repair(...entry),
+    repair: (entry) => router.repair(entry),
     landedBetween: (before, now) => router.landedBetween(before, now),
   });
   const router = new Router(core);

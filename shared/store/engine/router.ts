@@ -1,16 +1,16 @@
 // Bringing changes to the queue of the container that owns their position, at first and again when they were turned away. Queues exist
 // while they have work.
-import { Change } from '../container/change.ts';
+import { byPosition, Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { asBuffer, id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
-import type { Position } from '../format/position.ts';
 import type { Observation } from '../io/reader.ts';
 import { CommitQueue, type Routes } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
+import type { EntryRepair } from './route.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
@@ -47,13 +47,14 @@ export class Router implements Routes {
     }
   }
 
-  enqueue(id: EntityId, changes: readonly Change[]): void {
+  /** `retired`: the container's right neighbour, which is to be absorbed first. */
+  enqueue(id: EntityId, changes: readonly Change[], retired?: Snapshot): void {
     let queue = this.#queues.get(id);
     if (queue === undefined) {
       queue = new CommitQueue(id, this.#core, this);
       this.#queues.set(id, queue);
     }
-    queue.add(changes);
+    queue.add(changes, retired);
   }
 
   queueIsIdle(id: EntityId): void {
@@ -95,6 +96,24 @@ export class Router implements Routes {
     void this.#reroute(changes, () => this.#core.tree.restart(astray, changes[0]?.level ?? 0));
   }
 
+  routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void {
+    void this.#sendLeft(id, gone, changes).catch((error: unknown) => {
+      for (const change of changes) failChange(change, error);
+    });
+  }
+
+  /** Rule 28 (d): the changes go on at the leaf where the search ends, not by another route. */
+  async #sendLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): Promise<void> {
+    const [first] = changes.toSorted(byPosition);
+    if (first === undefined) return;
+    const lost = { id, incarnation: incarnationOf(id), gone };
+    // Whatever lies to the right of that leaf finds its way along the links.
+    const found = await this.#core.tree.searchLeft(lost, first.position, true);
+    const waiting = changes.filter((change) => !change.isSettled);
+    if (found === undefined) await this.route(waiting);
+    else this.enqueue(found.live.id, waiting, found.retired);
+  }
+
   routeAfterMiss(id: EntityId, changes: readonly Change[]): void {
     const { table, tree } = this.#core;
     void this.#reroute(changes, async () => {
@@ -124,23 +143,24 @@ export class Router implements Routes {
     return new StoreError('corrupt', 'no container owns the position of the key', { table: this.#core.table });
   }
 
-  /** Rule 11: gives the parent level a routing entry, in the background. Deduplicated; dropped at the first trouble. */
-  repair(level: number, incarnation: Id64, low: Position, child: Id64): void {
-    const name = `${incarnation}/${level}/${Buffer.from(low).toString('base64')}`;
+  /** Rules 11 and 29: has the parent level say this, in the background. Deduplicated; dropped at the first trouble. */
+  repair({ level, incarnation, separator, child, instead }: EntryRepair): void {
+    const name = `${incarnation}/${level}/${Buffer.from(separator).toString('base64')}/${instead ?? ''}`;
     if (this.#repairs.has(name) || this.#repairs.size >= REPAIRS_MAX) return;
     this.#repairs.add(name);
     const value = Buffer.from(child, 'hex');
     const change = new Change({
-      position: low,
-      key: low,
+      position: separator,
+      key: separator,
       order: undefined,
       level,
       bytes: 0,
       begunTick: this.#core.clock.now().tick,
       isHint: true,
       action: (current, found) => {
-        const isKnown = current !== undefined || found !== incarnation;
-        return isKnown ? { kind: 'none' } : { kind: 'write', codec: 0, value, expiresAtMs: undefined };
+        const named = current && id64(asBuffer(current.value));
+        if (named !== instead || found !== incarnation) return { kind: 'none' };
+        return { kind: 'write', codec: 0, value, expiresAtMs: undefined };
       },
       sink: { settled: () => this.#repairs.delete(name) },
       index: 0,

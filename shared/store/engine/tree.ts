@@ -1,28 +1,29 @@
 // Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
 // search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
-import { type Child, childFor, locate, pageToChild, separatorsAfter } from '../container/branch.ts';
+import { childFor, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
-import { partFor } from '../container/last-split.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
-import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
+import { beforeBound, type Position, within } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
+import { BranchMemory, type Reach } from './branch-memory.ts';
+import { BranchReader } from './branch-reader.ts';
+import { type FoundLeft, LeftSearch } from './left-search.ts';
+import type { Repair, Route } from './route.ts';
+import { Sideways } from './sideways.ts';
 
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
 
-/** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
-const PARENT_AGE_MS = 1_000;
-
-/** Tells the parent level that `child` exists and begins at `low`: a link showed it. Returns at once (rule 11). */
-export type Repair = (parentLevel: number, incarnation: Id64, low: Position, child: Id64) => void;
+/** After so many searches to the left a read gives up: leaves merge faster than they can be found. */
+const SEARCHES_MAX = 100;
 
 export interface TreeContext {
   readonly table: string;
@@ -32,18 +33,6 @@ export interface TreeContext {
   readonly counters: Counters;
   readonly turns: Turns;
   readonly repair: Repair;
-}
-
-/** A node, and the incarnation of the root under which it was reached. */
-export interface Route {
-  readonly id: EntityId;
-  readonly incarnation: Id64;
-}
-
-/** A node, and the end of the positions that its branch gives it. */
-interface Reach {
-  readonly id: EntityId;
-  readonly end: UpperBound;
 }
 
 export interface Routable {
@@ -58,10 +47,18 @@ export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
 export class Tree {
   readonly #context: TreeContext;
   readonly #root: EntityId;
+  readonly #memory: BranchMemory;
+  readonly #branches: BranchReader;
+  readonly #sideways: Sideways;
+  readonly #leftSearch: LeftSearch;
 
   constructor(context: TreeContext) {
     this.#context = context;
     this.#root = rootId(context.table);
+    this.#memory = new BranchMemory(context.table, context.cache);
+    this.#branches = new BranchReader(context.table, context.reader, context.cache);
+    this.#sideways = new Sideways(context, this.#memory, this.#branches);
+    this.#leftSearch = new LeftSearch(context.table, context.reader, this);
   }
 
   /** The root, from memory unless `anew`. Throws `not_found` if the table does not exist. */
@@ -82,7 +79,7 @@ export class Tree {
     if (rootLevel === level) return { id: root.id, incarnation };
     for (let branch = root; ;) {
       // A root may have grown between two looks: what counts is the level of the one whose pages are read.
-      const known = await this.#known(branch, position);
+      const known = await this.#branches.withPage(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
       if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = known.header.level - 1;
@@ -93,7 +90,7 @@ export class Tree {
       );
       if (below === level) return { id, incarnation: known.header.incarnation };
       const next = await this.#seek({ id, incarnation: known.header.incarnation }, position, below, (node) =>
-        this.#lookAtBranch(node, position),
+        this.#branches.look(node, position),
       );
       if (next === undefined) return this.route(position, level);
       branch = next;
@@ -116,7 +113,7 @@ export class Tree {
       const { position, level } = sorted[first]!;
       let end = first + 1;
       try {
-        const known = this.#routeInMemory(position, level);
+        const known = this.#memory.route(position, level);
         if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
         const { id } = known ?? (await this.#routeTo(position, level));
         const group = groups.get(id);
@@ -136,43 +133,13 @@ export class Tree {
     return route;
   }
 
-  /** As `route`, from memory alone: undefined if that takes a read, or a walk. */
-  #routeInMemory(position: Position, level: number): Reach | undefined {
-    const root = this.#context.cache.get(this.#root);
-    if (root?.header.state === 'live' && root.header.level === level) return { id: root.id, end: undefined };
-    const branch = this.#branchInMemory(position, level + 1);
-    const child = branch === undefined ? undefined : this.#childInMemory(branch, position);
-    if (branch === undefined || child === undefined) return undefined;
-    return { id: nodeId(this.#context.table, branch.header.incarnation, child.child), end: child.end };
-  }
-
-  /** The branch of `level` that the branches above it name for `position`, if all of them are in memory; its own fences are not looked at. */
-  #branchInMemory(position: Position, level: number): Snapshot | undefined {
-    const { cache, table } = this.#context;
-    let branch = cache.get(this.#root);
-    if (branch?.header.state !== 'live') return undefined;
-    for (let at = branch.header.level; branch?.header.level === at && at >= level; at -= 1) {
-      if (at === level) return branch;
-      const child = this.#childInMemory(branch, position);
-      branch = child && cache.get(nodeId(table, branch.header.incarnation, child.child));
-    }
-    return undefined;
-  }
-
-  /** Undefined if the branch does not own the position, or the page that tells is not known. */
-  #childInMemory(branch: Snapshot, position: Position): Child | undefined {
-    const { low, high } = branch.header;
-    if (!within(position, low, high) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
-    return childFor(branch, position, this.#context.table);
-  }
-
-  /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
+  /** As `BranchMemory.lowsAfter`. */
   lowsAfter(low: Position, count: number): Position[] {
-    const branch = this.#branchInMemory(low, 1);
-    return branch === undefined ? [] : separatorsAfter(branch, low, count, this.#context.table);
+    return this.#memory.lowsAfter(low, count);
   }
 
-  /** The node of `level` that owns `position`, as `look` sees it. Walks right, restarts, repairs. Throws if the tree has no such level. */
+  /** The node of `level` that owns `position`, as `look` sees it. Walks right, searches to the left, restarts, repairs. A leaf may be retired: its
+   * content counts until it is absorbed (rule 28). Throws if the tree has no such level. */
   async find(position: Position, level: number, look: Look): Promise<Snapshot> {
     return this.visit(await this.#routeTo(position, level), position, level, look);
   }
@@ -189,20 +156,33 @@ export class Tree {
     const { table } = this.#context;
     let at = from;
     let missed = false;
+    let searches = 0;
+    let passed: Position | undefined;
     for (let restarts = 0; restarts < RESTARTS_MAX;) {
       const snapshot = await look(at.id);
-      if (snapshot === undefined) {
+      const found = snapshot === undefined ? 'gone' : locate(snapshot.header, position, level);
+      if (snapshot !== undefined && found === 'here') return snapshot;
+      if (snapshot !== undefined && found === 'right') {
+        // After merges a hint may lead back to a leaf that was passed: from there on links alone do not lead in a circle.
+        const isBack = passed !== undefined && compareBytes(snapshot.header.low, passed) <= 0;
+        passed = isBack ? passed : snapshot.header.low;
+        at = isBack ? this.walkRight(snapshot) : await this.beyond(snapshot, position);
+        continue;
+      }
+      if (found === 'gone' && level === 0 && at.id !== this.#root) {
+        const left = await this.searchLeft({ ...at, gone: snapshot }, position, false);
+        const owner = left === undefined ? undefined : await look((left.retired ?? left.live).id);
+        if (owner !== undefined && holds(owner, position)) return owner;
+        if (left !== undefined) {
+          at = { ...at, id: left.live.id };
+          searches += 1;
+          if (searches < SEARCHES_MAX) continue;
+          throw new StoreError('unavailable', 'containers merge faster than the key can be read: try again', { table });
+        }
+      } else if (snapshot === undefined) {
         await this.rootAfterMiss(at, missed);
         missed = true;
-      } else {
-        const found = locate(snapshot.header, position, level);
-        if (found === 'here') return snapshot;
-        if (found === 'right') {
-          at = await this.beyond(snapshot, position);
-          continue;
-        }
-        await this.restart(snapshot, level);
-      }
+      } else await this.restart(snapshot, level);
       restarts += 1;
       const again = await this.route(position, level);
       if (again === undefined) return undefined;
@@ -212,45 +192,39 @@ export class Tree {
   }
 
   /**
-   * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
-   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
+   * As `LeftSearch.find`, for the owner of a position in place of which a leaf was met that is missing, or is not live (`gone`). An entry that led
+   * there is set to the live leaf that owns its separator (rule 29).
    */
-  async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
-    const { table } = this.#context;
-    const { incarnation, level } = overtaken.header;
-    const part = partFor(overtaken.header, position);
-    const { child, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
-    if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
-    if (part === undefined) return this.walkRight(overtaken);
-    if (isParentFresh) this.#context.repair(level + 1, incarnation, part.low, part.container);
-    return { id: nodeId(table, incarnation, part.container), incarnation };
-  }
-
-  /**
-   * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
-   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on.
-   */
-  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean) {
-    const parent = this.#branchInMemory(position, header.level + 1);
-    if (parent?.header.incarnation !== header.incarnation) return { child: undefined, isParentFresh: false };
-    const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
-    try {
-      const fresh = isOld ? await this.#readFor(parent, position) : parent;
-      const child = fresh && this.#childInMemory(fresh, position);
-      const isRight = child !== undefined && compareBytes(child.low, header.low) > 0;
-      return { child: isRight ? child.child : undefined, isParentFresh: isOld };
-    } catch {
-      return { child: undefined, isParentFresh: false };
-    }
-  }
-
-  /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
-  walkRight({ header }: Snapshot): Route {
+  async searchLeft(
+    lost: Route & { readonly gone: Snapshot | undefined },
+    position: Position,
+    isWriter: boolean,
+  ): Promise<FoundLeft | undefined> {
     const { counters, repair, table } = this.#context;
-    const { incarnation, level, high, right } = header;
-    counters.rightWalks += 1;
-    repair(level + 1, incarnation, high!, right!);
-    return { id: nodeId(table, incarnation, right!), incarnation };
+    const { id, incarnation, gone } = lost;
+    const parent = this.#memory.branch(position, 1);
+    const entry = parent && this.#memory.child(parent, position);
+    const isAstray = entry !== undefined && nodeId(table, incarnation, entry.child) === id;
+    counters.leftSearches += 1;
+    if (gone === undefined) await this.rootAfterMiss(lost, false);
+    const low = gone?.header.low ?? (isAstray ? entry.low : position);
+    const found = await this.#leftSearch.find({ incarnation, low }, position, isWriter);
+    if (found === undefined || found.retired !== undefined || !isAstray) return found;
+    const { container, low: liveLow } = found.live.header;
+    const ownsSeparator = compareBytes(liveLow, entry.low) <= 0;
+    const [separator, instead] = ownsSeparator ? [entry.low, entry.child] : [liveLow, undefined];
+    repair({ level: 1, incarnation, separator, child: container, instead });
+    return found;
+  }
+
+  /** The leaf that owns a position, or the retired one before it, past every cache, from a leaf that begins below: for vacuum. As `LeftSearch.find`. */
+  leafFromTheLeft(incarnation: Id64, position: Position): Promise<FoundLeft | undefined> {
+    return this.#leftSearch.find({ incarnation, low: position }, position, true);
+  }
+
+  /** As `Sideways.beyond`. */
+  beyond(overtaken: Snapshot, position: Position): Promise<Route> {
+    return this.#sideways.beyond(overtaken, position);
   }
 
   /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */
@@ -278,34 +252,11 @@ export class Tree {
       throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
     }
   }
-
-  async #lookAtBranch(id: EntityId, position: Position): Promise<Snapshot | undefined> {
-    const cached = this.#context.cache.get(id);
-    if (cached === undefined) return this.#context.reader.readWhole(id);
-    return isPageKnown(cached, position) ? cached : this.#readFor(cached, position);
-  }
-
-  /** The same branch with the page that names the child for `position`. */
-  async #known(branch: Snapshot, position: Position): Promise<Snapshot> {
-    if (isPageKnown(branch, position)) return branch;
-    const known = await this.#readFor(branch, position);
-    if (known === undefined || known.header.state !== 'live') throw tableNotFound(this.#context.table);
-    return known;
-  }
-
-  /** Reads the one page, as others may have written to many since; and all of them if that page has another slot by now. */
-  async #readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
-    const { reader } = this.#context;
-    const page = pageToChild(branch, position);
-    const read = page === undefined ? undefined : await reader.readPages(branch.id, [page.slot]);
-    return read !== undefined && isPageKnown(read, position) ? read : reader.readWhole(branch.id);
-  }
 }
 
-/** Whether the branch has the page that names the child for `position`, or, where it does not own the position, needs none. */
-function isPageKnown(branch: Snapshot, position: Position): boolean {
-  const { low, high } = branch.header;
-  return !within(position, low, high) || pageToChild(branch, position)?.content.isKnown === true;
+/** Whether a leaf to which a search led holds the records of a position: one that is retired does until it is absorbed. */
+function holds({ header: { state, low, high } }: Snapshot, position: Position): boolean {
+  return (state === 'live' || state === 'retired') && within(position, low, high);
 }
 
 function isIn({ end }: Reach, item: Routable, level: number): boolean {

@@ -33,9 +33,16 @@ export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
 const MAGIC = 0x5357;
 const CRC_BYTES = 4;
 const ORDERS: readonly Order[] = ['hash', 'key'];
-const STATES = ['live', 'removing', 'removed'] as const;
+const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
 
-/** Roots only: `removing` and `removed` are tombstones of a dropped table; every other node is `live`. */
+/**
+ * What a node is to its table.
+ *
+ * - `live`: it owns what lies between its bounds.
+ * - `removing`, `removed`: the tombstone of a dropped table, a root.
+ * - `retired`: a leaf, never the leftmost, that never changes again but to become `merged`. Its records count until its left neighbour absorbs it.
+ * - `merged`: a leaf that was absorbed, without its pages.
+ */
 export type NodeState = (typeof STATES)[number];
 
 /** The node whose split made this one, and the version it had then. */

@@ -20,6 +20,8 @@ export function newCounters(): Counters {
     readsFirst: 0,
     rests: 0,
     rightWalks: 0,
+    leftSearches: 0,
+    merges: 0,
     queueDepth: 0,
   };
 }

@@ -7,6 +7,7 @@ import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { lowerBound, type Page, recordAt, recordCount, slicePage } from '../format/page.ts';
 import {
@@ -52,9 +53,11 @@ export class TableScan<V> implements Scan<V> {
   readonly #values: ValueContext;
   readonly #positionOf: PositionOf;
   readonly #bounds: Bounds;
-  readonly #ahead = new Map<string, Promise<Snapshot>>();
+  readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
   #state: ScanState | undefined;
+  /** The key of the last record given: the scan goes on behind it, not at the state's position. */
+  #given: Uint8Array | undefined;
   #isStarted = false;
   #isAtEnd = false;
 
@@ -70,7 +73,10 @@ export class TableScan<V> implements Scan<V> {
   }
 
   get cursor(): string | undefined {
-    return this.#state === undefined ? this.#options.cursor : this.#isAtEnd ? undefined : encodeCursor(this.#state);
+    if (this.#state === undefined) return this.#options.cursor;
+    if (this.#isAtEnd) return undefined;
+    const position = this.#given === undefined ? this.#state.position : successor(this.#positionOf(this.#given));
+    return encodeCursor({ ...this.#state, position });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Entry<V>> {
@@ -86,17 +92,18 @@ export class TableScan<V> implements Scan<V> {
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
       const range = { engine: this.#engine, leaf, positionOf: this.#positionOf, from: position, end };
+      const state = { order: this.#order, incarnation, position, end };
       for (const found of recordsIn(range)) {
         if ('error' in found) {
           this.#goPast(found.high, position, incarnation);
           throw found.error;
         }
         if (this.#engine.turns.isLong) await this.#engine.turns.pause();
-        const { record, at } = found;
         // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
-        this.#state = { order: this.#order, incarnation, position: successor(at), end };
+        this.#state = state;
+        this.#given = found.key;
         left -= 1;
-        yield decodeEntry(this.#values, decodeKey(record.key), record, incarnation);
+        yield decodeEntry(this.#values, decodeKey(found.key), found, incarnation);
         if (left === 0) return;
       }
       position = this.#goPast(high, position, incarnation);
@@ -108,6 +115,7 @@ export class TableScan<V> implements Scan<V> {
     const { end } = this.#bounds;
     this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
     this.#state = { order: this.#order, incarnation, position: high ?? position, end };
+    this.#given = undefined;
     return this.#state.position;
   }
 
@@ -130,27 +138,34 @@ export class TableScan<V> implements Scan<V> {
     const name = nameOf(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
-    const leaf = await this.#deadlines.bound(deadline, () => ahead ?? read(position));
+    const leaf = await this.#deadlines.bound(deadline, () => ahead?.reading ?? read(position));
     this.#readAhead(leaf, read);
     return leaf;
   }
 
-  /** Begins to read the next leaves, as far as the branch in memory knows where they begin. */
-  #readAhead(leaf: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
-    if ((this.#options.limit ?? Infinity) < Infinity) return;
-    const count = this.#leavesAhead(leaf);
-    for (const low of this.#engine.tree.lowsAfter(leaf.header.low, count)) {
+  /** Begins to read the next leaves, as far as the branch in memory knows where they begin. A separator within the leaf is of one that it took in. */
+  #readAhead({ header }: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
+    if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
+    for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
+    const count = this.#leavesAhead(header);
+    for (const low of this.#engine.tree.lowsAfter(header.low, count)) {
       const name = nameOf(low);
-      if (!beforeBound(low, this.#bounds.end) || this.#ahead.has(name) || this.#ahead.size >= count) continue;
+      if (
+        beforeBound(low, header.high) ||
+        !beforeBound(low, this.#bounds.end) ||
+        this.#ahead.has(name) ||
+        this.#ahead.size >= count
+      )
+        continue;
       const reading = read(low);
       // Its error is met when, and if, its turn comes.
       reading.catch(() => undefined);
-      this.#ahead.set(name, reading);
+      this.#ahead.set(name, { low, reading });
     }
   }
 
   /** The next leaves are taken to be as large as this one. A scan that is left early has not read much more than it gave. */
-  #leavesAhead({ header }: Snapshot): number {
+  #leavesAhead(header: Header): number {
     const bytes = header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 1);
     const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / bytes, this.#leavesGiven);
     this.#leavesGiven += 1;
@@ -223,20 +238,18 @@ interface LeafRange {
 }
 
 /** The live records of a range, in order, up to the first stretch that is damaged: it comes last. */
-function* recordsIn(range: LeafRange): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
-  const { from, end } = range;
+function* recordsIn(range: LeafRange): Generator<StoredRecord | DamagedStretch> {
+  const { from, end, positionOf } = range;
   const nowMs = range.engine.runtime.wallMs();
   for (const page of pagesIn(range)) {
     if ('error' in page) {
       yield page;
       return;
     }
-    for (let index = 0; index < recordCount(page); index += 1) {
+    const stop = end === undefined ? recordCount(page) : lowerBound(page, end, positionOf);
+    for (let index = lowerBound(page, from, positionOf); index < stop; index += 1) {
       const record = recordAt(page, index);
-      const at = range.positionOf(record.key);
-      if (compareBytes(at, from) < 0) continue;
-      if (!beforeBound(at, end)) return;
-      if (!isTombstone(record) && !isExpired(record, nowMs)) yield { record, at };
+      if (!isTombstone(record) && !isExpired(record, nowMs)) yield record;
     }
   }
 }

@@ -9,39 +9,22 @@ import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
-import {
-  type Asked,
-  type FrameServer,
-  frameServer,
-  type FrameServerOptions,
-  goaway,
-  message,
-  reply,
-  room,
-  statusOnly,
-} from './frames.ts';
+import { type Asked, type FrameServer, frameServer, goaway, message, reply, room, statusOnly } from './frames.ts';
+import { closedAfterEach } from './opened.ts';
 
 const PATH = '/test.Service/Method';
 const LONG_MS = 10 * 60_000;
 
-const open = new Set<{ close(): unknown }>();
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const thing of [...open].toReversed()) await thing.close();
-  open.clear();
-});
+const opened = closedAfterEach();
+afterEach(() => void vi.useRealTimers());
 
-async function serve(answer: (asked: Asked) => void, options: FrameServerOptions = {}): Promise<FrameServer> {
-  const server = await frameServer(answer, options);
-  open.add(server);
-  return server;
+async function serve(...asked: Parameters<typeof frameServer>): Promise<FrameServer> {
+  return opened(await frameServer(...asked));
 }
 
 function channelTo(address: string, auth?: Auth): Channel {
   const headers = { te: 'trailers', 'content-type': 'application/grpc' };
-  const channel = new Channel({ address: new URL(address), headers, ...(auth === undefined ? {} : { auth }) });
-  open.add(channel);
-  return channel;
+  return opened(new Channel({ address: new URL(address), headers, ...(auth === undefined ? {} : { auth }) }));
 }
 
 /** A call whose message is this text, and whose reply should be. */
@@ -460,7 +443,7 @@ async function listening(server: ReturnType<typeof createServer>): Promise<strin
   server.on('session', (session) => sessions.add(session));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  open.add({
+  opened({
     close: () => {
       for (const session of sessions) session.destroy();
       server.close();

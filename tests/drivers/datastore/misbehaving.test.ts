@@ -1,6 +1,6 @@
 // The Datastore driver against a service that breaks off, resets, lies, or says too much: each request leaves once, what may have been applied
 // is `unknown`, what could not be read is an error, and the next call is answered.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { insert, part } from '../../conformance/harness.ts';
 import { entityId } from '../../support/ids.ts';
@@ -11,7 +11,6 @@ import {
   frame,
   type FrameServer,
   frameServer,
-  type FrameServerOptions,
   goaway,
   headers,
   message,
@@ -21,6 +20,7 @@ import {
   statusOnly,
   TYPE,
 } from './frames.ts';
+import { closedAfterEach } from './opened.ts';
 
 const PATIENT = { timeoutMs: 20_000 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
@@ -30,22 +30,14 @@ const READ = [{ id: entityId('a'), parts: 'all' as const }];
 const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);
 const OK_TRAILERS = { 'grpc-status': '0' };
 
-const open = new Set<{ close(): unknown }>();
-afterEach(async () => {
-  for (const thing of [...open].toReversed()) await thing.close();
-  open.clear();
-});
+const opened = closedAfterEach();
 
-async function serve(answer: (asked: Asked) => void, options: FrameServerOptions = {}): Promise<FrameServer> {
-  const server = await frameServer(answer, options);
-  open.add(server);
-  return server;
+async function serve(...asked: Parameters<typeof frameServer>): Promise<FrameServer> {
+  return opened(await frameServer(...asked));
 }
 
 function driverAt({ address }: FrameServer) {
-  const driver = datastoreDriver({ projectId: 'p', endpoint: address });
-  open.add(driver);
-  return driver;
+  return opened(datastoreDriver({ projectId: 'p', endpoint: address }));
 }
 
 /** A driver whose service gives this to every request but the healing ones, which it answers as it should. */

@@ -13,6 +13,7 @@ import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { insert, part } from '../../conformance/harness.ts';
 import { entityId } from '../../support/ids.ts';
 import { message } from './frames.ts';
+import { closedAfterEach } from './opened.ts';
 
 const CALL = { timeoutMs: 10_000 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
@@ -20,12 +21,8 @@ const READ = [{ id: entityId('a'), parts: 'all' as const }];
 const COMMITTED = message(Uint8Array.of(0x1a, 2, 0x20, 5));
 
 const trusted = getCACertificates();
-const open = new Set<{ close(): unknown }>();
-afterEach(async () => {
-  setDefaultCACertificates(trusted);
-  for (const thing of [...open].toReversed()) await thing.close();
-  open.clear();
-});
+const opened = closedAfterEach();
+afterEach(() => setDefaultCACertificates(trusted));
 
 const pair = selfSigned();
 
@@ -50,7 +47,7 @@ function selfSigned(): { readonly key: string; readonly cert: string } | undefin
 }
 
 async function listen(server: Server): Promise<number> {
-  open.add(server);
+  opened(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
@@ -77,9 +74,7 @@ const auth = { getClient: async () => ({ getRequestHeaders: async () => headers 
 
 function driverAt(host: string, port: number) {
   const endpoint = `https://${host}:${port}`;
-  const driver = datastoreDriver({ projectId: 'a b', databaseId: 'd&e', endpoint, auth });
-  open.add(driver);
-  return driver;
+  return opened(datastoreDriver({ projectId: 'a b', databaseId: 'd&e', endpoint, auth }));
 }
 
 async function expectNothingSent(driver: ReturnType<typeof driverAt>, seen: readonly unknown[]) {

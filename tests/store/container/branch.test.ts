@@ -1,6 +1,6 @@
 // What the fences of a node say of a position, and what the pages of a branch say of its children.
 import { expect, test } from 'vitest';
-import { childFor, locate, pageToChild, separatorsAfter } from '../../../shared/store/container/branch.ts';
+import { childBelow, childFor, locate, pageToChild, separatorsAfter } from '../../../shared/store/container/branch.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { childId, EMPTY_LEAF, pageOfChildren, snapshotWith, unread } from './nodes.ts';
@@ -20,7 +20,12 @@ test.each([
   ['above the low of the last node of its level', 'z', { high: undefined, right: undefined }, 'here'],
   ['below its low', 'e', {}, 'restart'],
   ['in a node of another level', 'g', { level: 1 }, 'restart'],
-  ['in a dead node', 'g', { state: 'removed' }, 'restart'],
+  ['in a dropped table', 'g', { state: 'removed' }, 'restart'],
+  ['in a retired leaf', 'g', { state: 'retired' }, 'gone'],
+  ['in an absorbed leaf', 'g', { state: 'merged' }, 'gone'],
+  ['left of a retired leaf', 'e', { state: 'retired' }, 'gone'],
+  ['right of an absorbed leaf', 'z', { state: 'merged' }, 'gone'],
+  ['in a retired leaf of another level', 'g', { state: 'retired', level: 1 }, 'restart'],
 ] as const)('a position %s', (_, position, differing: Partial<Header>, found) => {
   expect(locate({ ...NODE, ...differing }, Buffer.from(position), 0)).toBe(found);
 });
@@ -54,6 +59,40 @@ test('one page of a branch tells where a position leads, whether the others are 
 test('the last child of a branch ends where the branch does', () => {
   expect(childFor(branch(), Buffer.from('q'), 't').end).toBeUndefined();
   expect(childFor(branch(PAGES, 'x'), Buffer.from('q'), 't').end?.toString()).toBe('x');
+});
+
+test.each([
+  ['d', '', '1', 'd'],
+  ['da', 'd', '2', 'f'],
+  ['f', 'd', '2', 'f'],
+  ['fa', 'f', '3', 'h'],
+  ['p', 'k', '5', 'p'],
+  ['z', 'p', '6', 'x'],
+])('rule 28: the last child strictly below %s begins at "%s"', (bound, low, digit, end) => {
+  const found = childBelow(branch(PAGES, 'x'), Buffer.from(bound), 't')!;
+  expect([Buffer.from(found.low).toString(), found.child, Buffer.from(found.end!).toString()]).toEqual([
+    low,
+    childId(digit),
+    end,
+  ]);
+});
+
+test.each([
+  ['z', 1, 'k'],
+  ['z', 2, 'h'],
+  ['h', 1, 'd'],
+  ['h', 2, ''],
+  ['z', 99, ''],
+])('rule 28: strictly below %s, but for the last %i, begins the child of "%s"', (bound, skipped, low) => {
+  expect(Buffer.from(childBelow(branch(PAGES, 'x'), Buffer.from(bound), 't', skipped)!.low).toString()).toBe(low);
+});
+
+test('rule 28: nothing lies strictly below the first child', () => {
+  expect(childBelow(branch(), Buffer.from(''), 't')).toBeUndefined();
+  const begunLate = { ...pageOfChildren(4, { d: '2', f: '3' }), low: Buffer.alloc(0) };
+  expect(childBelow(branch([begunLate]), Buffer.from('c'), 't')).toBeUndefined();
+  expect(childBelow(branch([begunLate]), Buffer.from('d'), 't')).toBeUndefined();
+  expect(childBelow(branch([begunLate]), Buffer.from('e'), 't')?.child).toBe(childId('2'));
 });
 
 test('a branch without a child for what it owns is damaged', () => {

@@ -1,94 +1,14 @@
 // Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/compare/data/random.ts';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { Change, type Action } from '../../../shared/store/container/change.ts';
+import type { Change } from '../../../shared/store/container/change.ts';
 import { PURGE_AFTER_MS, deadShare, pagesToCommit } from '../../../shared/store/container/compaction.ts';
-import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
-import { compareBytes } from '../../../shared/store/format/bytes.ts';
-import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { isExpired } from '../../../shared/store/format/record.ts';
-import { entityId, entityVersion, hexId } from '../../support/ids.ts';
-
-const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
-const INCARNATION = hexId('aaaaaaaaaaaaaaaa');
-
-const SINK = { settled: () => undefined };
-
-type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
-
-function emptySnapshot(): Snapshot {
-  const empty = { low: Buffer.alloc(0), high: undefined, right: undefined, origin: undefined };
-  const header = {
-    ...empty,
-    order: 'key',
-    state: 'live',
-    incarnation: INCARNATION,
-    container: hexId('bbbbbbbbbbbbbbbb'),
-    level: 0,
-    nextNumber: 1,
-    commitCount: 1,
-    commitIds: Buffer.alloc(0),
-    createdAtMs: 0,
-    deadSlots: [],
-    pages: [],
-    layers: [],
-    holdForMs: 0,
-    lastSplit: undefined,
-  } as const;
-  return {
-    id: entityId('n'),
-    version: entityVersion('1'),
-    header,
-    lastCommit: hexId('cc'),
-    seen: { tick: 0, wallMs: 0, monotonicMs: 0 },
-  };
-}
-
-function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
-  return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
-}
-
-/** What the changes make of the container, sealed. */
-function evaluated(snapshot: Snapshot, changes: readonly Change[], nowMs = 0, mergesAll = false): Promise<Evaluation> {
-  const deadlines = { within: <T>(_: number, work: Promise<T>) => work };
-  const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll });
-  return sealPages(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
-}
-
-/** A change of one key, and what the model becomes by it when it is decided. */
-function change(key: string, action: Action): Change {
-  const bytes = Buffer.from(key);
-  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
-  return new Change({ ...rest, position: bytes, key: bytes, action });
-}
-
-function put(key: string, fill: number, expiresAtMs?: number): Change {
-  return change(key, { kind: 'write', codec: 0, value: Buffer.alloc(90, fill), expiresAtMs });
-}
-
-function remove(key: string): Change {
-  return change(key, () => ({ kind: 'remove' }));
-}
-
-function inOrder(changes: Change[]): Change[] {
-  return changes.sort((a, b) => compareBytes(a.position, b.position));
-}
-
-function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: readonly string[]): void {
-  for (const key of keys) {
-    const found = findRecord(snapshot, Buffer.from(key), Buffer.from(key), 't');
-    const record = found !== undefined && !isExpired(found, nowMs) ? found : undefined;
-    const wanted = model.get(key);
-    const live = wanted !== undefined && (wanted.expiresAtMs ?? Infinity) > nowMs ? wanted.fill : undefined;
-    expect([key, record?.value[0]]).toEqual([key, live]);
-  }
-}
+import { after, evaluated, expectModel, type Model, put, randomChanges, remove } from './changes.ts';
+import { snapshotWith } from './nodes.ts';
 
 function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
   const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
@@ -110,24 +30,15 @@ test('whatever groups of changes come, a lookup finds the newest record of each 
     const below = (count: number): number => Math.floor(random() * count);
     const keys = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
     const model: Model = new Map();
-    let snapshot = emptySnapshot();
+    let snapshot = snapshotWith({});
     let nowMs = 1_000;
     for (let round = 1; round <= 30; round += 1) {
       nowMs += below(2) * PURGE_AFTER_MS;
       const size = [1, 3, 15, 60][below(4)]!;
-      const chosen = new Set(Array.from({ length: size }, () => keys[below(keys.length)]!));
-      const changes = [...chosen].map((key) => {
-        if (below(4) === 0) {
-          model.delete(key);
-          return remove(key);
-        }
-        const expiresAtMs = below(5) === 0 ? nowMs + 1 + below(2 * PURGE_AFTER_MS) : undefined;
-        model.set(key, { fill: 1 + (round % 250), expiresAtMs });
-        return put(key, 1 + (round % 250), expiresAtMs);
-      });
+      const changes = randomChanges(random, keys, model, { count: size, fill: 1 + (round % 250), nowMs });
       const mergesAll = below(12) === 0;
       const before = snapshot.header.layers.length;
-      const evaluation = await evaluated(snapshot, inOrder(changes), nowMs, mergesAll);
+      const evaluation = await evaluated(snapshot, changes, { nowMs, mergesAll });
       snapshot = after(snapshot, evaluation);
       expectSound(snapshot, evaluation.written);
       expectModel(snapshot, model, nowMs, keys);
@@ -147,8 +58,8 @@ function key(index: number): string {
 /** A container whose base holds `count` records. */
 async function filled(count: number): Promise<Snapshot> {
   const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
-  const evaluation = await evaluated(emptySnapshot(), changes);
-  return after(emptySnapshot(), evaluation);
+  const evaluation = await evaluated(snapshotWith({}), changes);
+  return after(snapshotWith({}), evaluation);
 }
 
 test('a group scattered over a full container writes pages for itself, not for what it is scattered over', async () => {

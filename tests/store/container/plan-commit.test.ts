@@ -26,11 +26,13 @@ function leaf(header: Partial<Header> = {}): Snapshot {
 interface Asked {
   readonly holdForMs?: number;
   readonly partsByTraffic?: number;
+  readonly mustReplace?: boolean;
   readonly limits?: Partial<DriverLimits>;
 }
 
 /** The plan of a commit that changes no record. */
-function plan(snapshot: Snapshot, { holdForMs = 0, partsByTraffic = 0, limits = {} }: Asked = {}): Plan {
+function plan(snapshot: Snapshot, asked: Asked = {}): Plan {
+  const { holdForMs = 0, partsByTraffic = 0, mustReplace = false, limits = {} } = asked;
   const { pages, layers, nextNumber } = snapshot.header;
   const evaluation = {
     pages,
@@ -49,6 +51,7 @@ function plan(snapshot: Snapshot, { holdForMs = 0, partsByTraffic = 0, limits = 
     evaluation,
     attempt: ATTEMPT,
     mustSplit: false,
+    mustReplace,
     partsByTraffic,
     holdForMs,
     nowMs: 0,
@@ -97,3 +100,22 @@ test('a split for traffic asks for no hold, and names its parts and those before
     planned.inserts.map(() => [0, undefined]),
   );
 });
+
+/** The write of an update, or of the left node of a split. */
+function writeOf(planned: Plan) {
+  if (planned.kind === 'update') return planned.write;
+  if (planned.kind === 'split') return planned.left.write;
+  throw new Error(`planned ${planned.kind}`);
+}
+
+test.each([{}, { partsByTraffic: 2 }])(
+  'rule 27: what must be replaced is, whole, where a patch would do: %j',
+  (asked) => {
+    const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);
+    const patch = writeOf(plan(leaf(), asked));
+    const whole = writeOf(plan(leaf(), { ...asked, mustReplace: true }));
+    expect([patch.kind, whole.kind]).toEqual(['patch', 'replace']);
+    expect(parts(whole)).toEqual(expect.arrayContaining(['h', 'c', 'p0', 'p1']));
+    expect(parts(patch)).not.toContain('p0');
+  },
+);

@@ -1,6 +1,5 @@
 // What a split makes of layers, page by page.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
@@ -9,32 +8,11 @@ import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
 import { tombstoneOf } from '../../../shared/store/format/record.ts';
-import { entityId, entityVersion, hexId } from '../../support/ids.ts';
+import { hexId } from '../../support/ids.ts';
+import { EMPTY_LEAF, RULES, snapshotWith } from './nodes.ts';
 
-const RULES = { table: 't', limits: memoryDriver().limits, compression: 'none', pageBytes: 1_024 } as const;
 const IDS = ['1111111111111111', '2222222222222222'].map(hexId);
 const EMPTY = Buffer.alloc(0);
-
-const HEADER: Header = {
-  order: 'key',
-  state: 'live',
-  incarnation: hexId('aaaaaaaaaaaaaaaa'),
-  container: hexId('bbbbbbbbbbbbbbbb'),
-  level: 0,
-  low: EMPTY,
-  high: undefined,
-  right: undefined,
-  origin: undefined,
-  nextNumber: 50,
-  commitCount: 1,
-  commitIds: EMPTY,
-  createdAtMs: 0,
-  deadSlots: [],
-  pages: [],
-  layers: [],
-  holdForMs: 0,
-  lastSplit: undefined,
-};
 
 /** A page of put keys, and of removed ones behind a minus. */
 function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
@@ -42,17 +20,15 @@ function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
   const records = keys.map((key) =>
     key.startsWith('-') ? tombstoneOf(Buffer.from(key.slice(1)), 1) : { key: Buffer.from(key), ...rest },
   );
-  return sealPage(pageFrom(records), HEADER, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
+  return sealPage(pageFrom(records), EMPTY_LEAF, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
 }
 
 function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {
-  const header = { ...HEADER, pages: layers.flat(), layers: layers.slice(1).map((rows) => rows.length) };
-  const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
-  const snapshot: Snapshot = { id: entityId('n'), version: entityVersion('1'), header, lastCommit: hexId('cc'), seen };
+  const snapshot = snapshotWith({ pages: layers.flat(), layers: layers.slice(1).map((rows) => rows.length) });
   const cut = { layers, lows: [EMPTY, Buffer.from(low)] };
   const ids = IDS.values();
   const input = { snapshot, attempt: hexId('ffffffffffffffff'), nowMs: 0, drawId: () => ids.next().value! };
-  const { left, inserts } = planSplit(input, cut, header.nextNumber, RULES);
+  const { left, inserts } = planSplit(input, cut, snapshot.header.nextNumber, RULES);
   const keysOf = (node: Header) =>
     layersOf(node).map((rows) =>
       rows.map((ref) => [ref.low.toString(), ...keysIn({ ...snapshot, header: node }, ref)].join(' ')),
@@ -73,7 +49,7 @@ test('pages that reach over the cut are divided, each half under a fresh number;
   expect(left.pages[0]).toBe(base[0]);
   expect(left.pages[1]!.slot).toBe(2);
   const fresh = [left.pages[1]!, ...right.pages].map(({ number }) => number);
-  expect(fresh.every((number) => number >= HEADER.nextNumber && number < left.nextNumber)).toBe(true);
+  expect(fresh.every((number) => number >= EMPTY_LEAF.nextNumber && number < left.nextNumber)).toBe(true);
   expect(new Set(fresh).size).toBe(3);
 });
 
@@ -95,11 +71,9 @@ test('a tombstone is never in a base, also where nothing of the base is left', (
 
 /** Pages as a base without layers, above dead slots; what a cut into so many parts makes of them. */
 function cutInto(parts: number, pages: readonly PageRef[], deadSlots: readonly number[] = []) {
-  const header = { ...HEADER, pages, deadSlots: deadSlots.map((slot) => ({ slot, chunksMost: 1 })) };
-  const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
-  const snapshot: Snapshot = { id: entityId('n'), version: entityVersion('1'), header, lastCommit: hexId('cc'), seen };
-  const cut = cutPages(snapshot, pages, { nextNumber: header.nextNumber, parts }, RULES);
-  const keysOf = (ref: PageRef): string => [ref.low.toString(), ...keysIn({ ...snapshot, header }, ref)].join(' ');
+  const snapshot = snapshotWith({ pages, deadSlots: deadSlots.map((slot) => ({ slot, chunksMost: 1 })) });
+  const cut = cutPages(snapshot, pages, { nextNumber: snapshot.header.nextNumber, parts }, RULES);
+  const keysOf = (ref: PageRef): string => [ref.low.toString(), ...keysIn(snapshot, ref)].join(' ');
   return { ...cut, keys: cut.pages.map(keysOf) };
 }
 
@@ -110,7 +84,7 @@ test('rule 13: the pieces of a cut page take fresh numbers and slots that nothin
   expect(keys.length).toBeGreaterThan(4);
   const numbers = cut.pages.map(({ number }) => number);
   expect(new Set(numbers).size).toBe(numbers.length);
-  expect(numbers.every((number) => number >= HEADER.nextNumber && number < nextNumber)).toBe(true);
+  expect(numbers.every((number) => number >= EMPTY_LEAF.nextNumber && number < nextNumber)).toBe(true);
   const slots = cut.pages.map(({ slot }) => slot);
   expect(new Set(slots).size).toBe(slots.length);
   expect(slots).toEqual(expect.not.arrayContaining([2, 5]));
@@ -118,6 +92,6 @@ test('rule 13: the pieces of a cut page take fresh numbers and slots that nothin
 
 test('pages that are small enough for their part are not cut, nor is a lone record', () => {
   const pages = [page('', 0, 'a'), page('b', 1, 'b'), page('c', 2, 'c'), page('d', 3, 'd')];
-  expect(cutInto(2, pages)).toMatchObject({ pages, nextNumber: HEADER.nextNumber });
-  expect(cutInto(16, [pages[0]!])).toMatchObject({ pages: [pages[0]], nextNumber: HEADER.nextNumber });
+  expect(cutInto(2, pages)).toMatchObject({ pages, nextNumber: EMPTY_LEAF.nextNumber });
+  expect(cutInto(16, [pages[0]!])).toMatchObject({ pages: [pages[0]], nextNumber: EMPTY_LEAF.nextNumber });
 });

@@ -4,7 +4,8 @@ import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Compression } from '../../../shared/store/contract/runtime.ts';
-import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { compareBytes, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { compress } from '../../../shared/store/format/compression.ts';
 import {
   openPage,
@@ -12,12 +13,20 @@ import {
   toEnvelopeCompressed,
   type SealedPage,
 } from '../../../shared/store/format/envelope.ts';
-import { decodeHeader, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import {
+  commitIdAt,
+  decodeHeader,
+  encodeHeader,
+  type Header,
+  type NodeState,
+} from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, parsePage, recordAt } from '../../../shared/store/format/page.ts';
 import { openStore } from '../../../shared/store/index.ts';
+import { part } from '../../conformance/harness.ts';
 import { goldenState } from '../golden/state.ts';
+import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/structure.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { PartName } from '../../../shared/store/contract/driver.ts';
 
@@ -75,6 +84,49 @@ test('containers whose headers ask for a hold and name the parts of a split are 
   expect(keys).toEqual(Array.from({ length: 40 }, (_, each) => [`key-${String(each).padStart(2, '0')}`, each]));
   await table.put('key-05', { number: -1 });
   expect((await table.get('key-05'))?.value).toEqual({ number: -1 });
+});
+
+function lows(nodes: readonly Snapshot[]): string[] {
+  return nodes.map(({ header }) => Buffer.from(header.low).toString());
+}
+
+test('containers of leaves that are retired, absorbed, and copied are read, and written on', async () => {
+  const state = await goldenState('merging');
+  const nodes = storedIds(state, 'golden').map((id) => storedNode(state, 'golden', id)!);
+  const inState = (wanted: NodeState) =>
+    nodes
+      .filter(({ header: { state: own } }) => own === wanted)
+      .toSorted((a, b) => compareBytes(a.header.low, b.header.low));
+  const [retired, merged] = [inState('retired'), inState('merged')];
+  expect([lows(retired), lows(merged)]).toEqual([['key-69'], ['key-26', 'key-49']]);
+  for (const { header, id } of merged) {
+    expect(header).toMatchObject({ pages: [], layers: [], deadSlots: [], holdForMs: 0, lastSplit: undefined });
+    expect([id, header.commitCount > 0, header.commitIds.length > 0]).toEqual([id, true, true]);
+    expect(commitIdAt(header, header.commitCount)).toBe(storedNode(state, 'golden', id)!.lastCommit);
+  }
+  const leaves = leavesOf(state, 'golden');
+  // The first went into its left neighbour, a copy stands in for the second, and the last still waits.
+  expect(lows(leaves)).toEqual(['', 'key-13', 'key-37', 'key-49', 'key-6', 'key-69']);
+  expect(leaves[1]!.header.high).toEqual(merged[0]!.header.high);
+  expect(leaves[3]!.header.origin?.id).toBe(merged[1]!.id);
+  expect(leaves[5]!.id).toBe(retired[0]!.id);
+  const numbers = Array.from({ length: 90 }, (_, number) => number);
+  const deleted = numbers.filter((number) => (number % 7 === 3 && number !== 66) || (number >= 28 && number <= 35));
+  const present = numbers.filter((number) => !deleted.includes(number));
+  const keys = present.map((number) => `key-${String(number).padStart(2, '0')}`);
+  expect(storedKeys(state, 'golden')).toEqual(keys);
+
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const table = await store.table<{ number: number }>('golden', { create: false });
+  const scanned = [];
+  for await (const { key, value } of table.scan()) scanned.push([key, value.number]);
+  expect(scanned).toEqual(keys.map((key, index) => [key, present[index]]));
+  const found = await table.getMany(['key-27', 'key-30', 'key-50', 'key-70', 'key-89']);
+  expect(found.map(({ status }) => status)).toEqual(['found', 'absent', 'found', 'found', 'found']);
+  for (const key of ['key-30', 'key-50', 'key-70']) await table.put(key, { number: -1 });
+  expect((await table.get('key-70'))?.value).toEqual({ number: -1 });
+  // Who wrote to what the retired leaf had owned absorbed it.
+  expect(lows(leavesOf(state, 'golden'))).toEqual(['', 'key-13', 'key-37', 'key-49', 'key-6']);
 });
 
 function exampleParts(): Map<PartName, Buffer> {
@@ -222,6 +274,23 @@ test('a reader that meets a newer format errs and writes nothing', async () => {
   });
   const table = await writer.table('t').catch((error: unknown) => error);
   expect(table).toMatchObject({ code: 'corrupt' });
+  expect(state.entities).toEqual(before);
+});
+
+test('a state that this release does not know is refused, as earlier ones refuse those of merged leaves', async () => {
+  const stored = Buffer.from(encodeHeader({ ...header(), state: 'merged' }));
+  expect([stored[4], decodeHeader(stored).state]).toEqual([4, 'merged']);
+  expect(Buffer.from(encodeHeader({ ...header(), state: 'retired' }))[4]).toBe(3);
+  stored[4] = 5;
+  stored.writeUInt32BE(crc32(stored.subarray(0, -4)), stored.length - 4);
+  expect(() => decodeHeader(stored)).toThrow(new RangeError('header holds the unknown tag 5'));
+
+  const state = memoryState();
+  const driver = memoryDriver({ state });
+  const parts = [part('h', stored), part('c', Buffer.from(exampleParts().get(partName('c'))!))];
+  await driver.write([{ kind: 'insert', id: entityId('t!t!'), parts }], { timeoutMs: 1_000 });
+  const before = structuredClone(state.entities);
+  await expect(openStore({ driver }).table('t')).rejects.toMatchObject({ code: 'corrupt' });
   expect(state.entities).toEqual(before);
 });
 

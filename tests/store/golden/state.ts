@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type MemoryMapState, memoryState } from '../../../shared/drivers/memory/effects.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
-export async function goldenState(name: 'none' | 'deflate' | 'zstd' | 'courtesies'): Promise<MemoryMapState> {
+export async function goldenState(name: 'none' | 'deflate' | 'zstd' | 'courtesies' | 'merging'): Promise<MemoryMapState> {
   const file = new URL(`v1-${name}.json`, import.meta.url);
   const entities = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>;
   const state = memoryState();

@@ -141,7 +141,11 @@ test('rule 14: vacuum removes nothing of a table whose root is gone', async () =
   await fill(world, await open(world, process), 0, 80);
   const ids = storedIds(world.state, 't');
   world.state.entities.delete(ROOT);
-  expect(await world.run(process.store.vacuum('t'))).toEqual({ listed: ids.length, removed: 0, left: ids.length });
+  expect(await world.run(process.store.vacuum('t'))).toMatchObject({
+    listed: ids.length,
+    removed: 0,
+    left: ids.length,
+  });
   expect(storedIds(world.state, 't')).toEqual(ids);
 });
 

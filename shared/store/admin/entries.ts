@@ -1,0 +1,87 @@
+// Dropping the routing entries that merges left over (rule 29): those whose separator is no leaf's low any more. The first entry of a branch stays, as the branch
+// begins with it.
+import { childrenOf } from '../container/branch.ts';
+import { Change } from '../container/change.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { Engine } from '../engine/engine.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { nodeId, rootId } from '../format/ids.ts';
+import type { Position } from '../format/position.ts';
+
+/** Entries of the branches right above the leaves. */
+export interface Entries {
+  readonly incarnation: Id64;
+  /** Their separators, but for the first of each branch. */
+  readonly separators: readonly Position[];
+}
+
+/** Reads the branches above the leaves, past every cache; undefined if the table has none, or one is missing. */
+export async function readEntries(engine: Engine): Promise<Entries | undefined> {
+  let branch = await engine.reader.readWhole(rootId(engine.table));
+  if (branch?.header.state !== 'live' || branch.header.level === 0) return undefined;
+  const { incarnation } = branch.header;
+  const read = (container: Id64): Promise<Snapshot | undefined> =>
+    engine.reader.readWhole(nodeId(engine.table, incarnation, container));
+  while (branch !== undefined && branch.header.level > 1) {
+    const first: ReturnType<typeof childrenOf>[number] | undefined = childrenOf(branch, engine.table)[0];
+    branch = first && (await read(first.child));
+  }
+  const separators: Position[] = [];
+  while (branch !== undefined) {
+    for (const { low } of childrenOf(branch, engine.table).slice(1)) separators.push(low);
+    if (branch.header.right === undefined) return { incarnation, separators };
+    branch = await read(branch.header.right);
+  }
+  return undefined;
+}
+
+/**
+ * Drops those of the entries whose separator is not among `lows`, which are in order, as are they. The entries were read before the lows: what a split added
+ * since is not among them. The number dropped; none of them is owed, so what meets trouble is left to the next vacuum.
+ */
+export async function dropEntries(engine: Engine, entries: Entries, lows: readonly Position[]): Promise<number> {
+  const stale = withoutSorted(entries.separators, lows);
+  if (stale.length === 0) return 0;
+  let dropped = 0;
+  let open = stale.length;
+  const done = Promise.withResolvers<void>();
+  const sink = {
+    settled: (_: number, { kind }: { readonly kind: string }) => {
+      if (kind === 'applied') dropped += 1;
+      open -= 1;
+      if (open === 0) done.resolve();
+    },
+  };
+  const changes = stale.map((separator, index) => removalOf(engine, entries.incarnation, separator, { sink, index }));
+  await engine.router.route(changes);
+  await done.promise;
+  return dropped;
+}
+
+function removalOf(
+  engine: Engine,
+  incarnation: Id64,
+  separator: Position,
+  hearing: Pick<ConstructorParameters<typeof Change>[0], 'sink' | 'index'>,
+): Change {
+  return new Change({
+    position: separator,
+    key: separator,
+    order: undefined,
+    level: 1,
+    bytes: 0,
+    begunTick: engine.clock.now().tick,
+    isHint: true,
+    action: (current, found) => ({ kind: current !== undefined && found === incarnation ? 'remove' : 'none' }),
+    ...hearing,
+  });
+}
+
+/** Those of `positions` that are not among `others`; both are in order. */
+function withoutSorted(positions: readonly Position[], others: readonly Position[]): Position[] {
+  let next = 0;
+  return positions.filter((position) => {
+    while (next < others.length && compareBytes(others[next]!, position) < 0) next += 1;
+    return next === others.length || compareBytes(others[next]!, position) !== 0;
+  });
+}

@@ -1,0 +1,109 @@
+// Merging what fell quiet or empty (rule 32): from left to right, a leaf and its right neighbour become one where both were left alone between two looks and
+// take less than half a container together. What is dead is dropped first.
+import { fitsTogether } from '../container/absorb.ts';
+import { deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
+import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { MERGE_SHARE } from '../engine/absorbing.ts';
+import { Committer } from '../engine/committer.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Position } from '../format/position.ts';
+import { type Levels, type Neighbours, nextAfter } from './levels.ts';
+import { finishPair, retire } from './merge-pair.ts';
+import type { Tally } from './tally.ts';
+
+/** A leaf with a larger share of dead records is written anew without them. */
+const DEAD_SHARE_MAX = 0.25;
+/** Merges of small leaves leave small pages, which fill a page table before they fill a container: smaller ones than this share of a full one are joined. */
+const SMALL_PAGE_SHARE = 1 / 3;
+
+/** Merges the leaves of one table, once. */
+export class LeafMerger {
+  readonly #engine: Engine;
+  readonly #commitCounts: Map<Snapshot['id'], number>;
+  readonly #tally: Tally;
+
+  constructor(engine: Engine, commitCounts: Levels['commitCounts'], tally: Tally) {
+    this.#engine = engine;
+    this.#commitCounts = commitCounts;
+    this.#tally = tally;
+  }
+
+  /**
+   * Goes along all leaves. The lows of those that are left, in order; undefined if a leaf was missing on the way. Cost: a read of each leaf; a write for one that
+   * is purged; three writes and some six reads for one that is merged.
+   */
+  async run(leftmost: Snapshot['id']): Promise<Position[] | undefined> {
+    const lows: Position[] = [];
+    let left = await this.#tidied(await this.#engine.reader.readPages(leftmost, []));
+    // A root that grew meanwhile is no leaf any more.
+    while (left?.header.level === 0) {
+      const next: Neighbours = await nextAfter(this.#engine, left, this.#tally);
+      left = next.left;
+      const right: Snapshot | undefined = await this.#tidied(next.right);
+      if (right === undefined) {
+        lows.push(left.header.low);
+        return left.header.right === undefined ? lows : undefined;
+      }
+      const merged: Snapshot | undefined = await this.#merged(left, right);
+      if (merged === undefined) lows.push(left.header.low);
+      left = merged ?? right;
+    }
+    return undefined;
+  }
+
+  /** The left leaf with the content of both; undefined if they stay two. */
+  async #merged(left: Snapshot, right: Snapshot): Promise<Snapshot | undefined> {
+    if (left.header.state !== 'live' || right.header.state !== 'live') return undefined;
+    const areQuiet = this.#isQuiet(left) && this.#isQuiet(right);
+    const room = this.#fits(left, right) || !areQuiet || !this.#isRagged(left) ? left : await this.#purged(left);
+    if (room === undefined || !this.#fits(room, right)) return undefined;
+    const retired = areQuiet ? await retire(this.#engine, right) : undefined;
+    if (retired === undefined) {
+      this.#tally.busy += 1;
+      return undefined;
+    }
+    const now = await finishPair(this.#engine, room, retired, this.#tally);
+    if (now?.header.state !== 'live') return undefined;
+    // What others wrote to it meanwhile shows that it is not quiet.
+    if (now.header.commitCount === room.header.commitCount + 1) this.#commitCounts.set(now.id, now.header.commitCount);
+    return now;
+  }
+
+  #fits(left: Snapshot, right: Snapshot): boolean {
+    return fitsTogether(left, right, MERGE_SHARE, this.#engine.rules);
+  }
+
+  #isQuiet({ id, header }: Snapshot): boolean {
+    return this.#commitCounts.get(id) === header.commitCount;
+  }
+
+  /** The leaf without what is dead in it, where that is much. A leaf that was written meanwhile stays as it is. */
+  async #tidied(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
+    if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
+    const leaf = await this.#engine.reader.readIntact(seen.id);
+    const mustPurge = leaf !== undefined && this.#isQuiet(leaf) && this.#holdsDead(leaf);
+    return mustPurge ? this.#purged(leaf) : leaf;
+  }
+
+  /** The leaf written anew; as it is by then if that was not acknowledged. */
+  async #purged(leaf: Snapshot): Promise<Snapshot | undefined> {
+    const whole = isWhole(leaf.header) ? leaf : await this.#engine.reader.readIntact(leaf.id);
+    if (whole === undefined || !this.#isQuiet(whole)) return whole;
+    const committer = new Committer(whole.id, this.#engine);
+    const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
+    if (now === undefined || now === whole || committer.sender.hasLooked) return now;
+    this.#commitCounts.set(now.id, now.header.commitCount);
+    this.#tally.purged += 1;
+    return now;
+  }
+
+  #holdsDead(leaf: Snapshot): boolean {
+    const { rules, runtime } = this.#engine;
+    return deadShare(leaf, leaf.header, runtime.wallMs() - PURGE_AFTER_MS, rules.table) > DEAD_SHARE_MAX;
+  }
+
+  #isRagged({ header }: Snapshot): boolean {
+    const full = header.pages.length * this.#engine.rules.pageBytes;
+    return header.layers.length > 1 || pageBytesOf(header) < SMALL_PAGE_SHARE * full;
+  }
+}

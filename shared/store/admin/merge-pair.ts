@@ -1,0 +1,78 @@
+// Making one leaf of two (rules 26, 27 and 30): the right one retires, the left one takes it in, and what is left of the right one is a header that says so.
+import { retiredHeader, strippedHeader } from '../container/absorb.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { patchOf, replaceOf } from '../container/writes.ts';
+import { StoreError } from '../contract/errors.ts';
+import { Absorbing } from '../engine/absorbing.ts';
+import { Committer } from '../engine/committer.ts';
+import type { Engine } from '../engine/engine.ts';
+import { encodeHeader } from '../format/header.ts';
+import { within } from '../format/position.ts';
+import { drawId } from '../io/clock.ts';
+import { sendWrites } from '../io/requests.ts';
+import type { Tally } from './tally.ts';
+
+/**
+ * Retires `right`, which must be whole, not the leftmost, and live, if it still has this version. The leaf as it is then; undefined if it is not retired,
+ * as somebody wrote it meanwhile.
+ */
+export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
+  const attempt = drawId(engine.runtime);
+  const encoded = encodeHeader(retiredHeader(right.header, attempt), right.header);
+  await sendWrites(engine, [patchOf(right, encoded, { written: [], dropped: [] }, attempt)]);
+  // Whatever the outcome was: what it is now decides.
+  const now = await engine.reader.readIntact(right.id);
+  return now?.header.state === 'retired' ? now : undefined;
+}
+
+/** Pause after an attempt that the provider made fail. */
+const RETRY_MS = 100;
+
+/** Has `left` take its retired right neighbour in, and strips that. The left leaf as it is then; undefined if it is missing. */
+export async function finishPair(
+  engine: Engine,
+  left: Snapshot,
+  retired: Snapshot,
+  tally: Tally,
+): Promise<Snapshot | undefined> {
+  const absorbing = new Absorbing(retired, engine);
+  const committer = new Committer(left.id, engine);
+  let now: Snapshot | undefined = left;
+  while (now !== undefined) {
+    committer.sender.settle(now);
+    const base = await absorbing.baseOn(now, false);
+    if (base === undefined) break;
+    now = await committer.commit(base.left, [], base);
+    if (committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
+  }
+  if (now !== undefined) absorbing.mendParent(now);
+  if (await strip(engine, retired, now)) tally.stripped += 1;
+  return now;
+}
+
+/**
+ * Empties a retired leaf to a header of state `merged`, if another, live leaf is shown to own its low: `owner`, as it was seen after it absorbed the leaf, or the
+ * end of a search past every cache. False if that could not be shown, or the write did not certainly land: the next vacuum tries again.
+ */
+export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
+  if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
+  const attempt = drawId(engine.runtime);
+  const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
+  const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
+  return outcome?.kind === 'written';
+}
+
+function isOwnedBy(owner: Snapshot | undefined, { id, header }: Snapshot): boolean {
+  if (owner === undefined || owner.id === id || owner.header.state !== 'live') return false;
+  return owner.header.incarnation === header.incarnation && within(header.low, owner.header.low, owner.header.high);
+}
+
+async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot | undefined> {
+  try {
+    const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
+    return found?.retired === undefined ? found?.live : undefined;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'corrupt') return undefined;
+    throw error;
+  }
+}

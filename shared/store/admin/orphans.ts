@@ -1,0 +1,126 @@
+// Judging a node that no link leads to (rules 14, 17, 18 and 30). An orphan of a split is removed only after its origin was shown to have moved on, so that
+// no split can link it any more, and a walk along its level, past every cache, has shown that nothing does. A leaf that was absorbed is
+// emptied, not removed: who remembers it must find what became of it. Age is no argument: instances sleep for hours.
+import { childrenOf } from '../container/branch.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { successor } from '../container/successor.ts';
+import { patchOf } from '../container/writes.ts';
+import type { EntityId } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
+import { nodeId, rootId } from '../format/ids.ts';
+import { beforeBound } from '../format/position.ts';
+import { drawId } from '../io/clock.ts';
+import { sendRemoval, sendWrites } from '../io/requests.ts';
+import { strip } from './merge-pair.ts';
+
+/** No level has as many nodes: a walk that takes more steps goes in a circle. */
+const STEPS_MAX = 10_000_000;
+
+/** So long the header of an absorbed leaf is kept: no copy of an old request is on its way for so long, and hardly anyone remembers the leaf. */
+const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
+
+export type Fate = 'lives' | 'removed' | 'stripped' | 'left';
+
+/**
+ * What becomes of a node that the walk along the links did not meet; `incarnation`: the table's, as that walk saw it. One request for what is left of a leaf that
+ * was merged lately, some eight for an orphan.
+ */
+export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | undefined): Promise<Fate> {
+  const node = await engine.reader.readPages(id, []);
+  if (node === undefined || node.header.container === ROOT_CONTAINER) return 'lives';
+  const { state } = node.header;
+  if (state === 'merged' && node.header.incarnation === incarnation && !isOld(engine, node)) return 'lives';
+  // A node of another incarnation may go only if the root is read after the node: then no recreation in between can own it.
+  const root = await engine.reader.readWhole(rootId(engine.table));
+  if (root === undefined) return 'left';
+  const isForeign = root.header.incarnation !== node.header.incarnation || root.header.state === 'removed';
+  if (isForeign) return remove(engine, node);
+  if (root.header.state !== 'live') return 'left';
+  if (state === 'retired') return (await strip(engine, node)) ? 'stripped' : 'left';
+  if (state === 'merged') return isOld(engine, node) ? remove(engine, node) : 'lives';
+  return judgeOrphan(engine, node);
+}
+
+async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
+  if (!(await originHasMovedOn(engine, node.header))) return 'left';
+  // Read again: what moved the origin on may have linked the node, from a root that grew, after the root was read above.
+  const start = await engine.reader.readWhole(rootId(engine.table));
+  if (start?.header.state !== 'live' || start.header.incarnation !== node.header.incarnation) return 'left';
+  const reached = node.header.level === 0 ? await isLeafReached(engine, node) : await isReached(engine, start, node);
+  if (reached !== 'no') return reached === 'yes' ? 'lives' : 'left';
+  return remove(engine, node);
+}
+
+/** A wall clock that was set back keeps it for longer. */
+function isOld(engine: Engine, { header }: Snapshot): boolean {
+  return engine.runtime.wallMs() - header.createdAtMs > STRIPPED_KEPT_MS;
+}
+
+/**
+ * (a) What made the node can no longer link it: its base is not the origin's version any more. Fences the origin if need be. A retired origin cannot
+ * be fenced, and need not be: the node is a copy of it, and the walk tells whether its left neighbour may still link that.
+ */
+async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boolean> {
+  if (origin === undefined) return false;
+  const now = await engine.reader.readPages(origin.id, []);
+  if (now === undefined) return true;
+  if (now.version !== origin.version || now.header.state === 'retired') return true;
+  await fence(engine, now);
+  const after = await engine.reader.versionOf(origin.id);
+  return after !== origin.version;
+}
+
+/** A commit that changes nothing but the count and the ids. Whether it landed, the next read tells. */
+async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
+  const attempt = drawId(engine.runtime);
+  const encoded = encodeHeader(successor(snapshot.header, attempt));
+  await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);
+}
+
+type Reached = 'yes' | 'no' | 'unclear';
+
+/** (b) Looks for the live leaf that owns the node's low, past every cache, from the left. Only another live one proves that nothing links the node. */
+async function isLeafReached(engine: Engine, { id, header }: Snapshot): Promise<Reached> {
+  try {
+    const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
+    if (found === undefined || found.retired !== undefined) return 'unclear';
+    return found.live.id === id ? 'yes' : 'no';
+  } catch (error) {
+    if (error instanceof StoreError) return 'unclear';
+    throw error;
+  }
+}
+
+/** (b) for a branch: walks its level, past every cache, to its low. A node missing on the way means: stop, never "unreachable". */
+async function isReached(engine: Engine, root: Snapshot, target: Snapshot): Promise<Reached> {
+  const { low, level, incarnation } = target.header;
+  let at: Snapshot = root;
+  for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+    const { header } = at;
+    if (header.level < level) return header.container === ROOT_CONTAINER ? 'no' : 'unclear';
+    if (compareBytes(low, header.low) < 0) return 'unclear';
+    const mustGoRight = !beforeBound(low, header.high);
+    if (!mustGoRight && header.level === level) return at.id === target.id ? 'yes' : 'no';
+    const next = mustGoRight ? header.right : childFor(engine, at, low);
+    if (next === undefined) return 'unclear';
+    const read = await engine.reader.readWhole(nodeId(engine.table, incarnation, next));
+    if (read === undefined) return 'unclear';
+    at = read;
+  }
+  return 'unclear';
+}
+
+function childFor(engine: Engine, branch: Snapshot, low: Uint8Array): Id64 | undefined {
+  return childrenOf(branch, engine.table).findLast((child) => compareBytes(child.low, low) <= 0)?.child;
+}
+
+/** (c) Removes the node if it still has the version that was judged. */
+async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
+  const outcome = await sendRemoval(engine, { id: node.id, version: node.version });
+  if (outcome?.kind !== 'removed') return 'left';
+  engine.cache.forget(node.id);
+  return 'removed';
+}

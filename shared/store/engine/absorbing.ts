@@ -1,0 +1,82 @@
+// Taking a retired right neighbour in (rule 27): what a leaf's commit is to be made on, so that the leaf owns the neighbour's content from then on.
+// Whoever meets such a pair may finish it: the condition of the commit lets one of them do so.
+import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../container/absorb.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { tagged } from '../container/turn-order.ts';
+import type { Id64 } from '../format/bytes.ts';
+import { beforeBound } from '../format/position.ts';
+import { drawId } from '../io/clock.ts';
+import type { EngineCore } from './core.ts';
+import { insertNodes } from './insert-nodes.ts';
+
+/** A leaf and its neighbour become one where they take less than this share of a container together; else the neighbour lives on, in a copy. */
+export const MERGE_SHARE = 0.5;
+
+/** After so many tries the pair is left to whoever meets it next. */
+const TRIES_MAX = 16;
+
+/** What a commit that absorbs is made on. */
+export interface AbsorbBase {
+  /** The leaf as the provider has it, whole. */
+  readonly left: Snapshot;
+  /** The leaf as it is to be before the commit's own changes: with the neighbour's content, or with a link to its copy. */
+  readonly joined: Snapshot;
+  /** Whether the provider has none of the pages that came in: all of the leaf is sent. */
+  readonly mustReplace: boolean;
+}
+
+export class Absorbing {
+  readonly #core: EngineCore;
+  readonly #met: Snapshot;
+  #right: Snapshot | undefined;
+  /** The acknowledged copy of the neighbour, which any version of the leaf may link whose right neighbour is still the retired one. */
+  #copy: Id64 | undefined;
+  #tries = 0;
+
+  constructor(retired: Snapshot, core: EngineCore) {
+    this.#core = core;
+    this.#met = retired;
+    // What is retired never changes again.
+    if (isWhole(retired.header)) this.#right = retired;
+  }
+
+  /**
+   * Undefined if there is nothing to absorb any more, or, unless it `mustGoOn`, it was tried too often. Cost: a read of each of the two that is not known whole, and where they
+   * do not fit together, once, the insert of a copy.
+   */
+  async baseOn(known: Snapshot, mustGoOn: boolean): Promise<AbsorbBase | undefined> {
+    const { reader, rules } = this.#core;
+    this.#tries += 1;
+    if (this.#tries > TRIES_MAX && !mustGoOn) return undefined;
+    const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
+    if (left === undefined || !this.#isPair(left)) return undefined;
+    this.#right ??= await reader.readIntact(this.#met.id);
+    const right = this.#right;
+    if (right?.header.state !== 'retired') return undefined;
+    if (fitsTogether(left, right, MERGE_SHARE, rules))
+      return { left, joined: joinedSnapshot(left, right, rules), mustReplace: true };
+    this.#copy ??= await this.#insertCopy(right);
+    return this.#copy && { left, joined: relinkedSnapshot(left, this.#copy), mustReplace: false };
+  }
+
+  #isPair({ header }: Snapshot): boolean {
+    return header.state === 'live' && header.right === this.#met.header.container;
+  }
+
+  async #insertCopy(right: Snapshot): Promise<Id64 | undefined> {
+    const { rules, runtime, tag } = this.#core;
+    const attempt = tagged(drawId(runtime), tag);
+    const container = drawId(runtime);
+    const copy = copyOf(right, { attempt, container, nowMs: runtime.wallMs() }, rules);
+    const inserted = await insertNodes(this.#core, [copy], attempt);
+    return inserted && container;
+  }
+
+  /** The entry that named the neighbour is to name the live leaf that owns its positions now, which `left` is or links to. */
+  mendParent({ header }: Snapshot): void {
+    const { container: instead, low: separator, incarnation } = this.#met.header;
+    if (header.state !== 'live' || header.right === instead) return;
+    const child = beforeBound(separator, header.high) ? header.container : header.right;
+    if (child !== undefined) this.#core.repair({ level: 1, incarnation, separator, child, instead });
+  }
+}

@@ -1,0 +1,61 @@
+// What the branches in memory say of a position. They are hints: whoever follows them looks at the node that is reached.
+import { type Child, childFor, pageToChild, separatorsAfter } from '../container/branch.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { EntityId } from '../contract/driver.ts';
+import { nodeId, rootId } from '../format/ids.ts';
+import { type Position, type UpperBound, within } from '../format/position.ts';
+import type { ContainerCache } from '../io/container-cache.ts';
+
+/** A node, and the end of the positions that its branch gives it. */
+export interface Reach {
+  readonly id: EntityId;
+  readonly end: UpperBound;
+}
+
+/** One table's branches, as the cache has them. No I/O. */
+export class BranchMemory {
+  readonly #table: string;
+  readonly #cache: ContainerCache;
+  readonly #root: EntityId;
+
+  constructor(table: string, cache: ContainerCache) {
+    this.#table = table;
+    this.#cache = cache;
+    this.#root = rootId(table);
+  }
+
+  /** The node of `level` that the branches name for `position`; undefined if that takes a read, or a walk. */
+  route(position: Position, level: number): Reach | undefined {
+    const root = this.#cache.get(this.#root);
+    if (root?.header.state === 'live' && root.header.level === level) return { id: root.id, end: undefined };
+    const branch = this.branch(position, level + 1);
+    const child = branch === undefined ? undefined : this.child(branch, position);
+    if (branch === undefined || child === undefined) return undefined;
+    return { id: nodeId(this.#table, branch.header.incarnation, child.child), end: child.end };
+  }
+
+  /** The branch of `level` that the branches above it name for `position`, if all of them are in memory; its own fences are not looked at. */
+  branch(position: Position, level: number): Snapshot | undefined {
+    let branch = this.#cache.get(this.#root);
+    if (branch?.header.state !== 'live') return undefined;
+    for (let at = branch.header.level; branch?.header.level === at && at >= level; at -= 1) {
+      if (at === level) return branch;
+      const child = this.child(branch, position);
+      branch = child && this.#cache.get(nodeId(this.#table, branch.header.incarnation, child.child));
+    }
+    return undefined;
+  }
+
+  /** The entry for a position; undefined if the branch does not own the position, or the page that tells is not known. */
+  child(branch: Snapshot, position: Position): Child | undefined {
+    const { low, high } = branch.header;
+    if (!within(position, low, high) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
+    return childFor(branch, position, this.#table);
+  }
+
+  /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
+  lowsAfter(low: Position, count: number): Position[] {
+    const branch = this.branch(low, 1);
+    return branch === undefined ? [] : separatorsAfter(branch, low, count, this.#table);
+  }
+}

@@ -1,0 +1,145 @@
+// The search to the left (rule 28): a leaf that is not live lost its content to its left, and no hint says how far. Branches are read anew, and a
+// leaf that begins strictly below is looked for, and then the links are followed from there, past every cache. The leftmost leaf always lives, so
+// the search ends.
+import { childBelow, childFor } from '../container/branch.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { StoreError } from '../contract/errors.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { nodeId } from '../format/ids.ts';
+import { beforeBound, type Position } from '../format/position.ts';
+import type { Reader } from '../io/reader.ts';
+
+/** Steps back after which leaves merge faster than they can be followed. */
+const STEPS_BACK_MAX = 100;
+
+/** What was met in place of the leaf that owns a position. */
+export interface Lost {
+  readonly incarnation: Id64;
+  /** Where the leaf that is not live begins; the separator that named it, or the position, if it is missing. */
+  readonly low: Position;
+}
+
+/** Where the search ended. Both were read after it began. */
+export interface FoundLeft {
+  /** A live leaf: it owns the position, unless `retired` does, or stands before it. */
+  readonly live: Snapshot;
+  /** A retired leaf, to which links lead from `live`, directly or by retired leaves alone. */
+  readonly retired: Snapshot | undefined;
+}
+
+/** What the search needs of the tree. */
+interface Root {
+  root(anew: true): Promise<Snapshot>;
+  rootAfterMiss(
+    missing: { readonly id: Snapshot['id']; readonly incarnation: Id64 },
+    missedBefore: boolean,
+  ): Promise<void>;
+}
+
+/** A leaf, by an entry that begins where it says or, after merges, to the right of it. */
+interface Start {
+  readonly low: Position;
+  readonly child: Id64;
+}
+
+export class LeftSearch {
+  readonly #table: string;
+  readonly #reader: Reader;
+  readonly #tree: Root;
+
+  constructor(table: string, reader: Reader, tree: Root) {
+    this.#table = table;
+    this.#reader = reader;
+    this.#tree = tree;
+  }
+
+  /**
+   * Undefined if the table was created again meanwhile. A writer stops at the first leaf that is retired, to finish it (27); a reader goes on to the
+   * leaf, live or retired, that owns the position. Cost: a read for each level, and one for each leaf on the way: four as a rule. Throws
+   * `not_found` if the table is gone, `corrupt` if a live leaf links to one that does not exist, `unavailable` if leaves merge on and on.
+   */
+  async find({ incarnation, low }: Lost, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
+    let bound = low;
+    let hasMissedLeftmost = false;
+    for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
+      // As many entries may lead astray as leaves were merged at once.
+      const start = await this.#entryBelow(bound, incarnation, steps === 0 ? 0 : 2 ** (steps - 1));
+      if (start === undefined) return undefined;
+      const leaf = await this.#read(incarnation, start.child);
+      if (leaf?.header.state === 'live') {
+        const found = await this.#walk(leaf, position, isWriter);
+        if (found !== undefined) return found;
+      } else if (start.low.length === 0) {
+        await this.#tree.rootAfterMiss(
+          { id: nodeId(this.#table, incarnation, start.child), incarnation },
+          hasMissedLeftmost,
+        );
+        hasMissedLeftmost = true;
+      } else bound = leaf?.header.low ?? start.low;
+    }
+    throw new StoreError('unavailable', 'containers merge faster than the key can be found: try again', {
+      table: this.#table,
+    });
+  }
+
+  /**
+   * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below the bound, within one branch; the leftmost if there is none.
+   */
+  async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
+    let branch = await this.#tree.root(true);
+    let hasMissed = false;
+    for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
+      const { header } = branch;
+      if (header.incarnation !== incarnation) return undefined;
+      if (header.level === 0) return { low: header.low, child: header.container };
+      const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
+      const isLast = !isLeftOfBound && header.level === 1;
+      const child =
+        childBelow(branch, bound, this.#table, isLast ? skipped : 0) ?? childFor(branch, header.low, this.#table);
+      if (isLast) return child;
+      const id = nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child);
+      const next = await this.#reader.readIntact(id);
+      if (next === undefined) {
+        await this.#tree.rootAfterMiss({ id, incarnation }, hasMissed);
+        hasMissed = true;
+      }
+      branch = next ?? (await this.#tree.root(true));
+    }
+    throw new StoreError('unavailable', 'the branches change faster than they can be read: try again', {
+      table: this.#table,
+    });
+  }
+
+  /** Undefined if the live leaf retired meanwhile. */
+  async #walk(start: Snapshot, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
+    const { incarnation } = start.header;
+    let live = start;
+    let at = start;
+    for (let steps = 0; steps < STEPS_BACK_MAX;) {
+      const { high, right } = at.header;
+      if (beforeBound(position, high) || right === undefined) return { live, retired: at === live ? undefined : at };
+      const next = await this.#read(incarnation, right);
+      if (next?.header.state === 'live') live = at = next;
+      else if (next?.header.state === 'retired') {
+        at = next;
+        if (isWriter) return { live, retired: next };
+      } else {
+        // What led here is of the past: the live leaf must say something else by now.
+        const again = await this.#read(incarnation, live.header.container);
+        if (again?.header.state !== 'live') return undefined;
+        if (next === undefined && at === live && again.header.right === right) {
+          // Damage, unless the table is being dropped: the root tells (rule 15).
+          await this.#tree.rootAfterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
+          return undefined;
+        }
+        live = at = again;
+        steps += 1;
+      }
+    }
+    return undefined;
+  }
+
+  #read(incarnation: Id64, container: Id64): Promise<Snapshot | undefined> {
+    return this.#reader.readPages(nodeId(this.#table, incarnation, container), []);
+  }
+}

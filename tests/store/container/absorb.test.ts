@@ -1,0 +1,335 @@
+// A leaf and its right neighbour as one: what a retired, absorbed and stripped leaf's headers say, and that nothing is lost, found twice or
+// brought back when the two are joined, copied and written.
+import { describe, expect, test } from 'vitest';
+import { type Random, randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import {
+  copyOf,
+  fitsTogether,
+  joinedSnapshot,
+  relinkedSnapshot,
+  retiredHeader,
+  strippedHeader,
+} from '../../../shared/store/container/absorb.ts';
+import { layersOf } from '../../../shared/store/container/layers.ts';
+import { planCommit } from '../../../shared/store/container/plan-commit.ts';
+import { fits, sizesOf } from '../../../shared/store/container/size.ts';
+import { peekPage, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
+import { insertOf, replaceOf } from '../../../shared/store/container/writes.ts';
+import type { Write } from '../../../shared/store/contract/driver.ts';
+import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { nodeId } from '../../../shared/store/format/ids.ts';
+import { PageContent } from '../../../shared/store/format/page-content.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { recordAt, recordCount } from '../../../shared/store/format/page.ts';
+import { within } from '../../../shared/store/format/position.ts';
+import { entityVersion, hexId } from '../../support/ids.ts';
+import { after, evaluated, expectModel, type Model, randomChanges } from './changes.ts';
+import { childId, EMPTY_LEAF, pageOfRecords, RULES, snapshotWith, TABLE } from './nodes.ts';
+
+const ATTEMPT = hexId('eeeeeeeeeeeeeeee');
+const NOW_MS = 1_000;
+const COMMIT_RULES = { ...RULES, splitLimits: RULES.limits };
+
+const [LEFT, RIGHT, BEYOND, COPY] = ['1', '2', '3', '4'].map(childId) as [never, never, never, never];
+const [LOW, MIDDLE, HIGH] = ['k000', 'k150', 'k300'].map((key) => Buffer.from(key)) as [Buffer, Buffer, Buffer];
+const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
+
+/** A node as a provider that took this write would show it: header and pages as their bytes say. */
+function stored({ id, parts }: Write): Snapshot {
+  const filled = parts.filter(({ bytes }) => bytes.length > 0).map(({ name, bytes }) => [name, bytes] as const);
+  const entity = { id, version: entityVersion('next'), parts: new Map(filled) };
+  return snapshotOf(entity, TABLE, { tick: 0, wallMs: 0, monotonicMs: 0 }, undefined);
+}
+
+/** The records of each layer in order, tombstones too, as `key version codec`. */
+function recordsOf(snapshot: Snapshot): string[][] {
+  return layersOf(snapshot.header).map((rows) => rows.flatMap((ref) => recordsIn(snapshot, ref)));
+}
+
+function recordsIn(snapshot: Snapshot, ref: PageRef): string[] {
+  const page = peekPage(snapshot, ref, TABLE);
+  return Array.from({ length: recordCount(page) }, (_, index) => {
+    const { key, version, codec } = recordAt(page, index);
+    return `${Buffer.from(key).toString()} ${version} ${codec}`;
+  });
+}
+
+/** The same content as memory may have it: stored, expanded, or both. */
+function knownSomehow(random: Random, ref: PageRef): PageRef {
+  const { sealed, page } = ref.content;
+  const forms = [new PageContent(sealed), new PageContent(undefined, page), ref.content];
+  return { ...ref, content: forms[randomInt(random, 3)]! };
+}
+
+interface Pair {
+  readonly left: Snapshot;
+  readonly right: Snapshot;
+  readonly model: Model;
+}
+
+/** Two neighbours with some layers, tombstones and expired records, the right one retired. */
+async function randomPair(random: Random): Promise<Pair> {
+  const model: Model = new Map();
+  const grown = async (header: Partial<Header>, keys: readonly string[]): Promise<Snapshot> => {
+    let snapshot = snapshotWith({ nextNumber: 1 + randomInt(random, 500), ...header });
+    for (let groups = randomInt(random, 12); groups > 0; groups -= 1) {
+      const count = [1, 3, 15, 60][randomInt(random, 4)]!;
+      const changes = randomChanges(random, keys, model, { count, fill: groups, nowMs: NOW_MS });
+      snapshot = after(snapshot, await evaluated(snapshot, changes, { nowMs: NOW_MS }));
+    }
+    const pages = snapshot.header.pages.map((ref) => knownSomehow(random, ref));
+    return { ...snapshot, header: { ...snapshot.header, pages } };
+  };
+  const left = await grown({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT }, KEYS.slice(0, 150));
+  const right = await grown({ container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND }, KEYS.slice(150));
+  return { left, right: { ...right, header: { ...right.header, state: 'retired' } }, model };
+}
+
+function inTurn(lower: readonly string[][], upper: readonly string[][]): string[][] {
+  return Array.from({ length: Math.max(lower.length, upper.length) }, (_, rank) => [
+    ...(lower[rank] ?? []),
+    ...(upper[rank] ?? []),
+  ]);
+}
+
+const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
+
+/** Checks each of many pairs: some have many pages, and some far more layers on one side than on the other. */
+async function forPairs(check: (pair: Pair, random: Random) => void | Promise<void>): Promise<void> {
+  let unevenness = 0;
+  let pages = 0;
+  for (const seed of SEEDS) {
+    const random = seededRandom(seed);
+    const pair = await randomPair(random);
+    const { left, right } = pair;
+    unevenness = Math.max(unevenness, Math.abs(left.header.layers.length - right.header.layers.length));
+    pages = Math.max(pages, left.header.pages.length, right.header.pages.length);
+    await check(pair, random);
+  }
+  expect([unevenness > 2, pages > 10]).toEqual([true, true]);
+}
+
+describe('rule 27: two leaves joined', () => {
+  test('have the records of the left one and then of the right one, layer by layer, and find what the two found', async () => {
+    await forPairs(({ left, right, model }) => {
+      const joined = joinedSnapshot(left, right, RULES);
+      expect(recordsOf(joined)).toEqual(inTurn(recordsOf(left), recordsOf(right)));
+      expectModel(joined, model, NOW_MS, KEYS);
+    });
+  });
+
+  test('own both ranges, every layer from the low on, and are otherwise the left one', async () => {
+    await forPairs(({ left, right }) => {
+      const joined = joinedSnapshot(left, right, RULES);
+      expect({ ...joined, header: undefined }).toEqual({ ...left, header: undefined });
+      expect(joined.header).toMatchObject({ low: LOW, high: HIGH, right: BEYOND, deadSlots: [], state: 'live' });
+      const { container, commitCount, commitIds, origin } = left.header;
+      expect(joined.header).toMatchObject({ container, commitCount, commitIds, origin });
+      for (const rows of layersOf(joined.header)) {
+        const lows = rows.map(({ low }) => Buffer.from(low).toString());
+        expect(lows).toEqual(lows.toSorted());
+        expect(lows[0] ?? LOW.toString()).toBe(LOW.toString());
+      }
+    });
+  });
+
+  test('rule 13: pages that moved have fresh numbers and slots of their own; those of the left one stay', async () => {
+    await forPairs(({ left, right }) => {
+      const dead = left.header.deadSlots.map(({ slot }) => slot);
+      const { pages, nextNumber } = joinedSnapshot(left, right, RULES).header;
+      const own = new Set(left.header.pages.map(({ number }) => number));
+      const moved = pages.filter(({ number }) => !own.has(number));
+      const first = Math.max(left.header.nextNumber, right.header.nextNumber);
+      expect(moved.map(({ number }) => number).toSorted((a, b) => a - b)).toEqual(
+        right.header.pages.map((_, index) => first + index),
+      );
+      expect(nextNumber).toBe(first + right.header.pages.length);
+      const slots = pages.map(({ slot }) => slot);
+      expect(new Set([...slots, ...dead]).size).toBe(slots.length + dead.length);
+      const staying = pages.filter(({ number }) => own.has(number));
+      expect(staying.map(({ slot, crc }) => [slot, crc])).toEqual(
+        left.header.pages.map(({ slot, crc }) => [slot, crc]),
+      );
+    });
+  });
+
+  test('are written whole, with changes of both ranges, and read back as they are', async () => {
+    await forPairs(async ({ left, right, model }, random) => {
+      const joined = joinedSnapshot(left, right, RULES);
+      const changes = randomChanges(random, KEYS, model, { count: randomInt(random, 40), fill: 99, nowMs: NOW_MS });
+      const plan = planCommit(await inputFor(joined, changes), COMMIT_RULES);
+      if (plan.kind !== 'update') throw new Error(`planned ${plan.kind}`);
+      expect(plan.write).toMatchObject({ kind: 'replace', id: left.id, version: left.version });
+      const next = stored(plan.write);
+      expectModel(next, model, NOW_MS, KEYS);
+      expect(next.header).toMatchObject({ low: LOW, high: HIGH, right: BEYOND, deadSlots: [] });
+      expect(next.header.commitCount).toBe(left.header.commitCount + 1);
+      expect(commitIdAt(next.header, next.header.commitCount)).toBe(ATTEMPT);
+      expect(next.header.nextNumber).toBeGreaterThanOrEqual(joined.header.nextNumber);
+    });
+  });
+
+  test('are split at once where they have grown too large, the left part written whole', async () => {
+    let splits = 0;
+    await forPairs(async ({ left, right, model }, random) => {
+      const joined = joinedSnapshot(left, right, RULES);
+      const changes = randomChanges(random, KEYS, model, { count: 20, fill: 99, nowMs: NOW_MS });
+      const splitLimits = { ...RULES.limits, entityBytesMax: 16_384 };
+      const plan = planCommit(await inputFor(joined, changes), { ...RULES, splitLimits });
+      if (plan.kind !== 'split') return;
+      splits += 1;
+      expect(plan.left.write.kind).toBe('replace');
+      const nodes = [
+        stored(plan.left.write),
+        ...plan.inserts.map((node) => stored(insertOf(nodeId(TABLE, node.incarnation, node.container), node, ATTEMPT))),
+      ];
+      for (const node of nodes) {
+        const { low, high } = node.header;
+        const owned = KEYS.filter((key) => within(Buffer.from(key), low, high));
+        expectModel(node, model, NOW_MS, owned);
+      }
+      expect(nodes.slice(1).map(({ header }) => header.low)).toEqual(
+        nodes.slice(0, -1).map(({ header }) => header.high),
+      );
+      expect(nodes.at(-1)!.header.high).toEqual(HIGH);
+    });
+    expect(splits).toBeGreaterThan(3);
+  });
+
+  test('fit together exactly where the joined node does, without a page at hand', async () => {
+    let verdicts = 0;
+    await forPairs(({ left, right }) => {
+      const { header } = joinedSnapshot(left, right, RULES);
+      const { live } = sizesOf(header, encodeHeader(header).length, RULES.limits);
+      const [l, r] = [left, right].map(withoutPages) as [Snapshot, Snapshot];
+      // Numbers and slots may take a byte or two less, or more, in rows and envelopes.
+      for (const entityBytesMax of [live.entityBytes * 1.8, live.entityBytes * 2.2]) {
+        const rules = { ...RULES, splitLimits: { ...RULES.limits, entityBytesMax } };
+        const fit = fitsTogether(l, r, 0.5, rules);
+        expect(fit).toBe(fits(live, rules.splitLimits, 0.5));
+        if (fit) verdicts += 1;
+      }
+    });
+    expect(verdicts).toBe(SEEDS.length);
+  });
+});
+
+function withoutPages(snapshot: Snapshot): Snapshot {
+  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: new PageContent() }));
+  return { ...snapshot, header: { ...snapshot.header, pages } };
+}
+
+async function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated>[1]) {
+  let ids = 0x10;
+  return {
+    snapshot,
+    evaluation: await evaluated(snapshot, changes, { nowMs: NOW_MS }),
+    attempt: ATTEMPT,
+    mustSplit: false,
+    mustReplace: true,
+    partsByTraffic: 0,
+    holdForMs: 0,
+    nowMs: NOW_MS,
+    drawId: () => hexId((ids += 1).toString(16).padStart(16, '0')),
+  };
+}
+
+test('rule 27: a copy holds what the retired leaf does, under a fresh id, and names it as its origin', async () => {
+  await forPairs(({ right, model }) => {
+    const retired = { ...right, header: { ...right.header, commitIds: Buffer.from(ATTEMPT, 'hex') } };
+    const copy = copyOf(retired, { attempt: ATTEMPT, nowMs: 7, container: COPY }, RULES);
+    const next = stored(insertOf(nodeId(TABLE, copy.incarnation, COPY), copy, ATTEMPT));
+    expect(recordsOf(next)).toEqual(recordsOf(right));
+    expectModel(next, model, NOW_MS, KEYS.slice(150));
+    expect(next.header).toMatchObject({ state: 'live', container: COPY, low: MIDDLE, high: HIGH, right: BEYOND });
+    expect(next.header).toMatchObject({ createdAtMs: 7, origin: { id: right.id, version: right.version } });
+    expect([next.header.commitIds.length, next.header.commitCount]).toEqual([0, right.header.commitCount + 1]);
+    const { pages } = next.header;
+    expect(pages.map(({ slot }) => slot)).toEqual(pages.map((_, index) => index));
+    expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => right.header.nextNumber + index));
+    expect(next.header.nextNumber).toBe(right.header.nextNumber + pages.length);
+    expect([next.header.holdForMs, next.header.lastSplit]).toEqual([0, undefined]);
+  });
+});
+
+const PARTS = { parts: [{ low: HIGH, container: BEYOND }], commit: 1 };
+
+/** A leaf of one page, between two others. */
+function leaf(header: Partial<Header> = {}): Snapshot {
+  const pages = [pageOfRecords(0, [['k150', Buffer.from('v')]])];
+  const bounds = { container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND, deadSlots: [{ slot: 3, chunksMost: 1 }] };
+  return snapshotWith({ ...bounds, pages, holdForMs: 20, lastSplit: PARTS, ...header });
+}
+
+test('rule 26: a leaf that is retired changes in nothing but its state', () => {
+  const { header } = leaf();
+  const commitIds = Buffer.from(ATTEMPT, 'hex');
+  expect(retiredHeader(header, ATTEMPT)).toEqual({
+    ...header,
+    state: 'retired',
+    commitCount: header.commitCount + 1,
+    commitIds,
+    holdForMs: 0,
+  });
+});
+
+test.each([
+  ['the leftmost leaf, or a root', { low: Buffer.alloc(0) }],
+  ['a branch', { level: 1 }],
+  ['a retired leaf', { state: 'retired' }],
+  ['an absorbed leaf', { state: 'merged' }],
+] as const)('rule 26: %s is not retired', (_, differing: Partial<Header>) => {
+  expect(() => retiredHeader({ ...leaf().header, ...differing }, ATTEMPT)).toThrow('only a live leaf');
+});
+
+test('rule 30: a stripped leaf keeps bounds, link, numbers and commit ids, and nothing else', () => {
+  const retired = retiredHeader(leaf().header, ATTEMPT);
+  const stripping = hexId('dddddddddddddddd');
+  const header = strippedHeader(retired, stripping, 5);
+  const { header: next } = stored(replaceOf(leaf(), header, stripping));
+  expect(next).toEqual({
+    ...retired,
+    state: 'merged',
+    createdAtMs: 5,
+    commitCount: retired.commitCount + 1,
+    commitIds: Buffer.from(ATTEMPT + stripping, 'hex'),
+    pages: [],
+    layers: [],
+    deadSlots: [],
+    holdForMs: 0,
+    lastSplit: undefined,
+  });
+  expect(() => strippedHeader(leaf().header, stripping, 5)).toThrow('only a retired leaf');
+});
+
+test('rule 27: only a live leaf absorbs, and only the retired leaf that it links; only such a leaf is copied', () => {
+  const left = snapshotWith({ container: LEFT, high: MIDDLE, right: RIGHT });
+  const right = leaf({ state: 'retired' });
+  const wrong: [Snapshot, Snapshot][] = [
+    [left, leaf()],
+    [left, leaf({ state: 'merged' })],
+    [left, leaf({ state: 'retired', container: BEYOND })],
+    [snapshotWith({ ...left.header, state: 'retired' }), right],
+  ];
+  for (const pair of wrong) expect(() => joinedSnapshot(...pair, RULES)).toThrow('only a live leaf absorbs');
+  expect(joinedSnapshot(left, right, RULES).header.high).toEqual(HIGH);
+  const input = { attempt: ATTEMPT, nowMs: 0, container: COPY };
+  expect(() => copyOf(leaf(), input, RULES)).toThrow('only a retired leaf');
+});
+
+test('rule 27: a leaf that links the copy has another right neighbour, and sends nobody to the old one', () => {
+  const left = leaf({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT });
+  const { header, ...rest } = relinkedSnapshot(left, COPY);
+  expect(header).toEqual({ ...left.header, right: COPY, lastSplit: undefined });
+  expect({ ...rest, header: left.header }).toEqual(left);
+});
+
+test('a leaf that absorbs neighbours for ever, as its own records go, keeps to low slots', () => {
+  let left = snapshotWith({ container: LEFT, low: EMPTY_LEAF.low, high: LOW, right: RIGHT });
+  for (let round = 0; round < 50; round += 1) {
+    const right = leaf({ low: LOW, high: HIGH, right: RIGHT, state: 'retired' });
+    const { header } = joinedSnapshot(left, right, RULES);
+    left = { ...left, header: { ...header, high: LOW, pages: header.pages.slice(-1) } };
+  }
+  expect(left.header.pages[0]!.slot).toBeLessThan(2);
+});

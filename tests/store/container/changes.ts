@@ -1,0 +1,86 @@
+// Changes of records as tests make them up, what they make of a leaf, and a model that says what they should.
+import { expect } from 'vitest';
+import { type Random, randomInt } from '../../../shared/compare/data/random.ts';
+import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
+import { findRecord } from '../../../shared/store/container/layers.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
+import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
+import { isExpired } from '../../../shared/store/format/record.ts';
+import { RULES, TABLE } from './nodes.ts';
+
+const SINK = { settled: () => undefined };
+
+/** For each key the byte that fills its value, and when it expires. */
+export type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
+
+function change(key: string, action: Action): Change {
+  const bytes = Buffer.from(key);
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
+  return new Change({ ...rest, position: bytes, key: bytes, action });
+}
+
+export function put(key: string, fill: number, expiresAtMs?: number): Change {
+  return change(key, { kind: 'write', codec: 0, value: Buffer.alloc(90, fill), expiresAtMs });
+}
+
+export function remove(key: string): Change {
+  return change(key, () => ({ kind: 'remove' }));
+}
+
+/** Puts, some of records that expire soon, and removals, of about so many of the keys, in order; the model follows. */
+export function randomChanges(
+  random: Random,
+  keys: readonly string[],
+  model: Model,
+  { count, fill, nowMs }: { readonly count: number; readonly fill: number; readonly nowMs: number },
+): Change[] {
+  const chosen = new Set(Array.from({ length: count }, () => keys[randomInt(random, keys.length)]!));
+  const changes = [...chosen].map((key) => {
+    if (randomInt(random, 4) === 0) {
+      model.delete(key);
+      return remove(key);
+    }
+    const expiresAtMs = randomInt(random, 5) === 0 ? nowMs + 1 + randomInt(random, 2 * PURGE_AFTER_MS) : undefined;
+    model.set(key, { fill, expiresAtMs });
+    return put(key, fill, expiresAtMs);
+  });
+  return changes.sort(byPosition);
+}
+
+interface Asked {
+  readonly nowMs?: number;
+  readonly mergesAll?: boolean;
+  readonly purges?: boolean;
+}
+
+/** What the changes make of the container, sealed. */
+export function evaluated(
+  snapshot: Snapshot,
+  changes: readonly Change[],
+  { nowMs = 0, mergesAll = false, purges = false }: Asked = {},
+): Promise<Evaluation> {
+  const deadlines = { within: <T>(_: number, work: Promise<T>) => work };
+  const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll, purges });
+  return sealPages(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
+}
+
+/** The container after an evaluation, as a commit would leave it but for its commit ids. */
+export function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
+  return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
+}
+
+/** Expects that a lookup finds of each key what the model says. */
+export function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: readonly string[]): void {
+  const found = keys.map((key) => {
+    const record = findRecord(snapshot, Buffer.from(key), Buffer.from(key), TABLE);
+    return [key, record !== undefined && !isExpired(record, nowMs) ? record.value[0] : undefined];
+  });
+  const wanted = keys.map((key) => {
+    const record = model.get(key);
+    return [key, record !== undefined && (record.expiresAtMs ?? Infinity) > nowMs ? record.fill : undefined];
+  });
+  expect(found).toEqual(wanted);
+}

@@ -1,0 +1,75 @@
+// A purge leaves no dead record: deleted, hidden, or long expired; nobody notices but by the size.
+import { expect, test } from 'vitest';
+import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import { deadRecords, PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
+import { after, evaluated, expectModel, type Model, put, randomChanges } from './changes.ts';
+import { snapshotWith, TABLE } from './nodes.ts';
+
+const LATER_MS = 1_000 + 3 * PURGE_AFTER_MS;
+const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
+
+function recordsIn({ pages }: Header): number {
+  return pages.reduce((sum, { records }) => sum + records, 0);
+}
+
+test('one commit without changes drops just the records that were counted as dead, and leaves none', async () => {
+  let most = 0;
+  for (let seed = 1; seed <= 30; seed += 1) {
+    const random = seededRandom(seed);
+    const model: Model = new Map();
+    let snapshot = snapshotWith({});
+    for (let groups = randomInt(random, 15); groups > 0; groups -= 1) {
+      const count = [1, 5, 20, 100][randomInt(random, 4)]!;
+      const changes = randomChanges(random, KEYS, model, { count, fill: groups, nowMs: 1_000 });
+      snapshot = after(snapshot, await evaluated(snapshot, changes, { nowMs: 1_000 }));
+    }
+    const dead = deadRecords(snapshot, LATER_MS, TABLE);
+    const purged = after(snapshot, await evaluated(snapshot, [], { nowMs: LATER_MS, purges: true }));
+    expect(recordsIn(snapshot.header) - recordsIn(purged.header)).toBe(dead);
+    expect([deadRecords(purged, LATER_MS, TABLE), purged.header.layers]).toEqual([0, []]);
+    expectModel(purged, model, LATER_MS, KEYS);
+    most = Math.max(most, dead);
+  }
+  expect(most).toBeGreaterThan(50);
+});
+
+const nth = (index: number): string => KEYS[index]!;
+
+test('a purge writes all records anew that live, and no page looks at what is dead again', async () => {
+  const living = Array.from({ length: 200 }, (_, index) =>
+    put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
+  );
+  const snapshot = after(snapshotWith({}), await evaluated(snapshotWith({}), living));
+  const { pages } = snapshot.header;
+  expect(snapshot.header.layers).toEqual([]);
+  expect(deadRecords(snapshot, 5 + PURGE_AFTER_MS, TABLE)).toBe(0);
+  const nowMs = 6 + PURGE_AFTER_MS;
+  expect(deadRecords(snapshot, nowMs, TABLE)).toBe(21);
+
+  // Merging all layers looks at no page that nothing is written into.
+  expect((await evaluated(snapshot, [], { nowMs, mergesAll: true })).pages).toEqual(pages);
+  const evaluation = await evaluated(snapshot, [], { nowMs, purges: true });
+  expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages);
+  expect(evaluation.pages.length).toBeLessThan(pages.length);
+  expect(evaluation.pages.every(({ number }) => number >= snapshot.header.nextNumber)).toBe(true);
+  expect(evaluation.pages[0]!.low.length).toBe(0);
+  const model: Model = new Map(
+    KEYS.slice(20, 200).flatMap((key) => (key === nth(100) ? [] : [[key, { fill: 1, expiresAtMs: undefined }]])),
+  );
+  expectModel(after(snapshot, evaluation), model, nowMs, KEYS);
+});
+
+test('what changes in the same commit as a purge is there afterwards', async () => {
+  const snapshot = after(
+    snapshotWith({}),
+    await evaluated(
+      snapshotWith({}),
+      KEYS.map((key) => put(key, 1, 5)),
+    ),
+  );
+  const nowMs = 6 + PURGE_AFTER_MS;
+  const purged = after(snapshot, await evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
+  expect(recordsIn(purged.header)).toBe(1);
+  expectModel(purged, new Map([[nth(7), { fill: 2, expiresAtMs: undefined }]]), nowMs, KEYS);
+});
