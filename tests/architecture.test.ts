@@ -372,7 +372,8 @@ describe('packages', () => {
       sources
         .filter(({ file }) => file.startsWith('shared/store/'))
         .flatMap(({ file, text }) => importsOf(file, text))
-        .filter((target) => !/^(node:|shared\/)/.test(target)),
+        .filter((target) => !/^(node:|shared\/)/.test(target))
+        .map((target) => target.split('/')[0]!),
     );
     expect(Object.keys(own.dependencies).toSorted()).toEqual([...imported].toSorted());
   });

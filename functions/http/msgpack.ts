@@ -1,7 +1,8 @@
 // MessagePack as it comes from outside: checked whole before it is stored, as msgpackr reads leniently (0xc1, records and other
 // extensions of its own, broken UTF-8). What passes here reads the same in every decoder. Timestamps are the one extension carried.
 import { isUtf8 } from 'node:buffer';
-import { Packr } from 'msgpackr';
+// As in the store, without its native part, which no bundle holds.
+import { Packr } from 'msgpackr/pack';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { tooDeep } from './depth.ts';
 import { Problem } from './problem.ts';

@@ -1,5 +1,5 @@
 // Reads MessagePack. Text, numbers, arrays and maps are read here: that takes half of msgpackr's time for a record of some texts, and msgpackr gives
-// maps back as objects whatever their keys are, renames `__proto__`, and without its native part drops a byte order mark. All else is msgpackr's.
+// maps back as objects whatever their keys are, renames `__proto__`, and drops a byte order mark. All else is msgpackr's.
 import {
   endOfLeaf,
   extensionType,

@@ -1,6 +1,7 @@
 // MessagePack, written by msgpackr but for what it changes in silence: it writes -0 as 0, and gives maps back as objects whatever their keys are.
 // Containers that hold such things are written here, and only they. FORMAT.md, "Values in MessagePack".
-import { Packr } from 'msgpackr';
+// Without its native part, which only reads text: that is done here, and looking for it is a tenth of a function's load.
+import { Packr } from 'msgpackr/pack';
 import { asBuffer } from '../format/bytes.ts';
 import { ForeignValueError, ValueReader } from './msgpack-reader.ts';
 
