@@ -1,8 +1,7 @@
 // MessagePack as it comes from outside: checked whole before it is stored, as msgpackr reads leniently (0xc1, records and other
 // extensions of its own, broken UTF-8). What passes here reads the same in every decoder. Timestamps are the one extension carried.
 import { isUtf8 } from 'node:buffer';
-// As in the store, without its native part, which no bundle holds.
-import { Packr } from 'msgpackr/pack';
+import { Packr } from 'msgpackr';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { tooDeep } from './depth.ts';
 import { Problem } from './problem.ts';

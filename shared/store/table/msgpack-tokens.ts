@@ -45,12 +45,6 @@ export function lengthAt(bytes: Buffer, at: number): number {
   return at + 4 < bytes.length ? bytes.readUInt32BE(at + 1) : 0;
 }
 
-/** How many bytes the text at `at` has. */
-export function textBytesAt(bytes: Buffer, at: number): number {
-  const token = bytes[at]!;
-  return token < 0xc0 ? token & 0x1f : lengthAt(bytes, at);
-}
-
 /** The offset behind the value at `at`, which has no items of its own. */
 export function endOfLeaf(bytes: Buffer, at: number): number {
   const token = bytes[at]!;

@@ -1,4 +1,5 @@
 // Values at the edge: what a table takes it gives back the same, or it refuses it; and what cannot be read is the failure of its own record.
+import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
@@ -238,9 +239,18 @@ test.each(['msgpack', 'json'] as const)('whatever is put as %s comes back the sa
   expect(ends.refused).toBeGreaterThan(100);
 });
 
-test('a byte order mark is kept', () => {
-  const text = '\ufeff' + 'x'.repeat(100);
-  expect(comesBack({ [text]: text }, 'msgpack')).toStrictEqual({ [text]: text });
+test('without the native part of msgpackr a byte order mark is kept too', () => {
+  const script = `
+    const { isNativeAccelerationEnabled } = await import('msgpackr');
+    const { decodeValue, encodeValue } = await import(process.argv[1]);
+    const text = '\\ufeff' + 'x'.repeat(100);
+    const { tag, bytes } = encodeValue('msgpack', { [text]: text }, { table: 't', key: 'k' });
+    const read = decodeValue('msgpack', { tag, bytes: Buffer.from(bytes) }, { table: 't', key: 'k' });
+    console.log(isNativeAccelerationEnabled, read[text] === text);`;
+  const env = { ...process.env, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
+  const codec = new URL('../../../shared/store/table/values.ts', import.meta.url).href;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script, codec], { env, encoding: 'utf8' });
+  expect(said.trim()).toBe('false true');
 });
 
 const FOREIGN: [string, number[], unknown][] = [
@@ -273,9 +283,6 @@ const DAMAGED: [string, number[]][] = [
   ['an array that claims a million', [0xdd, 0x00, 0x0f, 0xff, 0xff, 0x81, 0x01, 0x02]],
   ['a map that claims four billion', [0xdf, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02]],
   ['text that is cut short', [0x81, 0x01, 0xd9, 0x20, 0x61]],
-  ['short text that is cut short', [0xa2, 0x61]],
-  ['a key that is cut short', [0x81, 0xa2, 0x61]],
-  ['a number that is cut short', [0xcd, 0x01]],
   ['a length that is cut short', [0x81, 0x01, 0xc6, 0x00]],
   ['bytes behind the value', [0x81, 0x01, 0x02, 0x03]],
   ['a hundred thousand arrays in each other', Array.from({ length: 100_000 }, () => 0x91)],
@@ -305,21 +312,6 @@ test('what earlier releases wrote as msgpackr does is read', () => {
     ]),
   );
   expect((readAs(packr.pack({ e: new TypeError('why') })) as { e: Error }).e).toBeInstanceOf(TypeError);
-});
-
-test('what reaches over the values behind it is left to msgpackr', () => {
-  const packr = new Packr({ useRecords: false, bundleStrings: true });
-  const value = { first: 'some text that is bundled with others', second: ['and more of it, after the value'] };
-  expect(readAs(packr.pack(value))).toStrictEqual(value);
-});
-
-test('keys of the same length in many records are not mistaken for each other', () => {
-  for (let round = 0; round < 2; round += 1) {
-    for (let index = 0; index < 2_000; index += 1) {
-      const value = { [`k${String(index).padStart(4, '0')}`]: index };
-      expect(comesBack(value, 'msgpack')).toStrictEqual(value);
-    }
-  }
 });
 
 test('a reader that knows nothing of Maps and Sets finds a map in their place', () => {
