@@ -62,7 +62,8 @@ export class LeftSearch {
     let bound = low;
     let hasMissedLeftmost = false;
     for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
-      const start = await this.#entryBelow(bound, incarnation);
+      // As many entries may lead astray as leaves were merged at once.
+      const start = await this.#entryBelow(bound, incarnation, steps === 0 ? 0 : 2 ** (steps - 1));
       if (start === undefined) return undefined;
       const leaf = await this.#read(incarnation, start.child);
       if (leaf?.header.state === 'live') {
@@ -81,8 +82,10 @@ export class LeftSearch {
     });
   }
 
-  /** The last leaf that the branches, read anew, name by a separator strictly below the bound; the leftmost if there is none. */
-  async #entryBelow(bound: Position, incarnation: Id64): Promise<Start | undefined> {
+  /**
+   * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below the bound, within one branch; the leftmost if there is none.
+   */
+  async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
     let branch = await this.#tree.root(true);
     let hasMissed = false;
     for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
@@ -90,8 +93,10 @@ export class LeftSearch {
       if (header.incarnation !== incarnation) return undefined;
       if (header.level === 0) return { low: header.low, child: header.container };
       const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
-      const child = childBelow(branch, bound, this.#table) ?? childFor(branch, header.low, this.#table);
-      if (!isLeftOfBound && header.level === 1) return child;
+      const isLast = !isLeftOfBound && header.level === 1;
+      const child =
+        childBelow(branch, bound, this.#table, isLast ? skipped : 0) ?? childFor(branch, header.low, this.#table);
+      if (isLast) return child;
       const id = nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child);
       const next = await this.#reader.readIntact(id);
       if (next === undefined) {

@@ -157,12 +157,16 @@ export class Tree {
     let at = from;
     let missed = false;
     let searches = 0;
+    let passed: Position | undefined;
     for (let restarts = 0; restarts < RESTARTS_MAX;) {
       const snapshot = await look(at.id);
       const found = snapshot === undefined ? 'gone' : locate(snapshot.header, position, level);
       if (snapshot !== undefined && found === 'here') return snapshot;
       if (snapshot !== undefined && found === 'right') {
-        at = await this.beyond(snapshot, position);
+        // After merges a hint may lead back to a leaf that was passed: from there on links alone do not lead in a circle.
+        const isBack = passed !== undefined && compareBytes(snapshot.header.low, passed) <= 0;
+        passed = isBack ? passed : snapshot.header.low;
+        at = isBack ? this.walkRight(snapshot) : await this.beyond(snapshot, position);
         continue;
       }
       if (found === 'gone' && level === 0 && at.id !== this.#root) {

@@ -4,6 +4,7 @@ import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { entityId } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -151,6 +152,10 @@ test('rules 27, 28: a retired leaf whose merger died is read as it is, and absor
   expect(await keysBy(world, read)).toEqual([...kept, low + '!'].toSorted());
 });
 
+function isChangeOf(id: string): (call: MemoryCall) => boolean {
+  return (call) => isWriteOf('replace', id)(call) || isWriteOf('patch', id)(call);
+}
+
 /** A header alone: whatever else is written to a leaf here brings pages. */
 function isRetirement(call: MemoryCall): boolean {
   return call.kind === 'write' && call.writes.some(({ kind, parts }) => kind === 'patch' && parts.length === 2);
@@ -200,6 +205,43 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
   expect(states).toContain('retired');
   expect(statesOf(world)).not.toContain('retired');
   expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+});
+
+test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
+  const { world, table, left, retired, low } = await retiring();
+  // The left neighbour grows, so a writer makes a copy; and dies before it links that.
+  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  const writer = world.process();
+  const written = await open(world, writer);
+  writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
+  await world.run(written.put(low + '!', text('new'), { timeoutMs: 2_000 }).catch(() => undefined));
+  await world.run(writer.store.close());
+  const [copy] = orphansOf(world.state, 't').filter((id) => world.state.entities.get(id) !== undefined);
+  const before = world.state.entities.get(retired);
+
+  const vacuumer = world.process();
+  const end = vacuumer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
+  const options = { timeoutMs: 1_000_000 };
+  expect(await world.run(vacuumer.store.vacuum('t', options))).toMatchObject({ removed: 0 });
+  expect(world.state.entities.has(copy!)).toBe(true);
+  expect(world.state.entities.get(retired)).toBe(before);
+  end();
+  const { merged, removed } = await world.run(vacuumer.store.vacuum('t', options));
+  expect([merged, removed > 0]).toEqual([1, true]);
+  expect(world.state.entities.has(copy!)).toBe(false);
+});
+
+test('rule 29: entries of a table that grew branches between two looks stay', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await open(world, writer);
+  await world.run(table.put(key(0), text(0)));
+  const growing = async (): Promise<void> => {
+    await world.runtime.sleep(10_000);
+    for (let number = 0; number < 200; number += 1) await table.put(key(number), text(number));
+  };
+  const [, { entriesDropped }] = await world.run(Promise.all([growing(), vacuumer.store.vacuum('t', QUIET)]));
+  expect(entriesDropped).toBe(0);
 });
 
 test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who searches', async () => {
@@ -268,3 +310,30 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
 });
+
+test('rule 28: however many entries lead astray, few reads find the leaf', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await open(world, writer);
+  const names = Array.from({ length: 2_500 }, (_, index) => key(index));
+  for (let from = 0; from < names.length; from += 50)
+    await world.run(table.putMany(names.slice(from, from + 50).map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.deleteMany(names.slice(1, -1)));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(110);
+  // No branch hears of any merge.
+  vacuumer.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
+  );
+  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
+  expect(leavesOf(world.state, 't')).toHaveLength(1);
+  const last = names.at(-1)!;
+  const reader = world.process();
+  const read = await open(world, reader);
+  reader.takeCalls();
+  expect(await world.run(read.get(last))).toMatchObject({ key: last });
+  expect(reader.takeCalls().length).toBeLessThan(60);
+});
+
+function levelOf(world: World, id: string): number {
+  return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
+}
