@@ -60,7 +60,7 @@ export class Sideways {
       const entry = { level: level + 1, incarnation, separator: astray.low, child: owner, instead: astray.child };
       if (owner !== astray.child) repair(entry);
     }
-    if (part === undefined) return this.#walkRight(overtaken);
+    if (part === undefined) return this.walkRight(overtaken);
     const { low: separator, container } = part;
     if (isParentFresh) repair({ level: level + 1, incarnation, separator, child: container, instead: undefined });
     return { id: nodeId(table, incarnation, container), incarnation };
@@ -90,7 +90,7 @@ export class Sideways {
   }
 
   /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
-  #walkRight({ header }: Snapshot): Route {
+  walkRight({ header }: Snapshot): Route {
     const { counters, repair, table } = this.#context;
     const { incarnation, level, high, right } = header;
     counters.rightWalks += 1;

@@ -166,7 +166,7 @@ export class Tree {
         // After merges a hint may lead back to a leaf that was passed: from there on links alone do not lead in a circle.
         const isBack = passed !== undefined && compareBytes(snapshot.header.low, passed) <= 0;
         passed = isBack ? passed : snapshot.header.low;
-        at = isBack ? this.walkRight(snapshot) : await this.beyond(snapshot, position);
+        at = isBack ? this.#sideways.walkRight(snapshot) : await this.beyond(snapshot, position);
         continue;
       }
       if (found === 'gone' && level === 0 && at.id !== this.#root) {
