@@ -41,7 +41,7 @@ export const tables = {
 /** The instance's store, opened once, and what it spent so far; closed when the platform ends the instance. */
 export const open = once(async (): Promise<ContainerStore> => {
   const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE }));
-  const store = openStore({ driver });
+  const store = openStore({ driver, merges: config.merges });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
 });

@@ -37,7 +37,7 @@ export const open = once(async (): Promise<ContainerStore> => {
       ? { auth: await credentials() }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
   const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
-  const store = openStore({ driver });
+  const store = openStore({ driver, merges: config.merges });
   closeOnSigterm(() => store.close());
   return { store, usage: () => storeUsage('datastore', counters) };
 });

@@ -72,7 +72,8 @@ async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot |
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
     return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'corrupt') return undefined;
+    // Entries that lead astray must not keep vacuum from dropping them.
+    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
     throw error;
   }
 }

@@ -25,6 +25,8 @@ const HINTS_BACKOFF_MOST_MS = 10_000;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
 
+/** What was seen so long ago is read first: half of the time that is kept what tells the fate of an attempt on a leaf that was merged (rule 30). */
+const REMEMBERED_MS = 12 * 60 * 60_000;
 /** So often in a row a queue rests before it tries a commit whatever others do. */
 const RESTS_MAX = 16;
 /** Those who rested come back at different times, spread over this share of their rest. */
@@ -150,7 +152,7 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { contention, counters, courtesy, reader, turns } = this.#core;
+    const { counters, courtesy, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
     this.#committer.sender.settle(snapshot);
@@ -159,7 +161,7 @@ export class CommitQueue {
     if (this.#absorbing !== undefined) return this.#absorb(snapshot, this.#absorbing);
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
-    if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
+    if (!this.#isFresh && (this.#mustLook || this.#isLookDue(snapshot))) return this.#readFirst(snapshot, group);
     this.#restMs = this.#restsInARow < RESTS_MAX ? courtesy.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
     const unread = pagesToCommit(snapshot, group);
@@ -172,6 +174,12 @@ export class CommitQueue {
     counters.cacheHits += group.length;
     this.#latest = await this.#committer.commit(snapshot, group);
     this.#isFresh = this.#committer.sender.hasLooked;
+  }
+
+  /** A commit of what is removed by now would be of unknown fate. */
+  #isLookDue(snapshot: Snapshot): boolean {
+    const { clock, contention } = this.#core;
+    return contention.isLookDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
   }
 
   /** A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from the root. */
