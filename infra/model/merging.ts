@@ -4,6 +4,8 @@ import type { MergingFigure } from '../../shared/model/merging/stage.ts';
 import { mergingStories } from '../../shared/model/merging/stories.ts';
 import { command, runCommand, wholeNumber } from '../cli/options.ts';
 
+/** In fewer, half of them is no day. */
+const CYCLES_MIN = 50;
 const CYCLES_MAX = 10_000;
 const SEED_MAX = 0xffff_ffff;
 
@@ -19,12 +21,12 @@ Some ten minutes with 100 cycles. Exit code 1 if a goal is missed.`,
       help: 'hours of the table that breathes; what was merged is removed after 24',
     },
   },
-  examples: ['npm run merging -- --cycles 30'],
+  examples: ['npm run merging -- --cycles 50'],
 });
 
 await runCommand(MERGING, process.argv.slice(2), async ({ values }) => {
   const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
-  const cycles = wholeNumber('--cycles', values.cycles, 2, CYCLES_MAX);
+  const cycles = wholeNumber('--cycles', values.cycles, CYCLES_MIN, CYCLES_MAX);
   let missed = 0;
   for (const provider of PROVIDERS) {
     for await (const figure of mergingStories(provider, seed, cycles)) {

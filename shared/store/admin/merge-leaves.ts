@@ -91,7 +91,7 @@ export class LeafMerger {
     if (whole === undefined || !this.#isQuiet(whole)) return whole;
     const committer = new Committer(whole.id, this.#engine);
     const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
-    if (now === undefined || now === whole || committer.hasLooked) return now;
+    if (now === undefined || now === whole || committer.sender.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;
     return now;

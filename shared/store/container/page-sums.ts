@@ -25,7 +25,7 @@ export function sumsOf(pages: readonly PageRef[], before?: readonly PageRef[]): 
 
 function sumsFrom(pages: readonly PageRef[]): PageSums {
   const sums = { sealedBytes: 0, records: 0, chunksMost: 0 };
-  addRows(sums, pages, 0, pages.length, 1);
+  addRows(sums, pages, 1);
   return sums;
 }
 
@@ -36,16 +36,15 @@ function sumsAfter(pages: readonly PageRef[], before: readonly PageRef[], old: P
   let tail = 0;
   while (tail < shorter - head && pages[pages.length - 1 - tail] === before[before.length - 1 - tail]) tail += 1;
   const sums = { ...old };
-  addRows(sums, before, head, before.length - tail, -1);
-  addRows(sums, pages, head, pages.length - tail, 1);
+  addRows(sums, before.slice(head, before.length - tail), -1);
+  addRows(sums, pages.slice(head, pages.length - tail), 1);
   return sums;
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-function addRows(sums: Mutable<PageSums>, rows: readonly PageRef[], first: number, end: number, sign: 1 | -1): void {
-  for (let row = first; row < end; row += 1) {
-    const { sealedBytes, records, chunksMost } = rows[row]!;
+function addRows(sums: Mutable<PageSums>, rows: readonly PageRef[], sign: 1 | -1): void {
+  for (const { sealedBytes, records, chunksMost } of rows) {
     sums.sealedBytes += sign * sealedBytes;
     sums.records += sign * records;
     sums.chunksMost += sign * chunksMost;

@@ -337,3 +337,14 @@ test('rule 28: however many entries lead astray, few reads find the leaf', async
 function levelOf(world: World, id: string): number {
   return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
 }
+
+test('rule 30: a process that slept for days writes to what was merged and removed meanwhile, and knows that it did', async () => {
+  const { world, writer, vacuumer, table, kept } = await emptied();
+  await world.run(vacuumer.store.vacuum('t', QUIET));
+  await world.run(world.runtime.sleep(25 * 60 * 60_000));
+  expect((await world.run(vacuumer.store.vacuum('t', QUIET))).removed).toBeGreaterThan(5);
+  for (const name of kept) await world.run(table.put(name, text('again')));
+  expect(table.stats().unknownOutcomes).toBe(0);
+  expect(writer.writes.length).toBeGreaterThan(0);
+  expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+});
