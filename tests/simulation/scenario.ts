@@ -100,15 +100,8 @@ export function scenarioOf(seed: number): Scenario {
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCounts = isLong
-    ? [24, 60, 60]
-    : isScattered
-      ? [40, 80]
-      : isHot
-        ? [2]
-        : isMerging
-          ? [12, 24, 40]
-          : [3, 12, 24, 40];
+  const few = isMerging ? (isAimed ? [24, 40] : [12, 24, 40]) : [3, 12, 24, 40];
+  const keyCounts = isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : few;
   const keyCount = chance.of(keyCounts);
   const actions = new ActionSource(chance, {
     keyCount,
