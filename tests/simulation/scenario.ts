@@ -131,7 +131,11 @@ export function scenarioOf(seed: number): Scenario {
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
     latency: chance.of(isAimed ? (['even', 'even', 'uneven'] as const) : (['even', 'wide', 'uneven'] as const)),
-    faults: { ...faultsOf(chance, isAimed ? [0, 0.1, 0.3] : [0, 0.3, 0.6]), ...(isHot ? HOT_FAULTS : {}), ...(hasDrops && chance.is(0.5) ? SLOW_FAULTS : {}) },
+    faults: {
+      ...faultsOf(chance, isAimed ? [0, 0.1, 0.3] : [0, 0.3, 0.6]),
+      ...(isHot ? HOT_FAULTS : {}),
+      ...(hasDrops && chance.is(0.5) ? SLOW_FAULTS : {}),
+    },
     skewsMs: Array.from({ length: processes }, () => (chance.is(0.5) ? 0 : chance.below(290_000))),
     mishaps,
     merges: Array.from({ length: processes }, (_, process) => isMerging && (process === 0 || merging.is(0.7))),
