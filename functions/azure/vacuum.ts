@@ -22,7 +22,7 @@ host.http('health', {
 /** Throws if a table failed: the platform then counts the invocation as failed. */
 async function run(context: InvocationContext): Promise<void> {
   const { store } = await open();
-  const done = await vacuumAll(store, { timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
+  const done = await vacuumAll(store, { ...config, timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
   if (done.failed.length > 0) throw new Error(runLine(done));
   context.log(runLine(done));
 }

@@ -3,10 +3,10 @@ import type { Store } from '../../shared/store/index.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
-import { runLine, vacuumAll } from './run.ts';
+import { type RunOptions, runLine, vacuumAll } from './run.ts';
 
-/** The frame's options, the store, and what the platform knows of its scheduler. */
-export interface VacuumAppOptions extends FrameOptions {
+/** The frame's options, the store and how it merges, and what the platform knows of its scheduler. */
+export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'merges' | 'containerBytesMax'> {
   readonly store: () => Promise<Store>;
   /** Whether the platform's gate let this request in as its scheduler's. Default: never. */
   readonly isScheduler?: (request: Request) => boolean;
@@ -14,7 +14,7 @@ export interface VacuumAppOptions extends FrameOptions {
   readonly print: (line: string) => void;
 }
 
-/** The app of the function `vacuum`: `POST /v1/vacuum`. */
+/** The app of the function `vacuum`: `POST /v1/vacuum?quietMs=N`. */
 export function createVacuumApp(options: VacuumAppOptions): App {
   return createApp(
     [{ method: 'POST', path: '/v1/vacuum', role: undefined, handle: (call) => postVacuum(options, call) }],
@@ -22,16 +22,32 @@ export function createVacuumApp(options: VacuumAppOptions): App {
   );
 }
 
-async function postVacuum(
-  { store, isScheduler = () => false, print }: VacuumAppOptions,
-  call: Call,
-): Promise<Response> {
+async function postVacuum(options: VacuumAppOptions, call: Call): Promise<Response> {
+  const { store, isScheduler = () => false, print, merges, containerBytesMax } = options;
   const { request, bounds } = call;
   if (!isScheduler(request)) call.authorize('admin');
-  queryOf(request, []);
-  const run = await vacuumAll(await store(), bounds);
+  const quietTime = quietTimeOf(call, merges);
+  const run = await vacuumAll(await store(), {
+    ...bounds,
+    merges,
+    ...quietTime,
+    ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
+  });
   print(runLine(run));
   if (run.failed.length === 0) return replyJson(run);
   const names = run.failed.map(({ table, code }) => `${table} (${code})`).join(', ');
   throw new Problem('unavailable', `not all tables were vacuumed: ${names}; the next run looks at all of them again`);
+}
+
+/** The query's `quietMs`, at most half of the call's time: the other half is for the work. */
+function quietTimeOf({ request, bounds }: Call, merges: boolean): Pick<RunOptions, 'quietMs'> {
+  const { quietMs: given } = queryOf(request, ['quietMs']);
+  if (given === undefined) return {};
+  if (!merges)
+    throw new Problem('invalid', 'quietMs is for merging, which is off here: STOWAGE_MERGES is not true; leave it out');
+  const max = Math.floor(bounds.timeoutMs / 2);
+  const quietMs = /^\d{1,10}$/.test(given) ? Number(given) : Infinity;
+  if (quietMs > max)
+    throw new Problem('invalid', `quietMs must be a whole number from 0 to ${max}, half of the call's deadline`);
+  return { quietMs };
 }

@@ -1,34 +1,79 @@
-// One vacuum of every table: what a schedule asks for. Tables come one after the other, so that callers keep the store's throughput.
-import { type CallOptions, type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
+// One vacuum of every table: what a schedule asks for. Where the store merges, each table waits to fall quiet, so that several go side by side.
+import { type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
+
+/** How a run goes about it. */
+export interface RunOptions {
+  /** The run's end, in milliseconds from now; `signal` aborts then at the latest. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Whether the store merges. */
+  readonly merges: boolean;
+  /** As `VacuumOptions` has it, where the store merges; default two minutes, and a quarter of the run's time at most. */
+  readonly quietMs?: number;
+  /** With which tables are opened; default: the store's. */
+  readonly containerBytesMax?: number;
+}
 
 /** Totals over all tables. */
 export interface VacuumRun extends VacuumReport {
   readonly tables: number;
+  /** Tables that were not begun, as too little time was left for them. Each run begins at another table: a later one reaches them. */
+  readonly unreached: number;
   /** Tables that were not finished, each with the error's code. */
   readonly failed: readonly { readonly table: string; readonly code: string }[];
 }
 
 const COUNTED = ['listed', 'removed', 'left', 'merged', 'stripped', 'purged', 'busy', 'entriesDropped'] as const;
 
-/** Vacuums all tables within these bounds. A table that fails does not stop the others; throws only if the tables cannot be listed. */
-export async function vacuumAll(store: Store, bounds: CallOptions): Promise<VacuumRun> {
-  const names = (await store.tables(bounds)).map(({ name }) => name);
+/** Each has one request under way at a time, and waits most of the time where it merges: callers keep the store's throughput. */
+const TABLES_AT_A_TIME = 8;
+
+/** As long as the store waits by default. */
+const QUIET_MS_MOST = 120_000;
+
+/**
+ * Vacuums all tables, eight at a time, beginning at any of them. A table is begun while twice `quietMs` is left, for the wait and for the work. A table
+ * that fails does not stop the others; throws only if the tables cannot be listed.
+ */
+export async function vacuumAll(store: Store, options: RunOptions): Promise<VacuumRun> {
+  const { timeoutMs, signal, merges, containerBytesMax } = options;
+  const endMs = performance.now() + timeoutMs;
+  const quietMs = merges ? (options.quietMs ?? Math.min(QUIET_MS_MOST, timeoutMs / 4)) : 0;
+  const how = { timeoutMs, signal, quietMs, ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
+  const names = (await store.tables({ timeoutMs, signal })).map(({ name }) => name);
   const total = { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
   const failed: { table: string; code: string }[] = [];
-  for (const table of names) {
-    try {
-      const report = await store.vacuum(table, bounds);
-      for (const name of COUNTED) total[name] += report[name];
-    } catch (error) {
-      failed.push({ table, code: error instanceof StoreError ? error.code : 'internal' });
+  let unreached = 0;
+  // One iterator for all who work: each table is taken once.
+  const waiting = fromAnywhere(names).values();
+  const work = async (): Promise<void> => {
+    for (const table of waiting) {
+      if (signal.aborted || endMs - performance.now() < 2 * quietMs) {
+        unreached += 1;
+        continue;
+      }
+      try {
+        const report = await store.vacuum(table, how);
+        for (const name of COUNTED) total[name] += report[name];
+      } catch (error) {
+        failed.push({ table, code: error instanceof StoreError ? error.code : 'internal' });
+      }
     }
-  }
-  return { tables: names.length, ...total, failed };
+  };
+  await Promise.all(Array.from({ length: TABLES_AT_A_TIME }, work));
+  return { tables: names.length, unreached, ...total, failed };
 }
 
 /** The log's line of a run, as JSON. */
-export function runLine({ tables, removed, failed, ...rest }: VacuumRun): string {
-  const severity = failed.length === 0 ? 'INFO' : 'ERROR';
-  const message = `vacuum: ${tables} tables, ${removed} containers removed, ${failed.length} tables failed`;
-  return JSON.stringify({ severity, message, tables, removed, ...rest, failed });
+export function runLine({ tables, unreached, removed, merged, failed, ...rest }: VacuumRun): string {
+  const severity = failed.length > 0 ? 'ERROR' : unreached > 0 ? 'WARNING' : 'INFO';
+  const done = `${tables} tables, ${removed} containers removed, ${merged} merged`;
+  const message = `vacuum: ${done}, ${failed.length} tables failed, ${unreached} not reached`;
+  return JSON.stringify({ severity, message, tables, unreached, removed, merged, ...rest, failed });
+}
+
+/** The list from a random place on, and then its beginning: what a run does not reach is not the same each time. */
+function fromAnywhere(names: readonly string[]): string[] {
+  const start = Math.floor(Math.random() * names.length);
+  return [...names.slice(start), ...names.slice(0, start)];
 }

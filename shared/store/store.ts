@@ -124,10 +124,14 @@ class ContainerStore implements Store {
   async vacuum(name: string, options: VacuumOptions = {}): Promise<VacuumReport> {
     checkTableName(name);
     CHECK.vacuum(options);
-    if (!this.#merges) return this.#administer(name, options, (engine) => vacuumTable(engine, undefined));
+    this.#checkSharedSize(name, options.containerBytesMax);
+    const containerBytesMax = options.containerBytesMax ?? this.#engines.get(name)?.containerBytesMax;
+    if (!this.#merges)
+      return this.#administer(name, options, (engine) => vacuumTable(engine, undefined), containerBytesMax);
     const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
     if (!(quietMs >= 0)) throw new StoreError('invalid', 'quietMs must not be negative', { table: name });
-    return this.#administer(name, { ...options, timeoutMs }, (engine) => vacuumTable(engine, { quietMs }));
+    const bounds = { ...options, timeoutMs };
+    return this.#administer(name, bounds, (engine) => vacuumTable(engine, { quietMs }), containerBytesMax);
   }
 
   close(): Promise<void> {

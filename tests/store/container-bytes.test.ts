@@ -173,3 +173,22 @@ test('processes may differ: a container that is too large for one is split when 
   expect(found.filter(({ status }) => status !== 'found')).toEqual([]);
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
+
+test('a vacuum merges up to the size that its call names, or the table is open with', async () => {
+  newWorld();
+  const [writer, vacuumer] = [world.process({ merges: true }), world.process({ merges: true })];
+  const table = await open(KIB_16, writer);
+  await load(table, 600);
+  const dropped = Array.from({ length: 600 }, (_, number) => key(number)).filter((_, number) => number % 10 !== 0);
+  await world.run(table.deleteMany(dropped));
+  const quiet = { quietMs: 60_000 };
+  await world.run(vacuumer.store.vacuum('t', { ...quiet, containerBytesMax: KIB_16 }));
+  await world.run(writer.store.vacuum('t', quiet));
+  expect(leaves().length).toBeGreaterThan(2);
+  expect(Math.max(...leaves().map(bytesOf))).toBeLessThanOrEqual(KIB_16);
+  await expect(world.run(writer.store.vacuum('t', { containerBytesMax: KIB_64 }))).rejects.toMatchObject({
+    code: 'invalid',
+  });
+  await world.run(vacuumer.store.vacuum('t', quiet));
+  expect(leaves()).toHaveLength(1);
+});

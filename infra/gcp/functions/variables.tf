@@ -44,6 +44,10 @@ variable "container_bytes_max" {
   type = number
 }
 
+variable "merges" {
+  type = bool
+}
+
 variable "deployers" {
   type = list(string)
 }

@@ -93,6 +93,7 @@ export function commonVariables(
     region: settings[cloud].region,
     timeout_ms: store.timeoutMs,
     container_bytes_max: store.containerBytesMax,
+    merges: store.merges,
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,

@@ -24,7 +24,7 @@ export const PATCH_SHARE = 0.9;
 
 /** The container size of a table that was opened with `given`. Throws `invalid` for one that is out of range. */
 export function containerBytesMaxOf(given: number | undefined, { provider, entityBytesMax }: DriverLimits): number {
-  if (given === undefined) return entityBytesMax;
+  if (given === undefined || given === entityBytesMax) return entityBytesMax;
   if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;
   const range = `a whole number from ${CONTAINER_BYTES_LEAST} to ${entityBytesMax}, the largest container of ${provider}`;
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);

@@ -35,6 +35,8 @@ export interface VacuumOptions extends CallOptions {
    * least; its default deadline is the store's `timeoutMs` and this together.
    */
   readonly quietMs?: number;
+  /** The container size that the table is opened with, for what merging leaves; default that of its open handles in this store, else as `TableOptions` has it. */
+  readonly containerBytesMax?: number;
 }
 
 /** `hash` spreads load and allows full scans; `key` keeps keys in byte order for range and prefix scans, at the price of a hot right edge. */

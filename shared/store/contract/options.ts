@@ -76,7 +76,11 @@ export const CHECK = {
   }),
   tables: optionsOf<CallOptions>('store.tables', CALL),
   drop: optionsOf<CallOptions>('store.drop', CALL),
-  vacuum: optionsOf<VacuumOptions>('store.vacuum', { quietMs: NUMBER, ...CALL }),
+  vacuum: optionsOf<VacuumOptions>('store.vacuum', {
+    quietMs: NUMBER,
+    containerBytesMax: NUMBER,
+    ...CALL,
+  }),
   get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
   getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
   put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ttlMs: NUMBER, ...CALL }),

@@ -30,7 +30,10 @@ export interface Compressor {
     bodies: readonly Uint8Array[],
     compression: Compression,
   ): readonly Compressed[] | Promise<readonly Compressed[] | undefined>;
-  /** Ends the thread, even one that hangs; work under way resolves to undefined. Later calls compress on the spot. Idempotent. */
+  /**
+   * Asks the thread to end and waits for it, a few seconds at most: one that hangs is left to itself. Work under way resolves to undefined, later
+   * calls compress on the spot. Never rejects. Idempotent.
+   */
   close(): Promise<void>;
 }
 

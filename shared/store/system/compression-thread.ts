@@ -1,5 +1,6 @@
 // A thread that compresses the pages of large commits, so that a process with a second processor goes on meanwhile: compression is a third
 // of what a bulk write costs. Smaller commits are done on the spot.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Compression, Compressor } from '../contract/runtime.ts';
 import { CHUNK_BYTES_LEAST, compressHere, METHODS, smallerOf } from '../format/compression.ts';
@@ -8,6 +9,8 @@ import { CHUNK_BYTES_LEAST, compressHere, METHODS, smallerOf } from '../format/c
 const PAGES_LEAST = 64;
 /** While so many commits wait for the thread, further ones are compressed on the spot. */
 const BACKLOG_MAX = 8;
+/** A thread that was asked to end first does the work that it has, a fraction of a second. One that needs longer is left to itself. */
+const END_MS = 2_000;
 
 /** The thread's source, as text: a bundle has no file for it. Bodies travel in one buffer, end to end, which is transferred and not copied. */
 const SOURCE = `
@@ -19,7 +22,9 @@ const SOURCE = `
     for (const piece of pieces) { all.set(piece, end); end += piece.length; }
     return all.buffer;
   };
-  parentPort.on('message', ({ id, method, buffer, lengths }) => {
+  parentPort.on('message', (work) => {
+    if (work === null) return parentPort.close();
+    const { id, method, buffer, lengths } = work;
     let begin = 0;
     const pieces = lengths.map((length) => {
       const raw = new Uint8Array(buffer, begin, length);
@@ -40,10 +45,17 @@ interface Reply {
 
 type Pieces = readonly Uint8Array[] | undefined;
 
-/** Starts its thread with the first large commit, and compresses that one on the spot. A thread that failed or was closed is not started again. */
+/**
+ * Starts its thread with the first large commit, and compresses that one on the spot. A thread that failed or was closed is not started again.
+ *
+ * Nothing terminates the thread: it is asked to end. Node.js aborts the whole process if a thread is stopped between the two steps in which it
+ * makes a stream of zlib (`CompressionStream::Close` in src/node_zlib.cc, v24: "close before init").
+ */
 export class CompressionThread implements Compressor {
   readonly #waiting = new Map<number, (pieces: Pieces) => void>();
   #worker: Worker | undefined;
+  #ended: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   #isOnline = false;
   #isOver = false;
   #nextId = 0;
@@ -56,9 +68,18 @@ export class CompressionThread implements Compressor {
     );
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#end();
-    await this.#worker?.terminate();
+    this.#worker?.postMessage(null);
+    // A process that ends stops its threads wherever they are: it goes on until this one is over, unless the thread hangs.
+    this.#worker?.ref();
+    await Promise.race([this.#ended, delay(END_MS, undefined, { ref: false })]);
+    this.#worker?.unref();
   }
 
   #isFree(): boolean {
@@ -74,7 +95,8 @@ export class CompressionThread implements Compressor {
       worker.unref();
       worker.once('online', () => (this.#isOnline = !this.#isOver));
       worker.on('message', (reply: Reply) => this.#receive(reply));
-      for (const end of ['error', 'messageerror', 'exit']) worker.on(end, () => this.#end());
+      for (const end of ['error', 'messageerror', 'exit']) worker.on(end, () => void this.close());
+      this.#ended = new Promise((resolve) => worker.once('exit', () => resolve()));
       this.#worker = worker;
     } catch {
       this.#end();
@@ -94,6 +116,7 @@ export class CompressionThread implements Compressor {
   }
 
   #receive({ id, buffer, lengths }: Reply): void {
+    if (this.#isOver) return;
     let begin = 0;
     const pieces = lengths.map((length) => {
       const piece = new Uint8Array(buffer, begin, length);

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { isFromAccount } from '../../../functions/gcp/scheduler.ts';
 import type { App } from '../../../functions/http/app.ts';
-import { createVacuumApp } from '../../../functions/vacuum/app.ts';
+import { createVacuumApp, type VacuumAppOptions } from '../../../functions/vacuum/app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../../shared/store/index.ts';
 import { expectProblem } from '../suite/client.ts';
@@ -14,7 +14,10 @@ const store = openStore({ driver: memoryDriver() });
 for (const name of ['one', 'two']) await (await store.table(name)).put('k', 1);
 afterAll(() => store.close());
 
-function appOf(given: Store = store, printed: string[] = []): App {
+/** What a vacuum of a table reports where nothing was to be done. */
+const NOTHING = { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
+
+function appOf(given: Store = store, printed: string[] = [], options: Partial<VacuumAppOptions> = {}): App {
   return createVacuumApp({
     auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'] } },
     timeoutMs: 10_000,
@@ -23,6 +26,8 @@ function appOf(given: Store = store, printed: string[] = []): App {
     print: (line) => void printed.push(line),
     store: async () => given,
     isScheduler: (request) => isFromAccount(request, ACCOUNT),
+    merges: false,
+    ...options,
   });
 }
 
@@ -34,9 +39,16 @@ test('looks at every table, says so, and prints one line of it', async () => {
   const printed: string[] = [];
   const response = await post(appOf(store, printed), { Authorization: 'Bearer a' });
   expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({ tables: 2, listed: 0, removed: 0, left: 0, failed: [] });
+  expect(await response.json()).toEqual({ tables: 2, unreached: 0, ...NOTHING, failed: [] });
   expect(printed).toHaveLength(1);
-  expect(JSON.parse(printed[0]!)).toMatchObject({ severity: 'INFO', tables: 2, removed: 0, failed: [] });
+  expect(JSON.parse(printed[0]!)).toEqual({
+    severity: 'INFO',
+    message: 'vacuum: 2 tables, 0 containers removed, 0 merged, 0 tables failed, 0 not reached',
+    tables: 2,
+    unreached: 0,
+    ...NOTHING,
+    failed: [],
+  });
 });
 
 test.each([
@@ -76,10 +88,40 @@ test('goes on after a table that fails, and tells which one it was', async () =>
     'unavailable',
   );
   expect(problem.detail).toContain('one (unavailable)');
-  expect(visited).toEqual(['one', 'two']);
+  expect(visited.toSorted()).toEqual(['one', 'two']);
   expect(JSON.parse(printed[0]!)).toMatchObject({ severity: 'ERROR', failed: [{ table: 'one', code: 'unavailable' }] });
 });
 
-test('takes no query', async () => {
-  await expectProblem(await post(appOf(), { Authorization: 'Bearer a' }, '?table=one'), 400, 'invalid');
+test.each([
+  ['?table=one', true, 'unknown query parameter "table"; known: quietMs'],
+  ['?quietMs=0', false, 'STOWAGE_MERGES is not true'],
+  ['?quietMs=5001', true, 'from 0 to 5000'],
+  ['?quietMs=-1', true, 'from 0 to 5000'],
+  ['?quietMs=1.5', true, 'from 0 to 5000'],
+  ['?quietMs=', true, 'from 0 to 5000'],
+])('refuses %s where merging is %s, and vacuums nothing', async (query, merges, detail) => {
+  const printed: string[] = [];
+  const response = await post(appOf(store, printed, { merges }), { Authorization: 'Bearer a' }, query);
+  expect((await expectProblem(response, 400, 'invalid')).detail).toContain(detail);
+  expect(printed).toEqual([]);
+});
+
+test('where the store merges, emptied containers become one, of the size that tables have', async () => {
+  const merging = openStore({ driver: memoryDriver(), merges: true });
+  const sizes = { order: 'key', containerBytesMax: 16_384 } as const;
+  const table = await merging.table<string>('t', sizes);
+  const keys = Array.from({ length: 400 }, (_, index) => `k${1_000 + index}`);
+  await table.putMany(keys.map((key) => ({ key, value: key.repeat(100) })));
+  await table.deleteMany(keys.filter((_, index) => index % 4 > 0));
+  const app = appOf(merging, [], { merges: true, containerBytesMax: sizes.containerBytesMax });
+  const response = await post(app, { Authorization: 'Bearer a' }, '?quietMs=0');
+  expect(await response.json()).toMatchObject({ tables: 1, merged: expect.toSatisfy((merged) => merged > 0) });
+  const larger = appOf(merging, [], { merges: true, containerBytesMax: 32_768 });
+  const refused = await expectProblem(
+    await post(larger, { Authorization: 'Bearer a' }, '?quietMs=0'),
+    503,
+    'unavailable',
+  );
+  expect(refused.detail).toContain('t (invalid)');
+  await merging.close();
 });

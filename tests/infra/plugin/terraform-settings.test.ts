@@ -35,14 +35,16 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(configs.map((one) => one.secret_environment_variables.length)).toEqual([3, 0]);
   });
 
-  test('a container size is handed on, and without one nothing is', async () => {
+  test('a container size is handed on, and to what runs on a schedule whether it merges; without them nothing is', async () => {
     for (const size of [65_536, 0]) {
-      const changes = await planOf('gcp', { ...functionsOf('gcp'), container_bytes_max: size });
-      const [records] = afterOf(changes, 'google_cloudfunctions2_function');
-      const [{ environment_variables: env }] = records!['service_config'] as [{ environment_variables: object }];
-      expect(Object.entries(env).filter(([name]) => name === 'STOWAGE_CONTAINER_BYTES_MAX')).toEqual(
-        size === 0 ? [] : [['STOWAGE_CONTAINER_BYTES_MAX', '65536']],
-      );
+      const changes = await planOf('gcp', { ...functionsOf('gcp'), container_bytes_max: size, merges: size !== 0 });
+      const [records, vacuum] = afterOf(changes, 'google_cloudfunctions2_function').map((one) => {
+        const [{ environment_variables: env }] = one['service_config'] as [{ environment_variables: object }];
+        return new Map(Object.entries(env));
+      });
+      expect(records!.get('STOWAGE_CONTAINER_BYTES_MAX')).toBe(size === 0 ? undefined : '65536');
+      expect(vacuum!.get('STOWAGE_MERGES')).toBe(size === 0 ? undefined : 'true');
+      expect(records!.has('STOWAGE_MERGES')).toBe(false);
     }
   });
 
@@ -75,6 +77,43 @@ describe.skipIf(!hasTerraform)('on Google', () => {
   });
 });
 
+describe.skipIf(!hasTerraform)('jobs that drive a comparison in parts', () => {
+  const image = 'registry.example.com/part:1';
+
+  test('on Google Cloud run all parts at once, none of them twice, with the rights of one database and one bucket', async () => {
+    const changes = await planOf('gcp', { image, parts: 8 }, 'jobs');
+    const [job] = afterOf(changes, 'google_cloud_run_v2_job');
+    const [outer] = job!['template'] as Record<string, unknown>[];
+    const [task] = outer!['template'] as Record<string, unknown>[];
+    const [container] = task!['containers'] as { image: string; env: { name: string; value: string }[] }[];
+    expect(outer).toMatchObject({ task_count: 8, parallelism: 8 });
+    expect(task).toMatchObject({ max_retries: 0 });
+    const env = Object.fromEntries(container!.env.map(({ name, value }) => [name, value]));
+    expect(container!.image).toBe(image);
+    expect(env).toMatchObject({ STOWAGE_DATABASE_ID: 'stowage-dev', STOWAGE_PARTS: '/parts' });
+    expect(afterOf(changes, 'google_project_iam_member').map(({ role }) => role)).toEqual(['roles/datastore.user']);
+    expect(afterOf(changes, 'google_storage_bucket')).toMatchObject([{ public_access_prevention: 'enforced' }]);
+  });
+
+  test('on Azure run one part an execution, by an identity that reaches tables, its own files and the image', async () => {
+    const registry = '/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/images';
+    const changes = await planOf('azure', { image, registry_id: registry }, 'jobs');
+    const [job] = afterOf(changes, 'azurerm_container_app_job');
+    expect(job).toMatchObject({
+      replica_retry_limit: 0,
+      manual_trigger_config: [{ parallelism: 1, replica_completion_count: 1 }],
+      identity: [{ type: 'UserAssigned' }],
+      registry: [{ server: 'registry.example.com' }],
+    });
+    const roles = afterOf(changes, 'azurerm_role_assignment').map((one) => one['role_definition_name']);
+    expect(new Set(roles)).toEqual(
+      new Set(['AcrPull', 'Storage Blob Data Contributor', 'Storage Table Data Contributor']),
+    );
+    expect(afterOf(changes, 'azurerm_storage_account')).toMatchObject([{ shared_access_key_enabled: false }]);
+    expect(afterOf(await planOf('azure', { image }, 'jobs'), 'azurerm_role_assignment')).toHaveLength(2);
+  });
+});
+
 describe.skipIf(!hasTerraform)('on Azure', () => {
   test('a schedule is a setting of an app that has no app key', async () => {
     const changes = await planOf('azure', functionsOf('azure'));
@@ -89,12 +128,15 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(settings[0]).not.toHaveProperty('STOWAGE_SCHEDULE');
   });
 
-  test('a container size is handed on, and without one nothing is', async () => {
+  test('a container size is handed on, and to what runs on a schedule whether it merges; without them nothing is', async () => {
     for (const size of [65_536, 0]) {
-      const changes = await planOf('azure', { ...functionsOf('azure'), container_bytes_max: size });
-      const [records] = afterOf(changes, 'azurerm_function_app_flex_consumption');
-      const settings = records!['app_settings'] as Record<string, unknown>;
-      expect(settings['STOWAGE_CONTAINER_BYTES_MAX']).toBe(size === 0 ? undefined : '65536');
+      const changes = await planOf('azure', { ...functionsOf('azure'), container_bytes_max: size, merges: size !== 0 });
+      const [records, vacuum] = afterOf(changes, 'azurerm_function_app_flex_consumption').map(
+        (one) => one['app_settings'] as Record<string, unknown>,
+      );
+      expect(records!['STOWAGE_CONTAINER_BYTES_MAX']).toBe(size === 0 ? undefined : '65536');
+      expect(vacuum!['STOWAGE_MERGES']).toBe(size === 0 ? undefined : 'true');
+      expect(records).not.toHaveProperty('STOWAGE_MERGES');
     }
   });
 
