@@ -5,6 +5,8 @@ interface Base<Kind extends string> {
   readonly kind: Kind;
   /** Its client waits so long before it. */
   readonly gapMs: number;
+  /** And before that until some process has stopped in the midst of a merge, a minute at most. */
+  readonly isBesideMerge?: true;
   readonly timeoutMs: number | undefined;
 }
 
@@ -134,10 +136,9 @@ export class ActionSource {
   }
 
   /** Batches that fill the table, of all keys. */
-  load(): PutMany[] {
+  load(bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300])): PutMany[] {
     const keys = this.#uses.map((_, key) => key);
     const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
-    const bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300]);
     const batches = Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) =>
       keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
     );
@@ -266,6 +267,9 @@ export class ActionSource {
 
   #bytes(): number {
     if (this.#rules.isScattered) return this.#chance.below(40);
+    // What outgrows the half of a container while its neighbour is retired has that copied.
+    if (this.#rules.isMerging && !this.#rules.isLong)
+      return this.#chance.below(this.#chance.of([30, 200, 1_500, 2_000]));
     return this.#chance.below(this.#chance.of(this.#rules.isLong ? [30, 300] : [30, 200, 500, 500, 3_500]));
   }
 

@@ -11,6 +11,8 @@ import { Singles } from './singles.ts';
 
 /** A smaller record fits into every container there is. */
 const LARGE_BYTES = 500;
+/** Many a merge is not stopped. */
+const STOPPED_WITHIN_MS = 60_000;
 
 export interface ClientOptions {
   readonly scenario: Scenario;
@@ -22,6 +24,8 @@ export interface ClientOptions {
   readonly nextId: () => number;
   /** Whether the leaf that owns a key has been retired since then, and is not absorbed. */
   readonly isRetired: (key: string, sinceMs: number) => boolean;
+  /** Resolves when a process has stopped in the midst of a merge. */
+  readonly stopped: Promise<void>;
 }
 
 /** How a call ended. `nothing`: an error that says nothing was written. */
@@ -45,8 +49,9 @@ export class Client {
   }
 
   async run(actions: readonly Action[]): Promise<void> {
-    const { process, scheduler } = this.options;
+    const { process, scheduler, stopped } = this.options;
     for (const action of actions) {
+      if (action.isBesideMerge === true) await Promise.race([stopped, scheduler.after(STOPPED_WITHIN_MS)]);
       await scheduler.after(action.gapMs);
       const life = await process.awake();
       const table = await this.#table(life);

@@ -1,9 +1,18 @@
 // The network between the processes and the provider: when each request arrives, takes effect and is answered, and what goes wrong with it.
 // Built on the memory driver, whose effects are the contract's; all that is decided here is when, and whether.
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
-import type { Driver, DriverCallOptions, DriverLimits, Refused } from '../../shared/store/contract/driver.ts';
+import type {
+  Driver,
+  DriverCallOptions,
+  DriverLimits,
+  Entity,
+  ReadRequest,
+  Refused,
+} from '../../shared/store/contract/driver.ts';
 import { Chance } from './chance.ts';
+import { decodeNode } from './decode.ts';
 import type { Events } from './events.ts';
+import { partName } from '../support/ids.ts';
 import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
 import type { Fault, Latency, MergeStep, Mishap, Scenario } from './scenario.ts';
@@ -16,6 +25,8 @@ export interface NetworkOptions {
   readonly state: MemoryState;
   readonly scheduler: Scheduler;
   readonly events: Events;
+  /** Told that a process stopped in the midst of a merge. */
+  readonly stopped?: () => void;
   /** Told of every entity that a request may have changed by the end of the step. */
   readonly touch: (ids: readonly string[]) => void;
 }
@@ -61,7 +72,9 @@ export class Network {
           return each.flat();
         }
         const parts = requests.map(({ id, parts }) => `${id}${parts === 'all' ? '' : `[${parts.join()}]`}`);
-        return this.#ask(life, 'read', parts, options, (provider) => provider.read(requests, options));
+        const entities = await this.#ask(life, 'read', parts, options, (provider) => provider.read(requests, options));
+        if (this.#merges) this.#countMerged(requests, entities);
+        return entities;
       },
       list: (prefix, cursor, count, options) =>
         this.#ask(life, 'list', [prefix], options, (provider) => provider.list(prefix, cursor, count, options)),
@@ -202,6 +215,14 @@ export class Network {
     };
   }
 
+  #countMerged(requests: readonly ReadRequest[], entities: readonly (Entity | undefined)[]): void {
+    for (const [at, entity] of entities.entries()) {
+      const header = requests[at]?.parts === 'all' ? entity?.parts.get(partName('h')) : undefined;
+      if (header !== undefined && decodeNode(header).state === 'merged')
+        this.#options.events.count('merged leaf read whole, as a scan does');
+    }
+  }
+
   #isOfDroppedTable(id: string): boolean {
     const [, table, incarnation] = id.split('!');
     const root = nodeAt(this.#options.state, `t!${table}!`);
@@ -238,7 +259,10 @@ export class Network {
 
   #befall(life: Life, mishap: Mishap): void {
     this.#options.events.count(`mishap ${mishap.kind}`);
-    if (mishap.step !== undefined) this.#options.events.count(`mishap ${mishap.kind} as it was to ${mishap.step}`);
+    if (mishap.step !== undefined) {
+      this.#options.events.count(`mishap ${mishap.kind} as it was to ${mishap.step}`);
+      this.#options.stopped?.();
+    }
     switch (mishap.kind) {
       case 'crash':
         this.#tell(life, 'crashes');

@@ -43,6 +43,7 @@ class Run {
   readonly #recorder: Recorder;
   readonly #network: Network;
   readonly #hasNeighbour: boolean;
+  readonly #stopped = Promise.withResolvers<void>();
   #lastId = 0;
 
   constructor(scenario: Scenario, isTraced: boolean) {
@@ -56,7 +57,14 @@ class Run {
     this.#events = events;
     this.#watch = watch;
     this.#recorder = new Recorder(events, nowMs);
-    this.#network = new Network({ scenario, state: this.#provider.state, scheduler, events, touch: watch.touch });
+    this.#network = new Network({
+      scenario,
+      state: this.#provider.state,
+      scheduler,
+      events,
+      touch: watch.touch,
+      stopped: this.#stopped.resolve,
+    });
     this.#hasNeighbour = hasDrops(scenario);
   }
 
@@ -100,7 +108,16 @@ class Run {
     const nextId = (): number => (this.#lastId += 1);
     const isRetired = (key: string, sinceMs: number): boolean =>
       (this.#watch.retiredSinceMs(TABLE, key) ?? Infinity) < START_WALL_MS + sinceMs;
-    return new Client({ scenario, process, scheduler, recorder, events, nextId, isRetired });
+    return new Client({
+      scenario,
+      process,
+      scheduler,
+      recorder,
+      events,
+      nextId,
+      isRetired,
+      stopped: this.#stopped.promise,
+    });
   }
 
   /** One record in the other table, with nothing going wrong yet. */

@@ -67,8 +67,10 @@ export interface Scenario {
 }
 
 const HOUR_MS = 3_600_000;
+/** So many of those that merge have one stop in the midst of it. */
+const AIMED_SHARE = 0.4;
 /** Which steps of a merge its process dies at, or falls asleep. */
-const AIMED: Readonly<Record<MergeStep, number>> = { retire: 6, absorb: 3, copy: 1, strip: 2 };
+const AIMED: Readonly<Record<MergeStep, number>> = { retire: 5, absorb: 4, copy: 1, strip: 2 };
 /** So many of the seeds that are not hot merge. */
 const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
@@ -92,19 +94,14 @@ export function scenarioOf(seed: number): Scenario {
   const isMerging = !isHot && merging.is(MERGING_SHARE);
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
-  const mishaps = [...mishapsOf(chance, processes), ...(isMerging ? mergeMishapsOf(merging, processes) : [])];
+  const isAimed = isMerging && !isLong && merging.is(AIMED_SHARE);
+  const ownMishaps = isAimed ? aimedMishaps(merging) : isMerging ? mergeMishapsOf(merging, processes) : [];
+  const mishaps = [...(isAimed ? [] : mishapsOf(chance, processes)), ...ownMishaps];
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCounts = isLong
-    ? [24, 60, 60]
-    : isScattered
-      ? [40, 80]
-      : isHot
-        ? [2]
-        : isMerging
-          ? [12, 24, 40]
-          : [3, 12, 24, 40];
+  const few = isMerging ? (isAimed ? [24, 40] : [12, 24, 40]) : [3, 12, 24, 40];
+  const keyCounts = isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : few;
   const keyCount = chance.of(keyCounts);
   const actions = new ActionSource(chance, {
     keyCount,
@@ -116,9 +113,14 @@ export function scenarioOf(seed: number): Scenario {
     isMerging,
     sleeps,
   });
-  const clients = isHot ? burstsOf(chance, processes, actions) : clientsOf(chance, processes, actions, isMerging);
-  if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
-  if (isMerging) shrinkBy(merging, clients, actions);
+  const clients = isHot
+    ? burstsOf(chance, processes, actions)
+    : isAimed
+      ? besideAMerge(merging, processes, actions)
+      : clientsOf(chance, processes, actions, isMerging);
+  if (isAimed) clients[0]!.actions.unshift(...actions.load(merging.of([150, 300])));
+  else if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
+  if (isMerging && !isAimed) shrinkBy(merging, clients, actions);
   return {
     seed,
     order,
@@ -128,8 +130,12 @@ export function scenarioOf(seed: number): Scenario {
     ...sizesOf(chance, { isLong, isScattered, isMerging }),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
-    latency: chance.of(['even', 'wide', 'uneven'] as const),
-    faults: { ...faultsOf(chance), ...(isHot ? HOT_FAULTS : {}), ...(hasDrops && chance.is(0.5) ? SLOW_FAULTS : {}) },
+    latency: chance.of(isAimed ? (['even', 'even', 'uneven'] as const) : (['even', 'wide', 'uneven'] as const)),
+    faults: {
+      ...faultsOf(chance, isAimed ? [0, 0.1, 0.3] : [0, 0.3, 0.6]),
+      ...(isHot ? HOT_FAULTS : {}),
+      ...(hasDrops && chance.is(0.5) ? SLOW_FAULTS : {}),
+    },
     skewsMs: Array.from({ length: processes }, () => (chance.is(0.5) ? 0 : chance.below(290_000))),
     mishaps,
     merges: Array.from({ length: processes }, (_, process) => isMerging && (process === 0 || merging.is(0.7))),
@@ -173,8 +179,8 @@ function sizesOf(
 }
 
 /** Of each seed some faults only: where everything fails, little happens. */
-function faultsOf(chance: Chance): Partial<Record<Fault, number>> {
-  const share = chance.of([0, 0.3, 0.6]);
+function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fault, number>> {
+  const share = chance.of(shares);
   return Object.fromEntries(
     FAULTS.filter(() => chance.is(share)).map((fault) => [fault, chance.of([0.02, 0.06, 0.15])]),
   );
@@ -217,6 +223,43 @@ function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
       ? { ...common(), kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([1, 500, 20_000]) }
       : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
   );
+}
+
+/** The first process stops in the midst of a merge, for long. */
+function aimedMishaps(chance: Chance): Mishap[] {
+  const common = { process: 0, atCall: chance.of([1, 1, 2, 3]), step: chance.weighted(AIMED) };
+  return [
+    chance.is(0.5)
+      ? { ...common, kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([500, 20_000]) }
+      : { ...common, kind: 'sleep', ms: chance.of([3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
+  ];
+}
+
+/** One empties the table and vacuums; the others, who know the leaves as they were, write and read everywhere meanwhile and afterwards. */
+function besideAMerge(chance: Chance, processes: number, actions: ActionSource): Clients {
+  const merger = [...actions.unload(), { ...actions.vacuum(0), quietMs: 0, timeoutMs: 300_000 }, ...actions.draw(3)];
+  const others = Array.from({ length: 2 + chance.below(2) }, (_, other) => ({
+    process: 1 + (other % (processes - 1)),
+    actions: [
+      ...after(chance.of([300, 3_000]) * chance.share(), actions.look(0)),
+      ...Array.from({ length: 5 }, (_, time) => {
+        const kind = chance.weighted({ load: 3, look: 4, draw: 3 });
+        const some =
+          kind === 'load'
+            ? actions.load(chance.of([20, 300, 900]))
+            : kind === 'look'
+              ? actions.look(0)
+              : actions.draw(3);
+        const [first, ...rest] = after(chance.of([50, 500, 2_500]) * chance.share(), some);
+        return [time === 0 ? { ...first!, isBesideMerge: true as const } : first!, ...rest];
+      }).flat(),
+    ],
+  }));
+  return [{ process: 0, actions: merger }, ...others];
+}
+
+function after(gapMs: number, [first, ...rest]: readonly Action[]): Action[] {
+  return first === undefined ? [] : [{ ...first, gapMs }, ...rest];
 }
 
 /** Most of the records are deleted at once by someone, and several vacuum then. */

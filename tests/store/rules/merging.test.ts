@@ -348,3 +348,43 @@ test('rule 30: a process that slept for days writes to what was merged and remov
   expect(writer.writes.length).toBeGreaterThan(0);
   expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
 });
+
+test('rule 27: a copy that may not be there is not linked', async () => {
+  const { world, table, low } = await retiring();
+  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  const writer = world.process();
+  const written = await open(world, writer);
+  writer.once(isWriteOf('insert'), { fail: 'unavailable' });
+  await world.run(written.put(low + '!', text('new')));
+  expect(await world.run(table.get(low + '!'))).toMatchObject({ value: text('new') });
+  expect(leavesOf(world.state, 't').every(({ header }) => header.state === 'live')).toBe(true);
+});
+
+test('rule 31: what became of a write is told by its leaf although that was merged meanwhile', async () => {
+  const { world, writer, vacuumer, table, kept } = await emptied();
+  const name = `${kept[5]}+`;
+  const leaf = leavesOf(world.state, 't').findLast(({ header }) => Buffer.compare(header.low, Buffer.from(name)) <= 0)!;
+  let isLost = false;
+  writer.once(isChangeOf(leaf.id), () => {
+    isLost = true;
+    return { replyLost: true };
+  });
+  writer.rule(async (call) => {
+    if (!isLost || call.kind !== 'read') return undefined;
+    isLost = false;
+    await vacuumer.store.vacuum('t', { quietMs: 0, timeoutMs: 1_000_000 });
+    return undefined;
+  });
+  const { version } = await world.run(table.put(name, text('new'), { ifAbsent: true, timeoutMs: 1_000_000 }));
+  expect(storedNode(world.state, 't', leaf.id)!.header.state).toBe('merged');
+  expect(await world.run(table.get(name))).toMatchObject({ version, value: text('new') });
+});
+
+test('rule 15: who remembers a leaf of which nothing is left any more finds its records', async () => {
+  const { world, vacuumer, table, kept } = await emptied();
+  await world.run(vacuumer.store.vacuum('t', QUIET));
+  await world.run(world.runtime.sleep(25 * 3_600_000));
+  await world.run(vacuumer.store.vacuum('t', QUIET));
+  expect(statesOf(world)).toEqual(['live']);
+  for (const name of kept) expect(await world.run(table.get(name))).toMatchObject({ key: name });
+});

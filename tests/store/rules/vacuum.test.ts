@@ -64,6 +64,23 @@ test('rule 14: a fence whose fate is unknown and that did not happen removes not
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
+test('rule 14: a node that is linked as vacuum comes to look at its origin lives', async () => {
+  const { world, other, deliver, count } = await splitUnderWay();
+  let isLinked = false;
+  other.rule((call) => {
+    const looksAtOrigin = call.kind === 'read' && call.requests.some(({ id, parts }) => id === ROOT && parts !== 'all');
+    if (looksAtOrigin && !isLinked) {
+      isLinked = true;
+      deliver();
+    }
+    return undefined;
+  });
+  expect(await world.run(other.store.vacuum('t'))).toMatchObject({ removed: 0 });
+  expect(isLinked).toBe(true);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  expect(await keysBy(world, await open(world, other))).toHaveLength(count + 1);
+});
+
 test('rule 14: a node that is linked between two looks of the vacuum lives', async () => {
   const { world, other, deliver, count } = await splitUnderWay();
   const orphans = orphansOf(world.state, 't');
