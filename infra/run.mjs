@@ -1,4 +1,4 @@
-// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|experiments|model|emulators ...`. It says when Node.js is too old, and without a name does nothing
+// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|experiments|model|merging|emulators ...`. It says when Node.js is too old, and without a name does nothing
 // else. Older versions cannot parse TypeScript, so this file is JavaScript that all of them run, and imports the commands afterwards.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -14,6 +14,7 @@ const COMMANDS = {
   start: () => import('./start/main.ts'),
   bench: () => import('./bench/main.ts'),
   model: () => import('./model/main.ts'),
+  merging: () => import('./model/merging.ts'),
   experiments: () => import('./experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),
@@ -23,7 +24,7 @@ const [name] = process.argv.splice(2, 1);
 if (name !== undefined) {
   const run = COMMANDS[name];
   if (run === undefined) {
-    console.error(`there is no command "${name}": start, dev, bench, experiments, model or emulators`);
+    console.error(`there is no command "${name}", but ${Object.keys(COMMANDS).join(', ')}`);
     process.exit(2);
   }
   await run();

@@ -1,30 +1,15 @@
 // The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
 // (`x-functions-key`); health and the static page are open, as they show nothing.
 import { readFileSync } from 'node:fs';
-import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
-import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
-import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
-import { runCell } from '../../shared/compare/cell/run.ts';
-import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
-import { instance, placeOf } from '../compare/place.ts';
-import { storesBySize } from '../compare/stores.ts';
+import { cellsOn } from '../compare/cells.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
-import { once } from '../instance/lifetime.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, openStoreOf, tables } from './instance.ts';
-import { azureFacts } from './platform.ts';
+import { config } from './instance.ts';
+import { targetsOf } from './targets.ts';
 
-const storeOf = storesBySize(openStoreOf);
-const targets = once(async (): Promise<CellTargets> => ({
-  provider: 'azure-tables',
-  baseline: azureTablesBaseline({ tableClient }),
-  storeOf,
-  place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
-  instance,
-}));
 const handler = handlerOf(
   createCompareApp({
     ...config,
@@ -32,9 +17,7 @@ const handler = handlerOf(
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
     page: readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8'),
-    prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
-    runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
-    removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
+    ...cellsOn(targetsOf(import.meta.url)),
   }),
 );
 
@@ -45,13 +28,3 @@ host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}'
 host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: 'v1/compare/{*path}', handler });
 host.http('page', { methods: ['GET', 'HEAD'], authLevel: 'anonymous', route: 'v1/compare', handler });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });
-
-/** A client of one physical table, for the layouts that the store is compared with. */
-function tableClient(tableName: string): TableClient {
-  const { endpoint, credential } = tables;
-  // Plain HTTP is for Azurite on the same machine.
-  const options = { allowInsecureConnection: new URL(endpoint).hostname === '127.0.0.1' };
-  return 'key' in credential
-    ? new TableClient(endpoint, tableName, credential, options)
-    : new TableClient(endpoint, tableName, credential, options);
-}

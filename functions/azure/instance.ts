@@ -5,7 +5,6 @@ import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
-import { withEntities } from '../compare/stores.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
@@ -39,14 +38,10 @@ export const tables = {
       : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
 };
 
-/** A store with containers of at most so many KiB (null: the store's own size), and what it spent so far; closed when the platform ends the instance. */
-export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
-  const near = azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE });
-  const { driver, counters } = measured(withEntities(near, containerKib));
+/** The instance's store, opened once, and what it spent so far; closed when the platform ends the instance. */
+export const open = once(async (): Promise<ContainerStore> => {
+  const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE }));
   const store = openStore({ driver, merges: config.merges });
   host.hook.appTerminate(() => store.close());
   return { store, usage: () => storeUsage('azure-tables', counters) };
-}
-
-/** The store of the function `records`, opened once. */
-export const open = once(() => openStoreOf(null));
+});

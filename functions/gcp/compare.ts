@@ -1,39 +1,19 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
 import { readFileSync } from 'node:fs';
-import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
-import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
-import { runCell } from '../../shared/compare/cell/run.ts';
-import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
-import { instance, placeOf } from '../compare/place.ts';
-import { storesBySize } from '../compare/stores.ts';
+import { cellsOn } from '../compare/cells.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, databaseOptions, log, openStoreOf } from './instance.ts';
-import { googleFacts } from './platform.ts';
+import { config, log } from './instance.ts';
+import { targetsOf } from './targets.ts';
 
-const storeOf = storesBySize(openStoreOf);
-const targets = once(async (): Promise<CellTargets> => ({
-  provider: 'datastore',
-  baseline: datastoreBaseline(databaseOptions),
-  storeOf,
-  place: placeOf(await googleFacts(process.env), import.meta.url),
-  instance,
-}));
+const targets = targetsOf(import.meta.url);
 
 /** Cells of the comparison, and their page. */
 export const compare = frameworkFunction(
   once(async () => {
     const page = readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8');
-    return createCompareApp({
-      ...config,
-      ...COMPARE_DEADLINES,
-      log,
-      page,
-      prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
-      runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
-      removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
-    });
+    return createCompareApp({ ...config, ...COMPARE_DEADLINES, log, page, ...cellsOn(targets) });
   }),
 );

@@ -1,11 +1,10 @@
 // Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
-import { GoogleAuth } from 'google-auth-library';
+import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
-import { withEntities } from '../compare/stores.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';
@@ -31,20 +30,23 @@ export const databaseOptions = {
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
 };
 
-/** A store with containers of at most so many KiB (null: the store's own size), and what it spent so far; closed when the platform ends the instance. */
-export async function openStoreOf(containerKib: number | null): Promise<ContainerStore> {
+/** The instance's store, opened once, and what it spent so far; closed when the platform ends the instance. */
+export const open = once(async (): Promise<ContainerStore> => {
   const where =
     env.DATASTORE_EMULATOR_HOST === undefined
-      ? { auth: new GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] }) }
+      ? { auth: await credentials() }
       : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
-  const { driver, counters } = measured(withEntities(datastoreDriver({ ...databaseOptions, ...where }), containerKib));
+  const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
   const store = openStore({ driver, merges: config.merges });
   closeOnSigterm(() => store.close());
   return { store, usage: () => storeUsage('datastore', counters) };
-}
+});
 
-/** The store of the function `records`, opened once. */
-export const open = once(() => openStoreOf(null));
+/** The library is loaded by the first request that needs a token. */
+async function credentials(): Promise<GoogleAuth> {
+  const library = await import('google-auth-library');
+  return new library.GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] });
+}
 
 /** The app's line, tied to the trace that Cloud Logging shows it under. */
 export const log: Log = (line) => {

@@ -2,6 +2,7 @@
 // says by its exit code how it went.
 import path from 'node:path';
 import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
+import type { PlanOutcome } from '../../shared/compare/plan/outcome.ts';
 import type { Plan } from '../../shared/compare/plan/plan.ts';
 import { against } from '../../shared/compare/report/against.ts';
 import { type Condition, idleConditions, metBy } from '../../shared/compare/report/conditions.ts';
@@ -21,7 +22,7 @@ export interface ComparisonOptions {
   readonly plan: Plan;
   readonly baseline: Baseline;
   readonly endpoints: readonly Endpoint[];
-  readonly circumstances: Pick<Circumstances, 'providers' | 'versions' | 'commit' | 'command'>;
+  readonly circumstances: Pick<Circumstances, 'providers' | 'versions' | 'commit' | 'command' | 'lostParts'>;
   readonly outDir: string;
   /** Ends the plan; the report is written of what there is. Its reason is shown. */
   readonly signal: AbortSignal;
@@ -32,7 +33,7 @@ export interface ComparisonOptions {
 
 /** Resolves to the exit code. Rejects only where the report cannot be written. */
 export async function runComparison(options: ComparisonOptions): Promise<number> {
-  const { plan, baseline, endpoints, circumstances, signal, log } = options;
+  const { plan, endpoints, signal } = options;
   const started = new Date();
   const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, {
     endpoints,
@@ -40,33 +41,48 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
     onEvent: showProgress(),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
-  const measured = reportOf(outcome, plan, PRICES_2026_11, {
-    startedAt: started.toISOString(),
-    durationMs: Date.now() - started.getTime(),
-    coordinator: machine(),
-    ...circumstances,
-  });
+  return await finishComparison(
+    { ...options, outcome },
+    { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() },
+  );
+}
+
+interface Measured extends Pick<
+  ComparisonOptions,
+  'plan' | 'baseline' | 'circumstances' | 'outDir' | 'signal' | 'log'
+> {
+  readonly outcome: PlanOutcome;
+}
+
+/** Writes the report of what was measured, and resolves to the exit code. Rejects where the report cannot be written. */
+export async function finishComparison(
+  options: Measured,
+  when: Pick<Circumstances, 'startedAt' | 'durationMs'>,
+): Promise<number> {
+  const { outcome, plan, baseline, circumstances, outDir, log } = options;
+  const measured = reportOf(outcome, plan, PRICES_2026_11, { ...when, coordinator: machine(), ...circumstances });
   const changed = baseline.report === undefined ? undefined : against(measured, baseline.report);
-  const report = changed === undefined ? measured : { ...measured, against: changed };
-  const files = await writeReport(report, options.outDir);
-  log(`\n${reportText(report)}`);
+  const whole = changed === undefined ? measured : { ...measured, against: changed };
+  const files = await writeReport(whole, outDir);
+  log(`\n${reportText(whole)}`);
   for (const file of files) log(`wrote ${path.relative(process.cwd(), file)}`);
-  return verdictOf(report, baseline.conditions, options);
+  return verdictOf(whole, baseline.conditions, options);
 }
 
 function verdictOf(
-  { against: changed, cells, searches, failures, endedEarly }: Report,
+  { against: changed, cells, searches, failures, endedEarly, lostParts = [] }: Report,
   conditions: readonly Condition[],
-  { signal, log }: ComparisonOptions,
+  { signal, log }: Measured,
 ): number {
+  const isWhole = failures.length === 0 && endedEarly === null && lostParts.length === 0;
   if (changed !== undefined) {
     for (const { text } of idleConditions(changed, conditions))
       log(`--fail-if ${text}: no cell of both reports has this figure`);
     const met = metBy(changed, conditions);
     for (const { condition, change } of met)
       log(`--fail-if ${condition.text}: ${cellWords(change)} is ${factor(change.ratio)} (p ${change.p.toFixed(3)})`);
-    if (met.length > 0 && failures.length === 0 && endedEarly === null) return EXIT.conditionMet;
+    if (met.length > 0 && isWhole) return EXIT.conditionMet;
   }
   if (signal.aborted) return EXIT.interrupted;
-  return failures.length > 0 || cells.length + searches.length === 0 || endedEarly !== null ? EXIT.failed : EXIT.ok;
+  return isWhole && cells.length + searches.length > 0 ? EXIT.ok : EXIT.failed;
 }

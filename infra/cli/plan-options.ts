@@ -1,6 +1,7 @@
 // The options of a comparison: which plan, what to change in it, what to compare it with. The same for `npm start` and `stowage compare`.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/compare/cell/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
 import { type Condition, conditionsOf } from '../../shared/compare/report/conditions.ts';
@@ -13,6 +14,16 @@ export const PLAN_OPERAND = '[plan]';
 
 export const PLAN_HELP = `The plan is ${NAMES.join(' or ')}, or a JSON file; without one, ${NAMES[0]!}. Options change it.`;
 
+/** What a report is compared with, and where it goes. */
+export const REPORT_OPTIONS = {
+  against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
+  'fail-if': {
+    value: 'CONDITIONS',
+    help: "with --against: exit code 3 if one is met, such as 'ycsb-a.throughput<0.9,container.p99>1.2'",
+  },
+  out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
+} as const satisfies Readonly<Record<string, Option>>;
+
 export const PLAN_OPTIONS = {
   workloads: { value: 'LIST', help: `of ${WORKLOADS.join(', ')}` },
   layouts: { value: 'LIST', help: `of ${LAYOUTS.join(', ')}` },
@@ -23,16 +34,14 @@ export const PLAN_OPTIONS = {
   keys: { value: KEY_CHOICES.join('|'), help: 'how keys are chosen; default as each workload says' },
   records: { value: 'N', help: 'in the dataset that is worked on' },
   bytes: { value: 'LIST', help: 'of text in a record' },
-  'container-kib': { value: 'LIST', help: 'largest container, in KiB' },
+  'container-kib': {
+    value: 'LIST',
+    help: `the table's containerBytesMax, in KiB: ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX}`,
+  },
   seconds: { value: 'N', help: 'length of each measurement' },
   repetitions: { value: 'N', help: 'runs of each cell; four are the fewest that tell anything apart' },
   seed: { value: 'N', help: 'keys and the order of the runs follow from it' },
-  against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
-  'fail-if': {
-    value: 'CONDITIONS',
-    help: "with --against: exit code 3 if one is met, such as 'ycsb-a.throughput<0.9,container.p99>1.2'",
-  },
-  out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
+  ...REPORT_OPTIONS,
 } as const satisfies Readonly<Record<string, Option>>;
 
 type PlanValues = CommandLine<typeof PLAN_OPTIONS>['values'];
@@ -113,7 +122,12 @@ function parts(text: string): string[] {
 /** The command line that repeats the comparison: as it was given, and the seed if it was not. */
 export function commandOf(name: string, args: readonly string[], { seed }: Plan): string {
   const hasSeed = args.some((arg) => arg === '--seed' || arg.startsWith('--seed='));
-  return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
+  return [commandLine(name, args), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
+}
+
+/** As it was given, for a shell. */
+export function commandLine(name: string, args: readonly string[]): string {
+  return [name, ...args.map(quoted)].join(' ');
 }
 
 function quoted(arg: string): string {
@@ -127,7 +141,10 @@ export interface Baseline {
 }
 
 /** The earlier report and the conditions. Throws a UsageError, also where the file is no report. */
-export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): Promise<Baseline> {
+export async function baselineFrom({
+  against,
+  'fail-if': failIf,
+}: Pick<PlanValues, 'against' | 'fail-if'>): Promise<Baseline> {
   if (failIf !== undefined && against === undefined)
     throw new UsageError('--fail-if needs --against: conditions are on how figures changed');
   const conditions = failIf === undefined ? [] : refusing('--fail-if', () => conditionsOf(failIf));

@@ -109,5 +109,6 @@ async function startApart(): Promise<Emulator> {
   const child = startSupervised(process.execPath, [ENTRY]);
   await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
   const address = ADDRESS.exec(child.output())?.[1];
-  return { name: NAME, endpoint: `${address}/${AZURITE_ACCOUNT_NAME}`, close: () => child.close() };
+  const endpoint = `${address}/${AZURITE_ACCOUNT_NAME}`;
+  return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
 }

@@ -26,5 +26,6 @@ export async function startEmbeddedDatastore({ inProcess, port = 0, dataFile }: 
   }
   const child = startSupervised(process.execPath, [ENTRY, `--port=${port}`]);
   await untilReady(`the ${NAME}`, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
-  return { name: NAME, endpoint: `http://${ADDRESS.exec(child.output())?.[1]}`, close: () => child.close() };
+  const endpoint = `http://${ADDRESS.exec(child.output())?.[1]}`;
+  return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
 }

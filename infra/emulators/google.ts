@@ -87,7 +87,7 @@ export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emul
     await close();
     throw error;
   }
-  return { name, endpoint, close };
+  return { name, endpoint, exited: child.exited, close };
 }
 
 /** Full path of an executable on PATH. */

@@ -39,6 +39,14 @@ const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
 const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
+const PART = /^functions\/(\{cloud\}|[a-z]+)\/part\.ts$/;
+
+/** The code is one file and needs nothing beside Node.js. */
+const DOCKERFILE = `FROM node:24-slim
+WORKDIR /app
+COPY . .
+CMD ["node", "${MAIN}"]
+`;
 
 interface Platform {
   /** Packages that belong to the other cloud. */
@@ -69,7 +77,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     // A cold start reads all of it. Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
-    plugins: [WITHOUT_UNUSED_PROTOS],
+    plugins: [WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED, WITHOUT_NATIVE_PARTS],
     // Beside the bundle, not named in it: the code is the same with and without.
     sourcemap: 'external',
     external,
@@ -83,12 +91,13 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     [MAIN, outputFiles.find(({ path: file }) => file.endsWith('.js'))!.contents],
     ...(await packageFilesOf(cloud, source)),
   ]);
-  if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
+  if (PART.test(source.handler)) files.set('Dockerfile', Buffer.from(DOCKERFILE));
+  else if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
     files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
-    files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   }
+  if (COMPARE.test(source.handler) || PART.test(source.handler)) files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 
@@ -99,6 +108,29 @@ const WITHOUT_UNUSED_PROTOS: Plugin = {
     build.onLoad({ filter: /\/google-gax\/build\/protos\/(iam_service|locations|operations)\.js$/ }, () => ({
       contents: 'module.exports = {};',
     })),
+};
+
+/**
+ * Who imports `node:http` as a module has Node load all that it could ever give, its `fetch` and sockets of the web too: a quarter of a function's
+ * load. Who requires it loads what is used. And an import stands at the top of a bundle, even that of a package which is loaded later or never.
+ */
+const HTTP_REQUIRED: Plugin = {
+  name: 'http-required',
+  setup: (build) => {
+    build.onResolve({ filter: /^(node:)?https?$/ }, ({ path: name, kind }) =>
+      kind === 'import-statement' ? { path: name, namespace: 'required' } : undefined,
+    );
+    build.onLoad({ filter: /^/, namespace: 'required' }, ({ path: name }) => ({
+      contents: `module.exports = require('${name}');`,
+    }));
+  },
+};
+
+/** No bundle holds the native part of msgpackr, for which each start looked: a tenth of a function's load. Without it msgpackr reads by itself. */
+const WITHOUT_NATIVE_PARTS: Plugin = {
+  name: 'without-native-parts',
+  setup: (build) =>
+    build.onLoad({ filter: /\/msgpackr-extract\/index\.js$/ }, () => ({ contents: 'module.exports = undefined;' })),
 };
 
 /** Bundled CommonJS packages expect these; an ES module has none of them. */
@@ -114,9 +146,10 @@ function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): vo
     throw new Error(`the bundle for ${name} holds the other cloud's SDK: ${found[0]} and ${found.length - 1} more`);
 }
 
-async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[string, Uint8Array][]> {
+async function packageFilesOf(cloud: Cloud, { name, handler }: FunctionSource): Promise<[string, Uint8Array][]> {
   const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
-  if (cloud === 'azure') return [['package.json', json(common)]];
+  // No framework calls a job: its main file is what runs.
+  if (cloud === 'azure' || PART.test(handler)) return [['package.json', json(common)]];
   // Google's build installs the functions-framework, and all that it needs, in the versions that the function was tested under.
   const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;

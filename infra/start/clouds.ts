@@ -22,6 +22,8 @@ export interface RunningCloud {
   readonly compareUrls: readonly [string, ...string[]];
   /** Headers of a request: an admin's app key, and the platform's key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Aborts when its emulator ends by itself: its functions would try for long, one request after the other. */
+  readonly ended: AbortSignal;
   /** The last lines its hosts printed. */
   output(): string;
 }
@@ -129,6 +131,7 @@ const startGoogle: StartCloud = async (options, packages, opened) => {
     recordsUrl: records.url,
     compareUrls: urlsOf(compares),
     headers: { Authorization: `Bearer ${keys.admin}` },
+    ended: endOf(emulator),
     output: () => `${tail(records.output())}\n${compares.map((host) => tail(host.output())).join('\n')}`,
   };
   return { cloud, backend: emulator.name };
@@ -169,12 +172,19 @@ const startAzure: StartCloud = async ({ keys, firstPort, dataDir, instances = 1 
     recordsUrl: records.url,
     compareUrls: urlsOf(compares),
     headers: { Authorization: `Bearer ${keys.admin}`, 'x-functions-key': keys.functions },
+    ended: endOf(emulator),
     output: () => `${tail(records.output())}\n${compares.map((host) => tail(host.output())).join('\n')}`,
   };
   return { cloud, backend: emulator.name };
 };
 
 const STARTS: Readonly<Record<Provider, StartCloud>> = { datastore: startGoogle, 'azure-tables': startAzure };
+
+function endOf({ name, exited }: Emulator): AbortSignal {
+  const controller = new AbortController();
+  void exited?.then(() => controller.abort(new Error(`${name} has ended`)));
+  return controller.signal;
+}
 
 function timesOf<Thing>(count: number, make: () => Thing): Thing[] {
   return Array.from({ length: count }, make);

@@ -10,7 +10,7 @@ import { EXIT } from '../cli/exit.ts';
 import { versions } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
 import { commitOf } from '../package/build-facts.ts';
-import { type Clouds, startClouds } from './clouds.ts';
+import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
 import { makeFolder } from './folder.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './options.ts';
@@ -57,7 +57,8 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     headers,
   }));
   console.log(`Warming up for about ${HEAT_UP_MS / 1_000} s ...`);
-  await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal });
+  const fetchIt = fetchFrom(clouds.running);
+  await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal, fetch: fetchIt });
   const code = await runComparison({
     ...options,
     outDir: path.resolve(options.outDir),
@@ -73,8 +74,19 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     },
     log: console.log,
     signal,
+    fetch: fetchIt,
   });
   if (code === EXIT.failed)
     console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
   return code;
+}
+
+/** A request to a cloud whose emulator has ended fails at once, and with that as its reason. */
+function fetchFrom(running: readonly RunningCloud[]): typeof fetch {
+  return async (input, init = {}) => {
+    const { origin } = new URL(input instanceof Request ? input.url : input);
+    const cloud = running.find(({ compareUrls }) => compareUrls.some((url) => new URL(url).origin === origin));
+    const signals = [init.signal, cloud?.ended].filter((signal) => signal !== undefined && signal !== null);
+    return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  };
 }

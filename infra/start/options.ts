@@ -53,7 +53,7 @@ ${EXIT_HELP}`,
   examples: [
     'npm start',
     'npm start -- --cloud azure --workloads ycsb-b --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
-    'npm start -- --workloads ycsb-c --layouts container --container-kib 64,256,1024 --callers 16',
+    'npm start -- --workloads ycsb-c --layouts container --container-kib 32,128,512 --callers 16',
     "npm start -- --workloads load --against report/compare.json --fail-if 'container.throughput<0.8'",
   ],
 });

@@ -3,6 +3,7 @@ import type { CellRequest, CellResult } from '../../shared/compare/cell/cell.ts'
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
 import type { Layout, Provider } from '../../shared/compare/dimensions.ts';
 import { emptyUsage } from '../../shared/compare/usage.ts';
+import { COUNTERS } from './fakes.ts';
 import { placeOf } from './sample-report.ts';
 
 /** Milliseconds that each call takes, whatever the callers: the store that the function has is never busy. */
@@ -38,11 +39,12 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
       requests: operations,
       billable: { reads: operations, writes: operations, deletes: 0 },
     },
+    store: layout === 'container' ? { ...COUNTERS, commits: operations } : null,
     errors: {},
     unfinished: 0,
     histogram: encodeHistogram(histogram),
     operations,
-    series: { stepMs: durationMs, records: [records], errors: [0], maxMs: [latencyMs] },
+    series: { stepMs: durationMs, warmupRecords: [], records: [records], errors: [0], maxMs: [latencyMs] },
     behindMsMax: ratePerSecond === null ? null : 0,
     isHeldByRamp: false,
     processor: { wait: 0.1, stolen: 0, busy: 0.5 },

@@ -8,6 +8,7 @@ import {
 } from '../../shared/compare/cell/cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/compare/cell/histogram.ts';
 import type { Place } from '../../shared/compare/cell/place.ts';
+import type { StoreCounters } from '../../shared/compare/cell/store-counters.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { tenantOf } from '../../shared/compare/data/keys.ts';
 import { emptyUsage } from '../../shared/compare/usage.ts';
@@ -28,6 +29,17 @@ export const PLACE: Place = {
   runtime: 'Node.js 24.0.0',
   versions: {},
   commit: null,
+};
+
+/** What a store counts that never meets another. */
+export const COUNTERS: StoreCounters = {
+  commits: 0,
+  foreignCommits: 0,
+  readsFirst: 0,
+  rests: 0,
+  splits: 0,
+  splitsByTraffic: 0,
+  lostSplits: 0,
 };
 
 export interface FakeOptions {
@@ -101,6 +113,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
     close: async () => {},
   };
   const table = {
+    stats: () => ({ ...COUNTERS, commits: usage.requests }),
     get: async (key: string) => {
       await answer('container get', [key]);
       return empty ? undefined : {};
@@ -128,7 +141,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
   return {
     provider: 'datastore',
     baseline,
-    storeOf: async () => ({ store, usage: () => usage }),
+    openStore: async () => ({ store, usage: () => usage }),
     place: PLACE,
     instance: {
       takeCold: () => {
@@ -190,11 +203,12 @@ export function result(change: Partial<CellResult> = {}): CellResult {
       bytesWritten: 8,
       bytesRead: 4,
     },
+    store: null,
     errors: {},
     unfinished: 0,
     histogram: encodeHistogram(histogram),
     operations: 1,
-    series: { stepMs: 100, records: [900, 100], errors: [0, 0], maxMs: [2, 1] },
+    series: { stepMs: 100, warmupRecords: [400, 500], records: [900, 100], errors: [0, 0], maxMs: [2, 1] },
     behindMsMax: null,
     isHeldByRamp: false,
     processor: { wait: 0.1, stolen: 0, busy: 0.5 },

@@ -10,7 +10,7 @@ import {
   recordLatency,
 } from '../../shared/compare/cell/histogram.ts';
 import { mergeParts } from '../../shared/compare/plan/merge.ts';
-import { result } from './fakes.ts';
+import { COUNTERS, result } from './fakes.ts';
 
 function histogramOf(latenciesMs: readonly number[]): ReturnType<typeof newHistogram> {
   const histogram = newHistogram();
@@ -41,20 +41,34 @@ test('rates are added up, each over its own window; counts and steps one by one'
       records: 900,
       durationMs: 1_000,
       errors: { throttled: 2 },
-      series: { stepMs: 100, records: [1, 2], errors: [0, 1], maxMs: [5, 6] },
+      series: { stepMs: 100, warmupRecords: [3], records: [1, 2], errors: [0, 1], maxMs: [5, 6] },
     }),
     result({
       records: 1_000,
       durationMs: 2_000,
       errors: { throttled: 1, '14': 1 },
-      series: { stepMs: 100, records: [10, 20, 30], errors: [0, 0, 1], maxMs: [9, 1, 2] },
+      series: { stepMs: 100, warmupRecords: [5, 1], records: [10, 20, 30], errors: [0, 0, 1], maxMs: [9, 1, 2] },
     }),
   ];
   const merged = mergeParts([one, other]);
   expect(merged.recordsPerSecond).toBe(900 + 500);
   expect(merged.errors).toEqual({ throttled: 3, '14': 1 });
-  expect(merged.series).toEqual({ stepMs: 100, records: [11, 22, 30], errors: [0, 1, 1], maxMs: [9, 6, 2] });
+  expect(merged.series).toEqual({
+    stepMs: 100,
+    warmupRecords: [8, 1],
+    records: [11, 22, 30],
+    errors: [0, 1, 1],
+    maxMs: [9, 6, 2],
+  });
+  expect(merged.store).toBeNull();
   expect(merged.usage).toMatchObject({ requests: 400, retries: null, conflicts: 2, billable: { reads: 200 } });
+});
+
+test('what the stores of all instances counted is added up', () => {
+  const one = { ...COUNTERS, commits: 5, foreignCommits: 2 };
+  const other = { ...COUNTERS, commits: 6, rests: 1 };
+  const merged = mergeParts([result({ store: one }), result({ store: other })]);
+  expect(merged.store).toEqual({ ...COUNTERS, commits: 11, foreignCommits: 2, rests: 1 });
 });
 
 test.each([

@@ -22,6 +22,8 @@ test.each([
   ['{"callers":[8,8]}', /nothing may stand twice/],
   ['{"warmup":{"leastMs":2000,"mostMs":1000}}', /warmup\.leastMs is above/],
   ['{"recordBytes":[10]}', /recordBytes\[0\]/],
+  ['{"containerKib":[8]}', /a container has 16 to 703 KiB.*\n.*containerKib\[0\]/],
+  ['{"containerKib":[704]}', /a container has 16 to 703 KiB/],
   ['{"color":"red"}', /color/],
   ['{"search":{"percentile":98,"latencyMsMax":5}}', /search\.percentile/],
 ])('%s is no plan', (text, why) => {

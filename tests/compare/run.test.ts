@@ -6,8 +6,14 @@ import { CellError, runCell } from '../../shared/compare/cell/run.ts';
 import { keyOf } from '../../shared/compare/data/keys.ts';
 import { MIXES, whyNot } from '../../shared/compare/data/workloads.ts';
 import { type Layout, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
+import { emptyUsage } from '../../shared/compare/usage.ts';
+import { CONTAINER_KIB_MAX } from '../../shared/compare/cell/coordinates.ts';
+import { LIMITS as AZURE_LIMITS } from '../../shared/drivers/azure-tables/mapping.ts';
+import { LIMITS as DATASTORE_LIMITS } from '../../shared/drivers/datastore/mapping.ts';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { openStore, type Store } from '../../shared/store/index.ts';
 import { Clock } from './fake-store.ts';
-import { cell, type FakeOptions, type FakeTargets, fakeTargets } from './fakes.ts';
+import { cell, COUNTERS, type FakeOptions, type FakeTargets, fakeTargets } from './fakes.ts';
 
 const signal = new AbortController().signal;
 
@@ -22,6 +28,13 @@ async function ran(input: Partial<CellRequestInput>, options: Partial<Omit<FakeO
   return { result: await clock.run(runCell(cell(input), targets, { signal, runtime: clock.runtime })), targets };
 }
 
+/** Targets whose store is a real one, in memory. */
+function realStore(): { readonly store: Store; readonly targets: FakeTargets } {
+  const store = openStore({ driver: memoryDriver() });
+  const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
+  return { store, targets: { ...targets, openStore: async () => ({ store, usage: () => emptyUsage(true) }) } };
+}
+
 /** The first keys of one of two instances. */
 const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
   (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
@@ -34,7 +47,13 @@ describe('a cell', () => {
     expect(result.records).toBeCloseTo(10);
     expect(result.durationMs).toBe(100);
     expect(decodeHistogram(result.histogram).totalCount).toBe(10);
-    expect(result.series.records).toEqual([10]);
+    expect(result.series).toMatchObject({ stepMs: 100, warmupRecords: [1], records: [10] });
+  });
+
+  test('tells what the store counted of it, and nothing where there is no store', async () => {
+    const { result } = await ran({ layout: 'container', workload: 'ycsb-c' });
+    expect(result.store).toEqual({ ...COUNTERS, commits: result.usage.requests });
+    expect((await ran({})).result.store).toBeNull();
   });
 
   test('answers what its schema says', async () => {
@@ -164,6 +183,23 @@ describe('a dataset', () => {
     const there = fakeTargets({ clock, latencyMs: 1 });
     await clock.run(prepareDataset(request, there, { signal, runtime: clock.runtime }));
     expect(there.log).toEqual(['getMany 1']);
+  });
+
+  test.each([
+    [64, 65_536],
+    [null, memoryDriver().limits.entityBytesMax],
+  ])('has containers of %s KiB, by the option of its table', async (containerKib, containerBytesMax) => {
+    const { store, targets } = realStore();
+    await prepareDataset({ ...request, layout: 'container', containerKib }, targets, { signal });
+    expect((await store.table('test1')).stats()).toMatchObject({ containerBytesMax });
+    await store.close();
+  });
+
+  test('of the largest size there is opens on both clouds', () => {
+    const bytes = CONTAINER_KIB_MAX * 1_024;
+    expect(bytes).toBeLessThanOrEqual(AZURE_LIMITS.entityBytesMax);
+    expect(bytes + 1_024).toBeGreaterThan(AZURE_LIMITS.entityBytesMax);
+    expect(bytes).toBeLessThanOrEqual(DATASTORE_LIMITS.entityBytesMax);
   });
 
   test('that cannot be loaded is an error', async () => {

@@ -25,7 +25,20 @@ const HISTOGRAM = ((): string => {
   return encodeHistogram(histogram);
 })();
 
-function runOf(repetition: number, rate: number, providerIndex: number): ReportRun {
+/** Rises in the warm-up, then goes up and down; the opening and the end of the window cut a step short. */
+function seriesOf(repetition: number, rate: number): ReportRun['series'] {
+  const step = (at: number): number => Math.round((rate / 10) * STEP[(at + repetition) % STEP.length]!);
+  const tenth = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  return {
+    stepMs: 100,
+    warmupRecords: [0.1, 0.4, 0.7, 0.9, 1, 0.5].map((share, at) => Math.round(share * step(at))),
+    records: [...tenth.map(step), 1],
+    errors: [...tenth.map(() => 0), 0],
+    maxMs: [...tenth.map(() => 40), 40],
+  };
+}
+
+function runOf(repetition: number, rate: number, providerIndex: number, isStore: boolean): ReportRun {
   return {
     repetition,
     startedAt: '2026-11-21T10:00:00.000Z',
@@ -35,7 +48,7 @@ function runOf(repetition: number, rate: number, providerIndex: number): ReportR
     operations: Math.round(rate),
     latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
     histogram: HISTOGRAM,
-    series: { stepMs: 100, records: [9, 11], errors: [0, 0], maxMs: [20, 40] },
+    series: seriesOf(repetition, rate),
     errors: {},
     unfinished: 0,
     usage: {
@@ -46,6 +59,9 @@ function runOf(repetition: number, rate: number, providerIndex: number): ReportR
       bytesWritten: 8,
       bytesRead: 4,
     },
+    store: isStore
+      ? { commits: 90, foreignCommits: 7, readsFirst: 5, rests: 2, splits: 3, splitsByTraffic: 1, lostSplits: 1 }
+      : null,
     isSound: true,
     parts: [
       {
@@ -53,7 +69,7 @@ function runOf(repetition: number, rate: number, providerIndex: number): ReportR
         isCold: false,
         uptimeMs: 9_000,
         firstOperationMs: 12,
-        warmupMs: 600,
+        warmupMs: 560,
         isSteady: true,
         warmupErrors: 0,
         skewMs: 0,
@@ -119,7 +135,7 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
     dollarsPerMillionRecords: around(cell.layout === 'container' ? 0.006 : 0.9, repetitions),
     bytesWrittenPerRecord: around(520, repetitions),
     bytesReadPerRecord: around(20, repetitions),
-    runs: rates.values.map((one, at) => runOf(at + 1, one, providerIndex)),
+    runs: rates.values.map((one, at) => runOf(at + 1, one, providerIndex, cell.layout === 'container')),
   };
 }
 
@@ -168,7 +184,7 @@ function cellsOf(shape: Shape): ReportCell[] {
 export function unusualCells(shape: Shape): ReportCell[] {
   const container = { layout: 'container', workload: 'ycsb-a' } as const;
   return PROVIDERS.flatMap((provider) => [
-    ...[64, 256, 1_024].map((containerKib) => sampleCell({ provider, ...container, callers: 8, containerKib }, shape)),
+    ...[32, 128, 512].map((containerKib) => sampleCell({ provider, ...container, callers: 8, containerKib }, shape)),
     ...[100, 400, 1_600].map((ratePerSecond) =>
       sampleCell({ provider, ...container, callers: 256, ratePerSecond }, shape),
     ),

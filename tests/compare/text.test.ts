@@ -10,7 +10,7 @@ describe('the text', () => {
   test('fits 120 columns, cells of every kind included', () => {
     const more = reportText(sampleReport({ cells: [...sampleReport().cells, ...unusualCells({ repetitions: 4 })] }));
     expect(Math.max(...more.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
-    expect(more).toMatch(/container 1024K +8 callers/);
+    expect(more).toMatch(/container 512K +8 callers/);
     expect(more).toMatch(/1,600\/s offered/);
     expect(more).toMatch(/4 x 8 callers/);
   });

@@ -40,7 +40,12 @@ export interface Scanning extends Base<'scan'> {
   readonly pauseMs: number;
 }
 
-export type OnTable = Base<'vacuum' | 'drop' | 'reopen' | 'tables'>;
+export interface Vacuuming extends Base<'vacuum'> {
+  /** Leaves that were left alone for so long may be merged, if its process merges. */
+  readonly quietMs: number;
+}
+
+export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'>;
 
 export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | OnTable;
 export type ActionKind = Action['kind'];
@@ -84,6 +89,17 @@ const HOT_ACTIONS: Partial<Record<ActionKind, number>> = {
   vacuum: 1,
 };
 
+/** Leaves fall empty, are merged, and are looked for meanwhile. */
+const MERGING_ACTIONS: Partial<Record<ActionKind, number>> = {
+  put: 14,
+  delete: 8,
+  deleteMany: 8,
+  getMany: 7,
+  putMany: 9,
+  scan: 6,
+  vacuum: 14,
+};
+
 export interface ActionRules {
   readonly keyCount: number;
   /** Long keys: their values stay small, so that a root holds the separators of whatever one batch makes of it. */
@@ -94,6 +110,8 @@ export interface ActionRules {
   readonly isHot: boolean;
   readonly hasTtl: boolean;
   readonly hasDrops: boolean;
+  /** Most records go again, and vacuum merges what they leave. */
+  readonly isMerging: boolean;
   readonly sleeps: readonly number[];
 }
 
@@ -110,7 +128,8 @@ export class ActionSource {
     this.#rules = rules;
     const favoured = rules.isScattered ? { putMany: 40, deleteMany: 15 } : rules.isHot ? HOT_ACTIONS : {};
     const vacuum = !rules.isHot && chance.is(0.25) ? { vacuum: 30 } : {};
-    this.#weights = { ...ACTIONS, ...favoured, ...vacuum, drop: rules.hasDrops ? 4 : 0 };
+    const merging = rules.isMerging ? MERGING_ACTIONS : {};
+    this.#weights = { ...ACTIONS, ...favoured, ...vacuum, ...merging, drop: rules.hasDrops ? 4 : 0 };
     this.#uses = Array.from({ length: rules.keyCount }, () => 0);
   }
 
@@ -123,6 +142,26 @@ export class ActionSource {
       keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
     );
     return batches.map((batch) => ({ ...rest, keys: batch, bytes }));
+  }
+
+  /** Batches that empty the table, but for a record here and there. */
+  unload(): OnKeys[] {
+    const keys = this.#uses.map((_, key) => key).filter(() => this.#chance.is(0.85));
+    const rest = { kind: 'deleteMany', gapMs: 0, timeoutMs: undefined } as const;
+    return Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) => ({
+      ...rest,
+      keys: keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
+    }));
+  }
+
+  /** Reads all records there may be. */
+  look(gapMs: number): OnKeys[] {
+    const keys = this.#uses.map((_, key) => key);
+    return [{ kind: 'getMany', gapMs, timeoutMs: undefined, keys }];
+  }
+
+  vacuum(gapMs: number): Vacuuming {
+    return { kind: 'vacuum', gapMs, timeoutMs: undefined, quietMs: this.#quietMs() };
   }
 
   draw(count: number): Action[] {
@@ -171,6 +210,7 @@ export class ActionSource {
           pauseMs: chance.of([0, 0, 30, 1_000]),
         };
       case 'vacuum':
+        return { ...base, kind, quietMs: this.#rules.isMerging ? this.#quietMs() : 0 };
       case 'drop':
       case 'reopen':
       case 'tables':
@@ -192,7 +232,13 @@ export class ActionSource {
     const { sleeps } = this.#rules;
     if (sleeps.length > 0 && this.#chance.is(0.08)) return this.#chance.of(sleeps) * this.#chance.share() * 1.2;
     if (this.#rules.isHot) return this.#chance.below(3);
-    return this.#chance.of([0, this.#chance.below(10), this.#chance.below(100), this.#chance.below(100)]);
+    const most = this.#rules.isMerging ? 500 : 100;
+    return this.#chance.of([0, this.#chance.below(10), this.#chance.below(100), this.#chance.below(most)]);
+  }
+
+  /** Mostly none: what was written a moment ago is merged then. */
+  #quietMs(): number {
+    return this.#chance.of([0, 0, 0, 20, 500, 60_000]);
   }
 
   /** Where it is hot, deletes give up early: what they share a commit with goes on without them. */
@@ -202,8 +248,8 @@ export class ActionSource {
   }
 
   #key(): number {
-    const { keyCount, isScattered, isHot } = this.#rules;
-    const favour = isScattered ? 0.1 : isHot ? 0.7 : 0.4;
+    const { keyCount, isScattered, isHot, isMerging } = this.#rules;
+    const favour = isScattered || isMerging ? 0.1 : isHot ? 0.7 : 0.4;
     for (let tries = 0; ; tries += 1) {
       const key = this.#chance.is(favour) ? this.#chance.below(Math.min(3, keyCount)) : this.#chance.below(keyCount);
       if (this.#uses[key]! >= OPERATIONS_OF_A_KEY_MAX && tries < 50) continue;

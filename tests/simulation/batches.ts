@@ -2,7 +2,7 @@
 import type { Entry, ScanOptions, Table } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
 import type { Operation } from './history.ts';
-import type { Life } from './process.ts';
+import { type Life, TIMEOUT_MS } from './process.ts';
 import type { Call, Value } from './recorder.ts';
 import { type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } from './actions.ts';
 import { positionOf } from './provider.ts';
@@ -182,13 +182,21 @@ export class Batches {
   async administer(action: OnTable, life: Life, reopen: () => void): Promise<void> {
     const { recorder, events } = this.#client.options;
     const call = recorder.begin(life);
-    const ask = <T>(work: () => Promise<T>) =>
-      this.#client.ask(action.kind, call, action.timeoutMs, [...this.#client.writeCodes(), 'not_found'], work);
+    const ask = <T>(work: () => Promise<T>, timeoutMs = action.timeoutMs) =>
+      this.#client.ask(action.kind, call, timeoutMs, [...this.#client.writeCodes(), 'not_found'], work);
     const options = optionsOf(action);
     switch (action.kind) {
       case 'vacuum': {
-        const answer = await ask(() => life.store.vacuum(TABLE, options));
-        if (answer.kind === 'value') events.count('vacuum left an orphan it could not judge', answer.value.left);
+        const { quietMs } = action;
+        const answer = await ask(
+          () => life.store.vacuum(TABLE, { ...options, quietMs }),
+          action.timeoutMs ?? TIMEOUT_MS + quietMs,
+        );
+        if (answer.kind === 'value') {
+          events.count('vacuum left an orphan it could not judge', answer.value.left);
+          events.count('pair left alone, as it was not quiet', answer.value.busy);
+          events.count('leaf purged', answer.value.purged);
+        }
         return;
       }
       case 'drop': {
@@ -207,7 +215,7 @@ export class Batches {
         return;
       }
       default:
-        action.kind satisfies never;
+        action satisfies never;
     }
   }
 

@@ -20,6 +20,8 @@ export interface ClientOptions {
   readonly events: Events;
   /** A fresh number for each write. */
   readonly nextId: () => number;
+  /** Whether the leaf that owns a key has been retired since then, and is not absorbed. */
+  readonly isRetired: (key: string, sinceMs: number) => boolean;
 }
 
 /** How a call ended. `nothing`: an error that says nothing was written. */
@@ -113,7 +115,8 @@ export class Client {
 
   /** A read of one record, alone or as part of something. */
   reads(key: string, what: string, call: Call, entry: Entry<Value> | undefined): void {
-    const { recorder } = this.options;
+    const { recorder, events, isRetired } = this.options;
+    if (!what.includes('old') && isRetired(key, call.calledMs)) events.count('retired leaf read for its records');
     if (entry !== undefined) {
       recorder.shows(key, entry.version, entry.value.id);
       this.#seen.set(key, entry);

@@ -4,6 +4,8 @@ import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 
 export const ROOT = '0000000000000000';
 
+const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
+
 /** A row of the page table, beside its low. */
 export interface Row {
   readonly low: Buffer;
@@ -18,7 +20,7 @@ export interface Row {
 
 export interface Node {
   readonly order: 'hash' | 'key';
-  readonly state: 'live' | 'removing' | 'removed';
+  readonly state: 'live' | 'removing' | 'removed' | 'retired' | 'merged';
   readonly level: number;
   readonly incarnation: string;
   readonly container: string;
@@ -30,6 +32,8 @@ export interface Node {
   readonly commitCount: number;
   /** Oldest first. */
   readonly commitIds: readonly string[];
+  /** Of a merged leaf: when it was emptied. */
+  readonly createdAtMs: number;
   readonly holdForMs: number;
   /** Of its last split. */
   readonly parts: readonly { readonly low: Buffer; readonly id: string }[];
@@ -104,7 +108,8 @@ export function decodeNode(stored: Uint8Array): Node {
   if (cursor.number(2) !== 0x5357 || cursor.number(1) !== 1) throw new RangeError('no header of version 1');
   if (crc32(bytes.subarray(0, -4)) !== bytes.readUInt32BE(bytes.length - 4)) throw new RangeError('bad header CRC');
   const order = (['hash', 'key'] as const)[cursor.number(1)]!;
-  const state = (['live', 'removing', 'removed'] as const)[cursor.number(1)]!;
+  const state = STATES[cursor.number(1)];
+  if (state === undefined) throw new RangeError('no state that the format knows');
   const level = cursor.number(1);
   const incarnation = cursor.id();
   const container = cursor.id();
@@ -114,7 +119,7 @@ export function decodeNode(stored: Uint8Array): Node {
   const nextNumber = cursor.varint();
   const commitCount = cursor.varint();
   const ids = cursor.bytes().toString('hex');
-  cursor.varint();
+  const createdAtMs = cursor.varint();
   const origin = cursor.optional(() => ({ id: cursor.bytes().toString(), version: cursor.bytes().toString() }));
   const deadSlots = cursor.many(() => {
     const slot = cursor.varint();
@@ -143,6 +148,7 @@ export function decodeNode(stored: Uint8Array): Node {
     nextNumber,
     commitCount,
     commitIds,
+    createdAtMs,
     origin,
     deadSlots,
     layers,

@@ -3,12 +3,11 @@
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
 import type { Driver, DriverCallOptions, DriverLimits, Refused } from '../../shared/store/contract/driver.ts';
 import { Chance } from './chance.ts';
-import { decodeNode } from './decode.ts';
 import type { Events } from './events.ts';
+import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
-import type { Fault, Latency, Mishap, Scenario } from './scenario.ts';
+import type { Fault, Latency, MergeStep, Mishap, Scenario } from './scenario.ts';
 import type { Scheduler } from '../../shared/model/time/scheduler.ts';
-import { entityId, partName } from '../support/ids.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -28,6 +27,8 @@ interface Request {
   /** Entities it may change. */
   readonly ids: readonly string[];
   readonly timeoutMs: number;
+  /** What a write does for a merge. */
+  readonly step?: MergeStep | undefined;
 }
 
 /** What becomes of it: a fault for the memory driver when it arrives, or a refusal. */
@@ -37,12 +38,14 @@ export class Network {
   readonly #options: NetworkOptions;
   readonly #limits: Partial<DriverLimits>;
   readonly #late = new Set<() => void>();
+  readonly #merges: boolean;
   /** Nothing goes wrong any more. */
   isCalm = false;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
-    const { entityBytesMax, chunksMax, chunkBytes } = options.scenario;
+    const { entityBytesMax, chunksMax, chunkBytes, merges } = options.scenario;
+    this.#merges = merges.includes(true);
     const sizes = { entityBytesMax, chunksMax, chunkBytes, entityOverheadBytes: 100, chunkOverheadBytes: 8 };
     this.#limits = { ...sizes, readsMax: 4, writesMax: 5, listMax: 5 };
   }
@@ -66,7 +69,8 @@ export class Network {
         const kind = writes.some((write) => write.kind === 'insert') ? 'insert' : 'change';
         const name = writes.map((write) => `${write.kind} ${write.id}`).join(' + ');
         const ids = writes.map(({ id }) => id);
-        return this.#change(life, { name, kind, ids, ...options }, (provider) => provider.write(writes, options));
+        const step = this.#merges ? mergeStepOf(writes, this.#options.state) : undefined;
+        return this.#change(life, { name, kind, ids, step, ...options }, (provider) => provider.write(writes, options));
       },
       remove: (removals, options) => {
         const ids = removals.map(({ id }) => id);
@@ -112,6 +116,8 @@ export class Network {
     const outcomes = 'refused' in fate ? [await fate.refused] : await send(this.#provider(fate.fault));
     if (request.ids.length > 1) this.#options.events.count('batch of several writes');
     for (const outcome of outcomes) this.#options.events.count(`outcome ${nameOf(outcome)}`);
+    if (request.step !== undefined && !('refused' in fate))
+      this.#options.events.count(`${request.step}: ${outcomes.map(nameOf).join()}`);
     this.#tell(life, `${outcomes.map(nameOf).join()} <- ${request.name}`);
     return outcomes;
   }
@@ -120,10 +126,9 @@ export class Network {
     if (life.isDead) return { fault: never() };
     const { scenario } = this.#options;
     const number = (life.process.calls += 1);
+    if (request.step !== undefined) life.process.mergeSteps[request.step] += 1;
     const chance = new Chance(scenario.seed, 3, life.process.index, number);
-    const mishaps = this.isCalm
-      ? []
-      : scenario.mishaps.filter(({ process, atCall }) => process === life.process.index && atCall === number);
+    const mishaps = this.isCalm ? [] : scenario.mishaps.filter((mishap) => isDue(mishap, life, number, request.step));
     const crash = mishaps.find((mishap) => mishap.kind === 'crash' && !mishap.isSent);
     if (crash !== undefined) {
       this.#tell(life, `is about to send ${request.name}`);
@@ -199,8 +204,7 @@ export class Network {
 
   #isOfDroppedTable(id: string): boolean {
     const [, table, incarnation] = id.split('!');
-    const header = this.#options.state.entities.get(entityId(`t!${table}!`))?.parts.get(partName('h'));
-    const root = header === undefined ? undefined : decodeNode(header);
+    const root = nodeAt(this.#options.state, `t!${table}!`);
     return incarnation !== undefined && (root?.state !== 'live' || root.incarnation !== incarnation);
   }
 
@@ -234,6 +238,7 @@ export class Network {
 
   #befall(life: Life, mishap: Mishap): void {
     this.#options.events.count(`mishap ${mishap.kind}`);
+    if (mishap.step !== undefined) this.#options.events.count(`mishap ${mishap.kind} as it was to ${mishap.step}`);
     switch (mishap.kind) {
       case 'crash':
         this.#tell(life, 'crashes');
@@ -253,6 +258,12 @@ export class Network {
   #tell(life: Life, what: string): void {
     this.#options.events.tell(`p${life.process.index}.${life.number}`, what);
   }
+}
+
+/** A mishap aimed at a step of merging counts those steps alone. */
+function isDue({ process, atCall, step }: Mishap, life: Life, number: number, now: MergeStep | undefined): boolean {
+  if (process !== life.process.index) return false;
+  return step === undefined ? atCall === number : step === now && atCall === life.process.mergeSteps[step];
 }
 
 /** A promise of its own each time: one for all would hold on to whoever waits for it, run after run. */

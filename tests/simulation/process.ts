@@ -5,12 +5,13 @@ import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts
 import { compressHere } from '../../shared/store/format/compression.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { Chance } from './chance.ts';
-import type { Scenario } from './scenario.ts';
+import type { MergeStep, Scenario } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
 
 /** What the clocks show when a run begins. */
 export const START_WALL_MS = 1_700_000_000_000;
-const TIMEOUT_MS = 30_000;
+/** Of calls that name none. */
+export const TIMEOUT_MS = 30_000;
 
 /** The life of a process from its start to its crash, or its end. */
 export class Life implements Owner, Runtime {
@@ -49,8 +50,12 @@ export class Life implements Owner, Runtime {
     this.#die = resolve;
     this.#busyShare = this.#chance.share();
     const { compression, cacheBytesMax } = scenario;
+    // Whoever looks at the end is none of the scenario's.
+    const merges =
+      scenario.merges[process.index] ??
+      (process.index === scenario.merges.length + 1 && scenario.merges.includes(true));
     const driver = driverFor(this);
-    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS });
+    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, merges, timeoutMs: TIMEOUT_MS });
   }
 
   /** Handles it opened, for their statistics. */
@@ -130,6 +135,8 @@ export class Process {
   wallOffsetMs: number;
   /** Requests made so far, in all its lives. */
   calls = 0;
+  /** How many of them did what for a merge. */
+  readonly mergeSteps: Record<MergeStep, number> = { retire: 0, copy: 0, absorb: 0, strip: 0 };
   /** By how much its clock was set, in all. */
   wallJumpsMs = 0;
   #life: Life;

@@ -1,6 +1,6 @@
 // A scenario: everything that one run is, as plain data drawn from a seed. What is data can be left out piece by piece until only the
 // cause of a failure is left.
-import { type Action, ActionSource } from './actions.ts';
+import { type Action, type ActionRules, ActionSource } from './actions.ts';
 import { Chance } from './chance.ts';
 
 /** The table of every run. */
@@ -23,8 +23,17 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** What a write does for a merge. */
+export const MERGE_STEPS = ['retire', 'copy', 'absorb', 'strip'] as const;
+export type MergeStep = (typeof MERGE_STEPS)[number];
+
 /** Something that happens to a process as it makes its `atCall`-th request. */
-export type Mishap = { readonly process: number; readonly atCall: number } & (
+export type Mishap = {
+  readonly process: number;
+  readonly atCall: number;
+  /** Only requests that do this are counted. */
+  readonly step?: MergeStep;
+} & (
   | { readonly kind: 'crash'; readonly isSent: boolean; readonly downMs: number }
   | { readonly kind: 'sleep'; readonly ms: number; readonly monotonicStops: boolean }
   | { readonly kind: 'clock'; readonly jumpMs: number }
@@ -52,10 +61,16 @@ export interface Scenario {
   /** How far each process's wall clock is ahead. */
   readonly skewsMs: readonly number[];
   readonly mishaps: readonly Mishap[];
+  /** Which processes' vacuums merge. */
+  readonly merges: readonly boolean[];
   readonly clients: readonly { readonly process: number; readonly actions: readonly Action[] }[];
 }
 
 const HOUR_MS = 3_600_000;
+/** Which steps of a merge its process dies at, or falls asleep. */
+const AIMED: Readonly<Record<MergeStep, number>> = { retire: 6, absorb: 3, copy: 1, strip: 2 };
+/** So many of the seeds that are not hot merge. */
+const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
 /** Where many write one record, writes stay open while later ones gather. */
 const HOT_FAULTS = { 'applied long after failing': 0.1, 'slow on the way': 0.5 } as const;
@@ -73,38 +88,61 @@ export function scenarioOf(seed: number): Scenario {
   const isLong = order === 'key' && chance.is(0.4);
   const isScattered = !isLong && chance.is(0.25);
   const isHot = !isLong && !isScattered && chance.is(0.2);
+  const merging = new Chance(seed, 5);
+  const isMerging = !isHot && merging.is(MERGING_SHARE);
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
-  const mishaps = mishapsOf(chance, processes);
+  const mishaps = [...mishapsOf(chance, processes), ...(isMerging ? mergeMishapsOf(merging, processes) : [])];
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const keyCount = chance.of(isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : [3, 12, 24, 40]);
-  const actions = new ActionSource(chance, { keyCount, isLong, isScattered, isHot, hasTtl, hasDrops, sleeps });
-  const clients = isHot ? burstsOf(chance, processes, actions) : clientsOf(chance, processes, actions);
+  const keyCounts = isLong
+    ? [24, 60, 60]
+    : isScattered
+      ? [40, 80]
+      : isHot
+        ? [2]
+        : isMerging
+          ? [12, 24, 40]
+          : [3, 12, 24, 40];
+  const keyCount = chance.of(keyCounts);
+  const actions = new ActionSource(chance, {
+    keyCount,
+    isLong,
+    isScattered,
+    isHot,
+    hasTtl,
+    hasDrops,
+    isMerging,
+    sleeps,
+  });
+  const clients = isHot ? burstsOf(chance, processes, actions) : clientsOf(chance, processes, actions, isMerging);
   if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
+  if (isMerging) shrinkBy(merging, clients, actions);
   return {
     seed,
     order,
-    containers: order === 'hash' && chance.is(hasDrops ? 0.7 : 0.3) ? 2 + chance.below(14) : 1,
+    containers: order === 'hash' && chance.is(hasDrops || isMerging ? 0.7 : 0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
     cacheBytesMax: chance.is(0.3) ? 16 * 1024 : 1024 * 1024,
-    ...sizesOf(chance, isLong, isScattered),
+    ...sizesOf(chance, { isLong, isScattered, isMerging }),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
     latency: chance.of(['even', 'wide', 'uneven'] as const),
     faults: { ...faultsOf(chance), ...(isHot ? HOT_FAULTS : {}), ...(hasDrops && chance.is(0.5) ? SLOW_FAULTS : {}) },
     skewsMs: Array.from({ length: processes }, () => (chance.is(0.5) ? 0 : chance.below(290_000))),
     mishaps,
+    merges: Array.from({ length: processes }, (_, process) => isMerging && (process === 0 || merging.is(0.7))),
     clients,
   };
 }
 
 type Clients = { readonly process: number; readonly actions: Action[] }[];
 
-function clientsOf(chance: Chance, processes: number, actions: ActionSource): Clients {
+function clientsOf(chance: Chance, processes: number, actions: ActionSource, isMerging: boolean): Clients {
+  const count = (): number => (isMerging ? 8 + chance.below(14) : 5 + chance.below(9));
   return Array.from({ length: processes }, (_, process) => process).flatMap((process) =>
-    Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(5 + chance.below(9)) })),
+    Array.from({ length: 1 + chance.below(2) }, () => ({ process, actions: actions.draw(count()) })),
   );
 }
 
@@ -122,12 +160,13 @@ function burstsOf(chance: Chance, processes: number, actions: ActionSource): Cli
 /** Tiny limits, so that a few records split. A header, as everywhere, fits into a chunk. */
 function sizesOf(
   chance: Chance,
-  isLong: boolean,
-  isScattered: boolean,
+  { isLong, isScattered, isMerging }: Pick<ActionRules, 'isLong' | 'isScattered' | 'isMerging'>,
 ): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
   // Pages of one entry each: a branch splits at some ten children, and a root holds what one batch makes of it.
   if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
   if (isScattered) return { entityBytesMax: chance.of([6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
+  // Two leaves become one where they take half of every budget, and a header takes a part of that.
+  if (isMerging) return { entityBytesMax: chance.of([4_000, 6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
   if (chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
   return { entityBytesMax: chance.of([2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
@@ -164,6 +203,36 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
   return Array.from({ length: chance.of([0, 0, 1, 1, 2, 3]) }, () =>
     draw[chance.weighted({ crash: 5, sleep: 4, clock: 1 })](),
   );
+}
+
+/** Whoever merges dies, or falls asleep, between two steps of it. */
+function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
+  const common = () => ({
+    process: chance.is(0.6) ? 0 : chance.below(processes),
+    atCall: chance.of([1, 1, 2, 3]),
+    step: chance.weighted(AIMED),
+  });
+  return Array.from({ length: chance.of([0, 1, 2, 2, 3]) }, (): Mishap =>
+    chance.is(0.6)
+      ? { ...common(), kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([1, 500, 20_000]) }
+      : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
+  );
+}
+
+/** Most of the records are deleted at once by someone, and several vacuum then. */
+function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void {
+  const [first] = clients;
+  const at = chance.below(4);
+  if (chance.is(0.7)) first!.actions.splice(at, 0, ...actions.unload(), actions.vacuum(chance.below(20)));
+  for (const { actions: own } of clients.slice(1)) {
+    const [begin, ...rest] = own.splice(0);
+    own.push({ ...begin!, gapMs: chance.below(3_000) }, ...rest);
+    for (let times = chance.below(3); times > 0; times -= 1)
+      own.splice(chance.below(own.length), 0, ...(chance.is(0.4) ? actions.load() : actions.look(chance.below(1_000))));
+  }
+  for (const { actions: own } of clients)
+    for (let vacuums = chance.below(3); vacuums > 0; vacuums -= 1)
+      own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(800)));
 }
 
 export function keyName(scenario: Scenario, key: number): string {

@@ -1,7 +1,7 @@
 // The shape of a table as it lies in the provider: on every level each position in one node, every entry of a branch leading to a linked
 // node, every record where a search would look for it.
 import type { DecodedRecord, Node, Row } from './decode.ts';
-import { type Held, idOf, positionOf, type Provider } from './provider.ts';
+import { type Held, idOf, positionOf, type Provider, tableOf } from './provider.ts';
 
 interface Level {
   readonly level: number;
@@ -30,15 +30,29 @@ function levelsOf(provider: Provider, table: string): Level[] {
   }
 }
 
-/** What is wrong with the shape of a live table, in words. With `isDeep` also within the pages. */
-export function structureFaults(provider: Provider, table: string, isDeep: boolean): string[] {
+/** What a run knows beside what lies there. */
+export interface Past {
+  /** Ids of nodes that links ever led to. */
+  readonly linked: Set<string>;
+  /** Where each leaf begins that ever retired, by its id. */
+  readonly retired: Map<string, Buffer>;
+}
+
+/** What is wrong with the shape of a live table, in words. With `isDeep` also within the pages. Notes what links lead to. */
+export function structureFaults(
+  provider: Provider,
+  table: string,
+  isDeep: boolean,
+  past: Past = { linked: new Set(), retired: new Map() },
+): string[] {
   try {
     const levels = levelsOf(provider, table);
     const incarnation = levels[0]!.nodes[0]!.node.incarnation;
     return levels.flatMap(({ level, nodes }, index) => [
       ...levelFaults(nodes, level, incarnation),
-      ...partFaults(nodes),
-      ...childFaults(provider, nodes, levels[index + 1]?.nodes ?? []),
+      ...lostFaults(provider, nodes, past),
+      ...partFaults(nodes, past),
+      ...childFaults(provider, nodes, levels[index + 1]?.nodes ?? [], past),
       ...(isDeep ? nodes.flatMap((held) => pageFaults(provider, held)) : []),
     ]);
   } catch (error) {
@@ -57,7 +71,7 @@ function levelFaults(nodes: readonly Held[], level: number, incarnation: string)
   let end: Buffer | undefined = Buffer.alloc(0);
   for (const { id, node } of nodes) {
     const { low, high, right } = node;
-    if (node.level !== level || node.incarnation !== incarnation || node.state !== 'live')
+    if (node.level !== level || node.incarnation !== incarnation || !isLinkable(node))
       faults.push(`${id} is linked on level ${level}, and is ${node.state}, of level ${node.level}`);
     if (end === undefined || !low.equals(end)) faults.push(`${id} does not begin where its left neighbour ends`);
     if ((high === undefined) !== (right === undefined)) faults.push(`${id} has only one of high and right`);
@@ -68,28 +82,60 @@ function levelFaults(nodes: readonly Held[], level: number, incarnation: string)
   return faults;
 }
 
+/** A retired leaf stays where it is until its left neighbour takes it in. The leftmost never retires. */
+function isLinkable({ state, level, low }: Node): boolean {
+  return state === 'live' || (state === 'retired' && level === 0 && low.length > 0);
+}
+
+/** A live node that was ever linked is linked (invariant 2). */
+function lostFaults(provider: Provider, nodes: readonly Held[], { linked }: Past): string[] {
+  const here = new Set(nodes.map(({ id }) => id));
+  for (const id of here) linked.add(id);
+  const [first] = nodes;
+  if (first === undefined) return [];
+  const { incarnation, level } = first.node;
+  return provider.nodeIds(tableOf(first.id)).flatMap((id) => {
+    if (!linked.has(id) || here.has(id)) return [];
+    const node = provider.entity(id)?.node;
+    const isLost = node?.state === 'live' && node.level === level && node.incarnation === incarnation;
+    return isLost ? [`${id} lives, was linked once, and is no more`] : [];
+  });
+}
+
 /** What a node says of its splits is followed without a look at any branch. */
-function partFaults(nodes: readonly Held[]): string[] {
+function partFaults(nodes: readonly Held[], { retired }: Past): string[] {
   const linked = new Map(nodes.map(({ node }) => [node.container, node]));
   return nodes.flatMap(({ id, node }) =>
     node.parts.flatMap((part) => {
-      const there = linked.get(part.id);
+      const there = linked.get(part.id)?.low ?? retired.get(idOf(tableOf(id), node.incarnation, part.id));
       if (there === undefined) return [`${id} names a part that is not linked on its level`];
-      return there.low.equals(part.low) ? [] : [`${id} names a part under another low`];
+      return there.equals(part.low) ? [] : [`${id} names a part under another low`];
     }),
   );
 }
 
-function childFaults(provider: Provider, branches: readonly Held[], below: readonly Held[]): string[] {
+/** An entry names the node that begins at its separator; a leaf that was merged, or what took it in, may begin to the left of it (rule 29). */
+function childFaults(
+  provider: Provider,
+  branches: readonly Held[],
+  below: readonly Held[],
+  { retired }: Past,
+): string[] {
   const children = new Map(below.map((held) => [held.node.container, held.node]));
   return branches.flatMap((branch) => {
     if (branch.node.level === 0) return [];
     const entries = provider.records(branch);
     const faults = entries[0]?.key.equals(branch.node.low) === true ? [] : [`${branch.id} has no child for its low`];
     for (const { key, value } of entries) {
-      const child = children.get(value.toString('hex'));
-      if (child === undefined) faults.push(`${branch.id} names a node that is not linked below`);
-      else if (!child.low.equals(key)) faults.push(`${branch.id} names a child under another low`);
+      const container = value.toString('hex');
+      const low =
+        children.get(container)?.low ?? retired.get(idOf(tableOf(branch.id), branch.node.incarnation, container));
+      const mayBeginLeft = branch.node.level === 1 && retired.size > 0;
+      if (low === undefined) faults.push(`${branch.id} names a node that is not linked below`);
+      else if (mayBeginLeft ? low.compare(key) > 0 : !low.equals(key))
+        faults.push(
+          `${branch.id} names ${container} under another low: ${key.toString('hex')}, not ${low.toString('hex')}`,
+        );
     }
     return faults;
   });

@@ -2,13 +2,18 @@
 // whoever wrote it. What it sees is counted too: which kinds of split, fence, repair and removal a run met.
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import type { Events } from './events.ts';
-import { type Held, idOf, type Provider, tableOf } from './provider.ts';
-import { structureFaults } from './structure.ts';
+import { type Held, positionOf, type Provider, tableOf } from './provider.ts';
+import { contentFault, NO_RESHAPE, type Reshape, reshapeOf, sameBound } from './reshape.ts';
+import { type Past, structureFaults } from './structure.ts';
 import { partName } from '../support/ids.ts';
 
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
 const HOLD_MOST_MS = 1_000;
+/** What is left of a merged leaf is kept for a day. */
+const STRIPPED_KEPT_MS = 24 * 3_600_000;
+/** At most, as a simulated process is set. */
+const CLOCKS_APART_MS = 300_000;
 /** The first tell enough. */
 const COMPLAINTS_MAX = 5;
 
@@ -25,6 +30,13 @@ export class Watch {
   /** Versions that a split was begun on. */
   readonly #bases = new Set<string>();
   readonly #removingSince = new Map<string, number>();
+  readonly past: Past = { linked: new Set(), retired: new Map() };
+  /** Retired leaves that links lead to, and since when. */
+  readonly #retired = new Map<string, number>();
+  /** Leaves that others took in. */
+  readonly #absorbed = new Set<string>();
+  /** Copies of retired leaves. */
+  readonly #copies = new Set<string>();
   #looks = 0;
 
   constructor(provider: Provider, events: Events, entityBytesMax: number, wallMs: () => number) {
@@ -39,6 +51,17 @@ export class Watch {
     for (const id of ids) this.#touched.add(id);
   };
 
+  /** Since when the leaf has been retired that owns a key; undefined if it lives. By the clock that no process has. */
+  retiredSinceMs(table: string, key: string): number | undefined {
+    for (const [id, sinceMs] of this.#retired) {
+      const node = tableOf(id) === table ? this.#provider.entity(id)?.node : undefined;
+      if (node === undefined) continue;
+      const at = positionOf(node.order, 0, Buffer.from(key));
+      if (at.compare(node.low) >= 0 && (node.high === undefined || at.compare(node.high) < 0)) return sinceMs;
+    }
+    return undefined;
+  }
+
   /** To be called after each request's effect. */
   readonly look = (): void => {
     if (this.#touched.size === 0) return;
@@ -48,7 +71,7 @@ export class Watch {
     this.#touched.clear();
     for (const table of reshaped) {
       if (this.#provider.root(table)?.node.state === 'live')
-        for (const fault of structureFaults(this.#provider, table, false)) this.#complain(fault);
+        for (const fault of structureFaults(this.#provider, table, false, this.past)) this.#complain(fault);
     }
   };
 
@@ -86,7 +109,18 @@ export class Watch {
     this.#removed.add(id);
     this.#events.tell('provider', `${id} is gone`);
     this.#expect(node.container !== ROOT, id, 'a root was removed');
-    this.#events.count(this.#isDoomed(held) ? 'a node of a dropped table was removed' : 'vacuum removed an orphan');
+    this.#retired.delete(id);
+    if (this.#isDoomed(held)) this.#events.count('a node of a dropped table was removed');
+    else if (node.state === 'merged') {
+      const isOld = this.#wallMs() - node.createdAtMs > STRIPPED_KEPT_MS - 2 * CLOCKS_APART_MS;
+      this.#expect(isOld, id, 'what is left of a merged leaf was removed too soon');
+      this.#events.count('what is left of a merged leaf removed a day later');
+    } else {
+      this.#expect(node.state === 'live', id, `was removed although it is ${node.state}`);
+      this.#expect(!this.past.linked.has(id), id, 'was removed although links led to it');
+      this.#events.count('vacuum removed an orphan');
+      if (this.#copies.has(id)) this.#events.count('copy that nobody linked removed');
+    }
     return true;
   }
 
@@ -109,6 +143,7 @@ export class Watch {
     if (node.origin !== undefined) this.#bases.add(`${node.origin.id} ${node.origin.version}`);
     const origin = node.origin === undefined ? undefined : this.#known.get(node.origin.id);
     this.#expect(node.origin !== undefined, id, 'a new node names no origin');
+    if (origin?.node.state === 'retired') this.#copies.add(id);
     if (origin !== undefined && origin.stored.version === node.origin?.version) {
       this.#expect(node.nextNumber >= origin.node.nextNumber, id, 'a new node does not take on the next number');
       this.#expect(node.commitCount >= origin.node.commitCount, id, 'a new node does not take on the commit count');
@@ -131,20 +166,59 @@ export class Watch {
     this.#expect(last === is.commitIds.at(-1), id, 'the last commit id and its copy differ');
     this.#expect(is.nextNumber >= was.nextNumber, id, 'the next number went back');
     this.#expect(is.low.equals(was.low) && is.container === was.container, id, 'the low, or the identity, changed');
+    if (was.state === 'retired' || is.state === 'retired') return this.#retires(before, now);
+    this.#expect(was.state !== 'merged', id, 'what is left of a merged leaf was written');
     if (was.incarnation !== is.incarnation || was.state !== is.state) return this.#turns(id, was, is);
-    this.#checkNumbers(before, now);
-    this.#checkCourtesies(before, now);
-    if (is.level !== was.level || !sameBound(is.high, was.high)) return this.#splits(before, now);
-    this.#expect(is.right === was.right, id, 'the right link changed without the high');
+    const isReshaped = is.level !== was.level || is.right !== was.right || !sameBound(is.high, was.high);
+    const reshape = isReshaped ? reshapeOf(this.#provider, before, now) : NO_RESHAPE;
+    this.#checkNumbers(before, now, reshape);
+    this.#checkContent(before, now, reshape);
+    this.#checkCourtesies(before, now, reshape);
+    if (isReshaped) return this.#reshapes(before, now, reshape);
     this.#countPatch(before, now);
-    return false;
+    return is.level > 0 && this.past.retired.size > 0;
+  }
+
+  /** Rules 26 and 30: a leaf retires with nothing else changed, and is emptied once another owns what it owned. */
+  #retires(before: Held, now: Held): boolean {
+    const { id } = now;
+    const [was, is] = [before.node, now.node];
+    const turn = `${was.state} -> ${is.state}`;
+    const isAllowed = turn === 'live -> retired' || turn === 'retired -> merged';
+    this.#expect(isAllowed && was.incarnation === is.incarnation, id, `turned ${turn}`);
+    this.#expect(was.level === 0 && was.low.length > 0, id, 'retired, and is the leftmost, or no leaf');
+    this.#expect(sameBound(is.high, was.high) && is.right === was.right, id, `changed its bounds: ${turn}`);
+    this.#expect(is.nextNumber === was.nextNumber && is.holdForMs === 0, id, `changed more than its state: ${turn}`);
+    if (is.state === 'merged') this.#isEmptied(now);
+    else {
+      const isKept = pagesOf(is) === pagesOf(was) && rowsOf(is) === rowsOf(was);
+      this.#expect(isKept, id, 'changed its content as it retired');
+      this.#expect(this.past.linked.has(id) && !this.past.retired.has(id), id, 'retired, and nothing links it');
+      const isNextTo = (other: string): boolean => {
+        const node = this.#provider.entity(other)?.node;
+        return node?.container === is.right || node?.right === is.container;
+      };
+      if ([...this.#retired.keys()].some(isNextTo)) this.#events.count('leaf retired beside a retired one');
+      this.#retired.set(id, this.#wallMs());
+      this.past.retired.set(id, is.low);
+      this.#events.count('leaf retired');
+    }
+    return true;
+  }
+
+  #isEmptied({ id, node, stored }: Held): void {
+    this.#expect(this.#absorbed.has(id), id, 'was emptied although nobody had absorbed it');
+    const isEmpty = node.rows.length === 0 && node.deadSlots.length === 0 && node.parts.length === 0;
+    const hasBytes = [...stored.parts].some(([name, { byteLength }]) => name.startsWith('p') && byteLength > 0);
+    this.#expect(isEmpty && !hasBytes, id, 'is not empty although it is merged');
+    this.#events.count('absorbed leaf emptied');
   }
 
   /** What others go by: a short hold, and parts only of a split that this very commit, or one before, has linked. */
-  #checkCourtesies({ node: was }: Held, { id, node: is }: Held): void {
+  #checkCourtesies({ node: was }: Held, { id, node: is }: Held, { made, absorbed }: Reshape): void {
     this.#expect(is.holdForMs <= HOLD_MOST_MS, id, `asks for a hold of ${is.holdForMs} ms`);
     if (is.holdForMs > 0) this.#events.count('commit that asks others to hold');
-    const isSplit = is.level !== was.level || !sameBound(is.high, was.high);
+    const isSplit = made.length > 0;
     if (was.holdForMs > 0) this.#events.count(isSplit ? 'leaf split after a hold' : 'hold that no split followed');
     if (isSplit) {
       this.#expect(is.holdForMs === 0, id, 'asks for a hold after its split');
@@ -153,7 +227,8 @@ export class Watch {
       if (was.parts.length > 0 && is.parts.length > was.parts.length)
         this.#events.count('parts of an earlier split kept');
     } else {
-      const isKept = is.parts.length === 0 || namesOf(is) === namesOf(was);
+      // The part might be the neighbour that went.
+      const isKept = is.parts.length === 0 || (namesOf(is) === namesOf(was) && absorbed === undefined);
       this.#expect(isKept, id, 'names other parts without a split');
       if (was.parts.length > 0 && is.parts.length === 0) this.#events.count('parts of a split no longer named');
     }
@@ -169,7 +244,11 @@ export class Watch {
       : turn === 'live -> removing' || turn === 'removing -> removed';
     this.#expect(isAllowed, id, `turned ${turn}${isNew ? ' with another incarnation' : ''}`);
     this.#expect(is.rows.length === 0 && is.level === 0, id, `is not empty after ${turn}`);
-    if (turn === 'live -> removing') this.#removingSince.set(is.incarnation, this.#looks);
+    if (turn === 'live -> removing') {
+      this.#removingSince.set(is.incarnation, this.#looks);
+      const isBeside = [...this.#retired.keys()].some((other) => tableOf(other) === tableOf(id));
+      if (isBeside) this.#events.count('table dropped beside a retired leaf');
+    }
     if (turn === 'removing -> removed')
       this.#expect(!this.#hasOldNodes(id, is.incarnation), id, 'was called removed with nodes left');
     this.#events.count(isNew ? 'table recreated' : `tombstone set to ${is.state}`);
@@ -184,26 +263,25 @@ export class Watch {
   }
 
   /** Rule 13 and invariant 3: whatever bytes or records are new bear numbers that are new. */
-  #checkNumbers(before: Held, now: Held): void {
+  #checkNumbers(before: Held, now: Held, { absorbed, copy }: Reshape): void {
     const rows = new Map(before.node.rows.map((row) => [row.slot, row]));
     const records = new Map<string, DecodedRecord>();
     const fresh = now.node.rows.filter(
       (row) => rows.get(row.slot)?.crc !== row.crc || rows.get(row.slot)?.number !== row.number,
     );
     if (fresh.length === 0) return;
-    for (const record of this.#provider.allRecords(before)) records.set(nameOf(record), record);
+    const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
+    const firstNumber = Math.max(...sources.map(({ node }) => node.nextNumber));
+    for (const held of sources)
+      for (const record of this.#provider.allRecords(held)) records.set(nameOf(record), record);
     this.#countPurges(this.#provider.records(before), now);
     for (const row of fresh) {
-      const isFresh = row.number >= before.node.nextNumber && row.number < now.node.nextNumber;
+      const isFresh = row.number >= firstNumber && row.number < now.node.nextNumber;
       this.#expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
       for (const record of this.#provider.page(now, row)) {
         const known = records.get(nameOf(record));
         if (known === undefined)
-          this.#expect(
-            record.version >= before.node.nextNumber,
-            now.id,
-            'a record was written without a fresh version',
-          );
+          this.#expect(record.version >= firstNumber, now.id, 'a record was written without a fresh version');
         else this.#expect(known.value.equals(record.value), now.id, 'a record changed under its version');
       }
     }
@@ -220,34 +298,48 @@ export class Watch {
   }
 
   /** Rules 8 and 9: what is linked is there, and was made for exactly this base. */
-  #splits(before: Held, now: Held): boolean {
+  #reshapes(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): boolean {
     const [was, is] = [before.node, now.node];
     const isRoot = is.container === ROOT;
     this.#expect(isRoot ? is.level === was.level + 1 : is.level === was.level, now.id, 'changed its level');
-    this.#expect(isRoot || is.high !== undefined, now.id, 'gave up its high');
-    if (was.high !== undefined && is.high !== undefined)
-      this.#expect(is.high.compare(was.high) < 0, now.id, 'raised its high');
-    const made: Held[] = [];
-    const first = isRoot ? this.#provider.records(now)[0]?.value.toString('hex') : is.right;
-    for (let next = first; next !== undefined && next !== was.right;) {
-      const node = this.#provider.entity(idOf(tableOf(now.id), is.incarnation, next));
-      if (node === undefined) {
-        // A drop may have removed it: then all of them go.
-        this.#expect(this.#isDoomed(now), now.id, 'linked a node that is not there');
-        break;
-      }
-      made.push(node);
-      const { origin } = node.node;
-      this.#expect(
-        origin?.id === now.id && origin.version === before.stored.version,
-        now.id,
-        'linked a node made for another base',
-      );
-      next = node.node.right;
-    }
+    // A drop may have removed what was linked: then all of them go.
+    if (fault !== undefined) this.#expect(this.#isDoomed(now), now.id, fault);
+    if (absorbed !== undefined) this.#absorbs(before, now, absorbed, copy);
+    if (made.length === 0) return true;
     this.#countSplit(before, made.length - (isRoot ? 1 : 0));
     this.#countHandedOn(before.node, is, made);
     return true;
+  }
+
+  /** Rule 27. */
+  #absorbs(before: Held, now: Held, absorbed: Held, copy: Held | undefined): void {
+    this.#absorbed.add(absorbed.id);
+    this.#retired.delete(absorbed.id);
+    const isAlone = pagesOf(now.node) === pagesOf(before.node);
+    this.#expect(before.node.level === 0, now.id, 'a branch absorbed its neighbour');
+    if (copy !== undefined) this.#events.count(isAlone ? 'copy linked' : 'copy linked beside changes');
+    else {
+      const records = new Set([before, absorbed].flatMap((held) => this.#provider.records(held)).map(nameOf));
+      const hasFresh = this.#provider.records(now).some((record) => !records.has(nameOf(record)));
+      this.#events.count(hasFresh ? 'retired leaf absorbed beside changes' : 'retired leaf absorbed');
+      if (absorbed.node.rows.length > 0) this.#events.count('records moved by a merge');
+      if (absorbed.node.layers.length > 1 || before.node.layers.length > 1)
+        this.#events.count('layers joined by a merge');
+    }
+  }
+
+  /** Nothing of what a leaf held is lost, or comes back, whether it stays, moves to new nodes, or comes from a neighbour. */
+  #checkContent(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): void {
+    if (before.node.level > 0 || fault !== undefined) return;
+    const isGrowing = now.node.level > 0;
+    const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
+    const wrong = contentFault(
+      this.#provider,
+      sources,
+      isGrowing ? made : [now, ...made],
+      this.#wallMs() + CLOCKS_APART_MS,
+    );
+    if (wrong !== undefined) this.#complain(`${now.id}: ${wrong}`);
   }
 
   #isDoomed({ id, node }: Held): boolean {
@@ -285,9 +377,18 @@ export class Watch {
     if (is.layers.length > was.layers.length) this.#events.count('layer laid above a base');
     if (is.layers.length < was.layers.length) this.#events.count('layers merged');
     if (was.deadSlots.length > 0 && is.deadSlots.length === 0) this.#events.count('dead slots shed by a replace');
-    if (is.level > 0 && this.#provider.records(now).length > this.#provider.records(before).length)
-      this.#events.count('parent repaired');
+    if (is.level > 0) this.#countEntries(this.#provider.records(before), this.#provider.records(now));
     if (was.commitIds.length === COMMIT_IDS_KEPT) this.#events.count('commit id fell out of the list');
+  }
+
+  #countEntries(before: readonly DecodedRecord[], now: readonly DecodedRecord[]): void {
+    if (now.length > before.length) this.#events.count('parent repaired');
+    const children = new Map(now.map(({ key, value }) => [key.toString('latin1'), value]));
+    for (const { key, value } of before) {
+      const child = children.get(key.toString('latin1'));
+      if (child === undefined) this.#events.count('entry dropped');
+      else if (!child.equals(value)) this.#events.count('entry overridden');
+    }
   }
 }
 
@@ -299,10 +400,10 @@ function namesOf({ parts }: Node): string {
   return parts.map(({ low, id }) => `${low.toString('hex')}/${id}`).join();
 }
 
-function pagesOf({ rows }: Node): string {
-  return rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
+function rowsOf({ layers }: Node): string {
+  return layers.map((rows) => rows.length).join();
 }
 
-function sameBound(a: Buffer | undefined, b: Buffer | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : a.equals(b);
+function pagesOf({ rows }: Node): string {
+  return rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
 }

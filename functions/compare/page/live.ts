@@ -2,7 +2,7 @@
 import type { PlanEvent, PlanOutcome } from '../../../shared/compare/plan/outcome.ts';
 import type { Plan } from '../../../shared/compare/plan/plan.ts';
 import { chartsOf } from '../../../shared/compare/report/charts.ts';
-import { chartHtml, legendHtml } from '../../../shared/compare/report/html-workload.ts';
+import { chartHtml, legendHtml } from '../../../shared/compare/report/html-charts.ts';
 import { reportOf } from '../../../shared/compare/report/report.ts';
 import type { Circumstances, Report } from '../../../shared/compare/report/schema.ts';
 import { cellWords, WORKLOAD_TITLES } from '../../../shared/compare/report/words.ts';

@@ -5,6 +5,7 @@ import { KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 import { countsSchema, usageSchema } from '../usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
 import { placeSchema } from './place.ts';
+import { storeCountersSchema } from './store-counters.ts';
 
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
@@ -75,11 +76,13 @@ const count = z.int().min(0);
 const milliseconds = z.number().min(0);
 
 /**
- * The window over time, in steps of equal length: `records` and `errors` by when the reply arrived, `maxMs` the longest latency among those replies, 0
- * without any. The last step may be cut short by the end of the window.
+ * The load over time, in steps of equal length: `records` and `errors` by when the reply arrived, `maxMs` the longest latency among those replies, 0
+ * without any. Their first step begins with the window, and the last may be cut short by its end. `warmupRecords` are the replies before, from the
+ * beginning of the load: its last step may be cut short by the opening of the window.
  */
 export const seriesSchema = z.strictObject({
   stepMs: z.number().positive(),
+  warmupRecords: z.array(count),
   records: z.array(count),
   errors: z.array(count),
   maxMs: z.array(milliseconds),
@@ -118,6 +121,8 @@ export const cellResultSchema = z.strictObject({
   /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: count,
   usage: usageSchema,
+  /** What the store did meanwhile; null in the layouts that do without it. */
+  store: storeCountersSchema.nullable(),
   /** Failed records since the window began, by code. */
   errors: countsSchema,
   /** Operations that had no reply when the drain ended; of an open loop also those that were due and could not be sent. They are in the histogram with their age. */

@@ -4,6 +4,10 @@ import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 
 /** Most callers in flight on one instance. */
 export const CALLERS_MAX = 256;
+/** Containers that the store takes on both clouds, in KiB: Azure Tables' entities end below 704, Datastore's below 977. */
+export const CONTAINER_KIB_LEAST = 16;
+export const CONTAINER_KIB_MAX = 703;
+const CONTAINER_RANGE = `a container has ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX} KiB, which both clouds take; null is as much as each of them takes`;
 /** Most instances that one cell runs on. */
 export const INSTANCES_MAX = 64;
 
@@ -13,8 +17,8 @@ export const coordinatesSchema = z.strictObject({
   workload: z.enum(WORKLOADS),
   /** Bytes of text in a record's five fields. */
   recordBytes: z.int().min(200).max(60_000),
-  /** Largest container, in KiB; null: what the store takes by itself. Always null in the layouts `record` and `batch`. */
-  containerKib: z.int().min(4).max(1_024).nullable(),
+  /** The table's `containerBytesMax`, in KiB; null: left out, which is as much as the provider takes. Always null in the layouts `record` and `batch`. */
+  containerKib: z.int().min(CONTAINER_KIB_LEAST, CONTAINER_RANGE).max(CONTAINER_KIB_MAX, CONTAINER_RANGE).nullable(),
   /** Function instances that generate the load together. */
   instances: z.int().min(1).max(INSTANCES_MAX),
   /** On each instance: callers in flight of a closed loop, each of which waits for its reply; of an open loop the most operations in flight. */

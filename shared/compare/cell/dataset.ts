@@ -1,6 +1,6 @@
 // The records that a workload begins with: loaded before anything is measured, and removed when nothing works on them any more.
 import pLimit from 'p-limit';
-import { type Runtime, type Store, systemRuntime, type Table } from '../../store/index.ts';
+import { type Runtime, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../data/chunks.ts';
 import { keyOf } from '../data/keys.ts';
 import type { RecordFields } from '../data/records.ts';
@@ -9,6 +9,7 @@ import { batchClient, containerClient, type LayoutClient, recordClient } from '.
 import { type Operation, operationSource } from './operations.ts';
 import type { Place } from './place.ts';
 import { Ramp } from './ramp.ts';
+import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets } from './targets.ts';
 import type { Usage } from '../usage.ts';
 
@@ -19,29 +20,30 @@ const PRELOAD_CONCURRENCY = 4;
 export interface OpenDataset {
   readonly client: LayoutClient;
   readonly usage: () => Usage;
+  /** Null where no store has a part in it. */
+  readonly storeCounters: () => StoreCounters | null;
 }
 
 /** Opens the dataset's kind or table, and creates it where it is missing. */
 export async function openDataset(
   { layout, dataset, containerKib }: Pick<DatasetRequest, 'layout' | 'dataset' | 'containerKib'>,
-  { baseline, storeOf }: CellTargets,
+  { baseline, openStore }: CellTargets,
   signal: AbortSignal,
 ): Promise<OpenDataset> {
   if (layout === 'container') {
-    const { store, usage } = await storeOf(containerKib);
-    return { client: containerClient(await openTable(store, dataset, signal)), usage };
+    const { store, usage } = await openStore();
+    const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
+    // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key.
+    const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal });
+    return { client: containerClient(table), usage, storeCounters: () => countersIn(table.stats()) };
   }
   const table = await baseline.open(dataset);
   signal.throwIfAborted();
   return {
     client: layout === 'record' ? recordClient(table) : batchClient(baseline, table),
     usage: () => baseline.usage(),
+    storeCounters: () => null,
   };
-}
-
-/** Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key. */
-function openTable(store: Store, dataset: string, signal: AbortSignal): Promise<Table<RecordFields>> {
-  return store.table<RecordFields>(dataset, { order: 'key', signal });
 }
 
 export interface PrepareOptions {
@@ -132,10 +134,10 @@ async function sendAll(
  */
 export async function removeDataset(
   dataset: string,
-  { baseline, storeOf }: Pick<CellTargets, 'baseline' | 'storeOf'>,
+  { baseline, openStore }: Pick<CellTargets, 'baseline' | 'openStore'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store } = await storeOf(null);
+  const { store } = await openStore();
   const settled = await Promise.allSettled([baseline.remove(dataset, signal), store.drop(dataset, { signal })]);
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }

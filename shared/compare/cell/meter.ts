@@ -37,7 +37,7 @@ export class Meter {
 
   constructor(phases: Phases, durationMs: number) {
     this.#phases = phases;
-    this.series = { stepMs: stepMsOf(durationMs), records: [], errors: [], maxMs: [] };
+    this.series = { stepMs: stepMsOf(durationMs), warmupRecords: [], records: [], errors: [], maxMs: [] };
   }
 
   begin(dueMs: number, sentMs: number, records: number): UnderWay {
@@ -55,7 +55,7 @@ export class Meter {
     if (!this.#hasFirst && replied > 0) this.firstOperationMs = latencyMs;
     this.#hasFirst = true;
     this.recordsTotal += replied;
-    if (nowMs < this.#phases.openedMs) this.warmupErrors += errors.length;
+    if (nowMs < this.#phases.openedMs) this.#countWarmup(replied, errors.length, nowMs);
     else this.#countWithin(operation, replied, errors, nowMs);
     if (replied > 0) this.#phases.replied(operation.dueMs, nowMs);
   }
@@ -96,6 +96,14 @@ export class Meter {
     const { openedMs, closedMs } = this.#phases;
     if (nowMs <= sentMs) return nowMs <= closedMs ? 1 : 0;
     return Math.max(0, Math.min(nowMs, closedMs) - Math.max(sentMs, openedMs)) / (nowMs - sentMs);
+  }
+
+  #countWarmup(replied: number, errors: number, nowMs: number): void {
+    const { stepMs, warmupRecords } = this.series;
+    this.warmupErrors += errors;
+    const step = Math.floor((nowMs - this.#phases.startMs) / stepMs);
+    while (warmupRecords.length <= step) warmupRecords.push(0);
+    warmupRecords[step]! += replied;
   }
 
   #countStep(replied: number, errors: number, latencyMs: number, nowMs: number): void {

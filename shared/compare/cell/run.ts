@@ -10,6 +10,7 @@ import { encodeHistogram } from './histogram.ts';
 import type { LayoutClient } from './layout-clients.ts';
 import { operationSource } from './operations.ts';
 import { processorShares } from './processor-shares.ts';
+import { storeCountersBetween } from './store-counters.ts';
 import type { CellTargets } from './targets.ts';
 import { runWindow, type WindowResult } from './window.ts';
 
@@ -34,9 +35,9 @@ export async function runCell(
   if (impossible !== undefined) throw new CellError(impossible, {});
   const { instance, provider, place } = targets;
   const start = { isCold: instance.takeCold(), uptimeMs: instance.uptimeMs() };
-  const { client, usage } = await openDataset(request, targets, signal);
+  const { client, usage, storeCounters } = await openDataset(request, targets, signal);
   // A snapshot: the counters go on.
-  const before = structuredClone(usage());
+  const before = { usage: structuredClone(usage()), store: storeCounters() };
   const [timesBefore, beganMs] = [instance.processorTimes(), runtime.monotonicMs()];
   const ramp = rampOf(request.rampedSinceMs, { instances: request.part.count, place, usage, runtime });
   const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime, ramp });
@@ -52,7 +53,8 @@ export async function runCell(
     ...start,
     recordsPerCall: client.recordsPerCall(workload),
     ...counts,
-    usage: spent(before, usage()),
+    usage: spent(before.usage, usage()),
+    store: before.store && storeCountersBetween(before.store, storeCounters()!),
     histogram: encodeHistogram(histogram),
     operations: histogram.totalCount,
     isHeldByRamp: ramp?.hasHeld ?? false,

@@ -17,8 +17,8 @@ export interface CellTargets {
   readonly provider: Provider;
   /** For the layouts `record` and `batch`. */
   readonly baseline: Baseline;
-  /** For the layout `container`: with containers of at most so many KiB, or of the store's own size. */
-  readonly storeOf: (containerKib: number | null) => Promise<ContainerStore>;
+  /** For the layout `container`; gives the same one each time. */
+  readonly openStore: () => Promise<ContainerStore>;
   readonly place: Place;
   /** The instance's process as it stands now. */
   readonly instance: {

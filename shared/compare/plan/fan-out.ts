@@ -7,7 +7,7 @@ import { scramble32 } from '../data/random.ts';
 import type { Plan } from './plan.ts';
 
 /** Before the warm-up of several instances, whose windows open together: a request is on its way, a table is opened. */
-const LEAD_MS = 1_500;
+export const LEAD_MS = 1_500;
 
 export interface FanOut {
   readonly cell: Coordinates;
@@ -41,8 +41,15 @@ export async function runOnAll(run: FanOut): Promise<CellResult[]> {
   throw failed.every(({ reason }) => reason instanceof NoAnswerError) ? new NoAnswerError(text) : new Error(text);
 }
 
-function requestOf(
-  { cell, plan, assigned, repetition, durationMs }: FanOut,
+/** What one instance is asked for. */
+export function requestOf(
+  {
+    cell,
+    plan,
+    assigned,
+    repetition,
+    durationMs,
+  }: Pick<FanOut, 'cell' | 'plan' | 'assigned' | 'repetition' | 'durationMs'>,
   instance: number,
   windowAtMs: number | null,
 ): CellRequest {

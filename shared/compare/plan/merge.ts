@@ -1,6 +1,7 @@
 // The parts of a run together, as if one instance had done it all.
 import type { CellResult } from '../cell/cell.ts';
 import { type Histogram, mergeHistograms } from '../cell/histogram.ts';
+import { type StoreCounters, sumOfStoreCounters } from '../cell/store-counters.ts';
 import { type Counts, sumOfCounts, type Usage } from '../usage.ts';
 
 export interface Merged {
@@ -14,6 +15,8 @@ export interface Merged {
   readonly errors: Counts;
   readonly unfinished: number;
   readonly usage: Usage;
+  /** Null in layouts without the store. */
+  readonly store: StoreCounters | null;
 }
 
 /** At least one part; all of one run. */
@@ -28,6 +31,7 @@ export function mergeParts(parts: readonly CellResult[]): Merged {
     errors: sumOfCounts(parts.map(({ errors }) => errors)),
     unfinished: sum(parts.map(({ unfinished }) => unfinished)),
     usage: mergeUsage(parts.map(({ usage }) => usage)),
+    store: parts[0]!.store && sumOfStoreCounters(parts.flatMap(({ store }) => store ?? [])),
   };
 }
 
@@ -36,12 +40,16 @@ export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'du
   return records / (durationMs / 1_000);
 }
 
-/** Step by step: parts of a run have steps of one length, which begin with their windows. */
+/** Step by step: parts of a run have steps of one length, which begin with their loads, and with their windows. */
 function mergeSeries(all: readonly CellResult['series'][]): CellResult['series'] {
   const steps = Math.max(...all.map(({ records }) => records.length));
+  const warmupSteps = Math.max(...all.map(({ warmupRecords }) => warmupRecords.length));
   const each = <Value>(of: (step: number) => Value): Value[] => Array.from({ length: steps }, (_, step) => of(step));
   return {
     stepMs: all[0]!.stepMs,
+    warmupRecords: Array.from({ length: warmupSteps }, (_, step) =>
+      sum(all.map(({ warmupRecords }) => warmupRecords[step] ?? 0)),
+    ),
     records: each((step) => sum(all.map(({ records }) => records[step] ?? 0))),
     errors: each((step) => sum(all.map(({ errors }) => errors[step] ?? 0))),
     maxMs: each((step) => Math.max(...all.map(({ maxMs }) => maxMs[step] ?? 0))),

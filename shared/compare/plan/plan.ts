@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cellRequestSchema, warmupSchema } from '../cell/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../cell/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../dimensions.ts';
+import { parsedPlan } from './parsed-plan.ts';
 
 const { records, seed, durationMs } = cellRequestSchema.shape;
 const rate = z.number().positive().max(1_000_000);
@@ -93,17 +94,9 @@ export const PLANS = {
   }),
 } as const satisfies Readonly<Record<string, Plan>>;
 
-/** The plan in a file's text. Throws a TypeError that says what is wrong with it, a line for each fault. */
+/** The plan in a file's text. Throws as `parsedPlan`. */
 export function planOf(text: string): Plan {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new TypeError(`a plan is JSON: ${(error as Error).message}`, { cause: error });
-  }
-  const parsed = planSchema.safeParse(json);
-  if (!parsed.success) throw new TypeError(z.prettifyError(parsed.error));
-  return parsed.data;
+  return parsedPlan(text, planSchema);
 }
 
 /** A list in which nothing stands twice. */

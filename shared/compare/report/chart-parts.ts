@@ -44,7 +44,7 @@ export function panelTitles(titles: readonly string[], panels: readonly Panel[])
   }));
 }
 
-export function axis<Type extends 'category' | 'log'>(type: Type, gridIndex: number) {
+export function axis<Type extends 'category' | 'log' | 'value'>(type: Type, gridIndex: number) {
   return {
     type,
     gridIndex,

@@ -10,7 +10,7 @@ export function reportCsv({ cells, places }: Pick<Report, 'cells' | 'places'>): 
 }
 
 function rowOf(cell: ReportCell, run: ReportRun, places: Report['places']) {
-  const { latency, usage, parts } = run;
+  const { latency, usage, store, parts } = run;
   const where = [...new Set(parts.map(({ place }) => places[place]!))];
   return {
     provider: cell.provider,
@@ -40,6 +40,14 @@ function rowOf(cell: ReportCell, run: ReportRun, places: Report['places']) {
     billedDeletes: usage.billable.deletes,
     bytesWritten: usage.bytesWritten,
     bytesRead: usage.bytesRead,
+    conflicts: usage.conflicts,
+    commits: store?.commits ?? null,
+    foreignCommits: store?.foreignCommits ?? null,
+    readsFirst: store?.readsFirst ?? null,
+    rests: store?.rests ?? null,
+    splits: store?.splits ?? null,
+    splitsByTraffic: store?.splitsByTraffic ?? null,
+    lostSplits: store?.lostSplits ?? null,
     coldInstances: parts.filter(({ isCold }) => isCold).length,
     backends: distinct(where.map(({ backend }) => backend)),
     regions: distinct(where.map(({ region }) => region ?? 'unknown')),

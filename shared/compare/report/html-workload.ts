@@ -1,15 +1,16 @@
 // The page's section of one workload: its charts, and behind them the table of every cell.
-import { LAYOUTS, type Provider, PROVIDERS, type Workload } from '../dimensions.ts';
-import { SHAPES } from './chart-panels.ts';
-import { callersOf, type Chart, chartsOf, chartWords, layoutsIn, providersIn } from './charts.ts';
+import { LAYOUTS, PROVIDERS, type Workload } from '../dimensions.ts';
+import { operationsNeeded } from '../cell/histogram.ts';
+import { sumOfStoreCounters } from '../cell/store-counters.ts';
+import { callersOf, chartsOf } from './charts.ts';
 import { decimal, dollars, percent, whole } from './format.ts';
+import { chartHtml, coursesHtml, legendHtml, mark } from './html-charts.ts';
 import { escape } from './html-parts.ts';
 import { figureHtml, ratioHtml } from './html-summary.ts';
 import { tableHtml } from './html-table.ts';
-import { colourOf, PROVIDER_SHORT_NAMES, SYMBOL_CHARACTERS } from './names.ts';
+import { PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Comparison, Report, ReportCell } from './schema.ts';
 import { loadWords, WORKLOAD_TITLES } from './words.ts';
-import { xyChart } from './xy-chart.ts';
 
 export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, workload: Workload): string {
   const cells = report.cells.filter((cell) => cell.workload === workload);
@@ -20,31 +21,10 @@ export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, work
       (one) => one.workload === workload && one.recordBytes === recordBytes,
     );
     const title = sizes.length > 1 ? `<h3>Records of ${whole(recordBytes)} bytes</h3>` : '';
-    return `${title}${chartsOf(own).map(chartHtml).join('')}${cellsTable(own, workload)}${comparisonsTable(comparisons)}`;
+    return `${title}${chartsOf(own).map(chartHtml).join('')}${cellsTable(own, workload)}${storeTable(own)}${comparisonsTable(comparisons)}${coursesHtml(own)}`;
   });
   return `<section id="${workload}"><h2>${escape(WORKLOAD_TITLES[workload])}</h2>
 ${legendHtml(cells)}${parts.join('')}</section>`;
-}
-
-/** In each shape; the style shows the one that fits. */
-export function chartHtml(chart: Chart): string {
-  const drawn = SHAPES.map((shape) => `<div class="${shape.name}" aria-hidden="true">${xyChart(chart, shape)}</div>`);
-  return `<figure><figcaption><b>${escape(chart.title)}</b> (${escape(chart.yName)}; both scales logarithmic). ${escape(chart.key)}</figcaption>
-<div role="img" aria-label="${escape(chartWords(chart))}">${drawn.join('')}</div></figure>`;
-}
-
-export function legendHtml(cells: readonly ReportCell[]): string {
-  const groups = providersIn(cells).map((provider) => {
-    const layouts = layoutsIn(cells.filter((cell) => cell.provider === provider));
-    const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
-    return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
-  });
-  return `<p class="legend">${groups.join(' ')} <span class="key">Bars: the interval of a median.</span></p>`;
-}
-
-/** The series' colour and symbol, as in the charts. */
-function mark(provider: Provider, layout: ReportCell['layout']): string {
-  return `<i class="mark" style="color:${colourOf(provider, layout)}" aria-hidden="true">${SYMBOL_CHARACTERS[layout]}</i>`;
 }
 
 const CELL_COLUMNS = [
@@ -68,7 +48,42 @@ ${tableHtml({
   caption: `Every cell of ${workload}: medians, and below them the interval of the median`,
   columns: [{ title: 'Cell' }, { title: 'load' }, ...CELL_COLUMNS.map((title) => ({ title, isNumber: true }))],
   rows: inOrder(cells).map(cellRow),
-})}</details>`;
+})}
+<p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run the percentile needs, as ten have to be slower.
+Longer windows have more.</p></details>`;
+}
+
+const STORE_COLUMNS = [
+  'commits',
+  'conflicts',
+  'others’ commits seen',
+  'read first',
+  'rests',
+  'splits',
+  'for traffic',
+  'lost',
+];
+
+/** What the container layout's store did; empty where no cell has one. */
+function storeTable(cells: readonly ReportCell[]): string {
+  const rows = inOrder(cells).flatMap((cell) => {
+    const counted = cell.runs.flatMap(({ store }) => store ?? []);
+    if (counted.length === 0) return [];
+    const { commits, foreignCommits, readsFirst, rests, splits, splitsByTraffic, lostSplits } =
+      sumOfStoreCounters(counted);
+    const conflicts = cell.runs.reduce((total, { usage }) => total + usage.conflicts, 0);
+    const counts = [commits, conflicts, foreignCommits, readsFirst, rests, splits, splitsByTraffic, lostSplits];
+    return [[nameHtml(cell), loadWords(cell), ...counts.map(whole)]];
+  });
+  if (rows.length === 0) return '';
+  return `<details><summary>What the store did in the container layout</summary>
+${tableHtml({
+  caption: 'Counters of the store, of all runs together, warm-ups included',
+  columns: [{ title: 'Cell' }, { title: 'load' }, ...STORE_COLUMNS.map((title) => ({ title, isNumber: true }))],
+  rows,
+})}
+<p class="words">Others are the other instances of a cell. Read first: a commit that was likely to meet another’s read its container before. Rests: pauses while another
+instance split a container. Splits are for size or, where many write, for traffic; those that others’ commits prevented are lost.</p></details>`;
 }
 
 /** By cloud, layout and load. */
@@ -89,15 +104,18 @@ function loadPlace(cell: ReportCell): number {
 const OPEN_LOOPS = 1_000_000;
 
 function cellRow(cell: ReportCell): string[] {
-  const { provider, layout, containerKib, latency, runs } = cell;
+  const { runs } = cell;
   const failed = sum(cell.errors) + cell.unfinished;
   const codes = Object.entries(cell.errors).map(([code, count]) => `${code}: ${count}`);
   const sound = runs.filter(({ isSound }) => isSound).length;
   return [
-    `${mark(provider, layout)}&nbsp;${PROVIDER_SHORT_NAMES[provider]} ${layout}${containerKib === null ? '' : ` ${containerKib} KiB`}`,
+    nameHtml(cell),
     loadWords(cell),
     figureHtml(cell.recordsPerSecond, whole),
-    ...[latency.p50Ms, latency.p95Ms, latency.p99Ms, latency.p999Ms].map((figure) => figureHtml(figure, decimal)),
+    percentileHtml(cell, 'p50Ms', 50),
+    percentileHtml(cell, 'p95Ms', 95),
+    percentileHtml(cell, 'p99Ms', 99),
+    percentileHtml(cell, 'p999Ms', 99.9),
     whole(cell.operations),
     figureHtml(cell.requestsPer1000Records, decimal),
     figureHtml(cell.billableOperationsPer1000Records, decimal),
@@ -106,6 +124,18 @@ function cellRow(cell: ReportCell): string[] {
     cell.retries === null ? 'hidden' : whole(sum(cell.retries)),
     `${sound} of ${runs.length}`,
   ];
+}
+
+function nameHtml({ provider, layout, containerKib }: ReportCell): string {
+  return `${mark(provider, layout)}&nbsp;${PROVIDER_SHORT_NAMES[provider]} ${layout}${containerKib === null ? '' : ` ${containerKib} KiB`}`;
+}
+
+/** Where a run had too few operations: how many, of how many. */
+function percentileHtml({ latency, runs }: ReportCell, name: keyof ReportCell['latency'], percentile: number): string {
+  const figure = latency[name];
+  if (figure !== null) return figureHtml(figure, decimal);
+  const fewest = Math.min(...runs.map(({ operations }) => operations));
+  return `<small>${whole(fewest)} of ${whole(operationsNeeded(percentile))}</small>`;
 }
 
 function comparisonsTable(comparisons: readonly Comparison[]): string {

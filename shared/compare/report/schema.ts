@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { seriesSchema } from '../cell/cell.ts';
 import { coordinatesSchema } from '../cell/coordinates.ts';
 import { placeSchema } from '../cell/place.ts';
+import { storeCountersSchema } from '../cell/store-counters.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 import { figureSchema, ratioSchema } from '../plan/figure.ts';
 import { failureSchema, leftoverSchema, leftOutSchema, searchRunSchema } from '../plan/outcome.ts';
@@ -67,6 +68,8 @@ const runSchema = z.strictObject({
   errors: countsSchema,
   unfinished: z.int().min(0),
   usage: usageSchema,
+  /** What the store did, warm-up and drain included; null in layouts without it. */
+  store: storeCountersSchema.nullable(),
   /** True if all instances were steady, none was cold or held by a ramp, and their windows began within a tenth of the window of each other. */
   isSound: z.boolean(),
   parts: z.array(partSchema).min(1),
@@ -207,9 +210,27 @@ export const circumstancesSchema = z.strictObject({
   command: z.string().nullable(),
   /** The clouds that were asked for; what took part shows in `places`. */
   providers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), why: z.string() })),
+  /** Of a comparison whose parts several machines left: what is missing of them, a sentence each. */
+  lostParts: z.array(z.string()).optional(),
 });
 
 export type Circumstances = z.infer<typeof circumstancesSchema>;
+
+/** What operations are billed by. */
+export const pricesSchema = z.strictObject({
+  date: z.string(),
+  providers: z.record(
+    z.enum(PROVIDERS),
+    z.strictObject({
+      region: z.string(),
+      billed: z.string(),
+      dollarsPerRead: positive,
+      dollarsPerWrite: positive,
+      dollarsPerDelete: positive,
+      source: z.string(),
+    }),
+  ),
+});
 
 export const reportSchema = z.strictObject({
   schemaVersion: z.literal(REPORT_SCHEMA_VERSION),
@@ -217,20 +238,7 @@ export const reportSchema = z.strictObject({
   /** Why the comparison ended before its last run (Ctrl-C, a deadline); null if it did not. */
   endedEarly: z.string().nullable(),
   plan: planSchema,
-  prices: z.strictObject({
-    date: z.string(),
-    providers: z.record(
-      z.enum(PROVIDERS),
-      z.strictObject({
-        region: z.string(),
-        billed: z.string(),
-        dollarsPerRead: positive,
-        dollarsPerWrite: positive,
-        dollarsPerDelete: positive,
-        source: z.string(),
-      }),
-    ),
-  }),
+  prices: pricesSchema,
   /** Every function instance that answered, by its own word. */
   places: z.array(placeSchema),
   cells: z.array(reportCellSchema),

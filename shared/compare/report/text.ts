@@ -1,4 +1,5 @@
 // The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
+import { operationsNeeded } from '../cell/histogram.ts';
 import { LAYOUTS } from '../dimensions.ts';
 import type { Figure, Ratio } from '../plan/figure.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from './format.ts';
@@ -65,12 +66,13 @@ function cellRow(cell: ReportCell): string[] {
 }
 
 function warningsText(report: Report): string {
-  const { endedEarly, failures, leftOut, leftovers, providers } = report;
+  const { endedEarly, failures, leftOut, leftovers, providers, lostParts = [] } = report;
   const left = leftovers.map(({ provider, dataset, error }) => `  ${provider} ${dataset}: ${error}`);
   const failed = failures.map((failure) => `  ${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`);
   return [
     ...(endedEarly === null ? [] : wrapped(`ENDED BEFORE ITS LAST RUN: ${endedEarly}`)),
     ...[...unlikePlaces(report.places), ...disturbances(report)].flatMap((line) => wrapped(`WARNING: ${line}`)),
+    ...(lostParts.length === 0 ? [] : ['MISSING PARTS', ...lostParts.flatMap((line) => wrapped(`  ${line}`))]),
     ...(failed.length === 0 ? [] : ['FAILED RUNS', ...failed]),
     ...providers.filter(({ ran }) => !ran).map(({ provider, why }) => `Left out: ${PROVIDER_NAMES[provider]}: ${why}`),
     ...leftOut.map(({ provider, layout, workload, why }) => `Left out: ${provider} ${layout}, ${workload}: ${why}`),
@@ -112,7 +114,8 @@ function summaryText({ summary, prices }: Report): string {
   return [
     textTable(header, summary.map(summaryRow), 2),
     '?: cannot be told apart, or fewer than four runs. (n): calls that hand over other numbers of records.',
-    `-: too few operations for this percentile. Dollars are list prices of ${prices.date}, operations only.`,
+    `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
+    `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
 }
 

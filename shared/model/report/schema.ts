@@ -1,6 +1,7 @@
 // The model's report as data: what `report/model.json` holds, checked before it is written. SCHEMA.md describes it for readers in other languages.
 import { z } from 'zod';
 import { PROVIDERS } from '../../compare/dimensions.ts';
+import { pricesSchema } from '../../compare/report/schema.ts';
 import { MODEL_LAYOUTS, MODEL_WORKLOADS } from '../work/dimensions.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
@@ -129,20 +130,7 @@ export const modelReportSchema = z.strictObject({
     recordBytes: z.int(),
     seed: z.int(),
   }),
-  prices: z.strictObject({
-    date: z.string(),
-    providers: z.record(
-      z.enum(PROVIDERS),
-      z.strictObject({
-        region: z.string(),
-        billed: z.string(),
-        dollarsPerRead: positive,
-        dollarsPerWrite: positive,
-        dollarsPerDelete: positive,
-        source: z.string(),
-      }),
-    ),
-  }),
+  prices: pricesSchema,
   cells: z.array(modelReportCellSchema),
   notes: z.array(z.string()),
   model: modelSchema,

@@ -1,6 +1,7 @@
 // A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file is checked before anything runs.
 import { z } from 'zod';
 import { type Provider, PROVIDERS } from '../../compare/dimensions.ts';
+import { parsedPlan } from '../../compare/plan/parsed-plan.ts';
 import {
   KEY_CHOICES,
   MODEL_LAYOUTS,
@@ -105,16 +106,9 @@ export interface PlannedRow {
 
 /** The plan in a file's text. Throws a TypeError that says what is wrong with it. */
 export function planOf(text: string): ModelPlan {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new TypeError(`a plan is JSON: ${(error as Error).message}`, { cause: error });
-  }
-  const parsed = planSchema.safeParse(json);
-  if (!parsed.success) throw new TypeError(z.prettifyError(parsed.error));
-  checkRows(parsed.data);
-  return parsed.data;
+  const plan = parsedPlan(text, planSchema);
+  checkRows(plan);
+  return plan;
 }
 
 function checkRows({ groups }: ModelPlan): void {

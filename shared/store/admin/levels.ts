@@ -3,12 +3,14 @@ import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import { finishPair } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
 /** What links lead to. */
 export interface Levels {
+  readonly incarnation: Id64;
   /** Nodes of every level, the root excepted: a first sieve, so that not every living node needs a proof of its own. */
   readonly linked: ReadonlySet<EntityId>;
   readonly leftmostLeaf: EntityId;
@@ -32,24 +34,31 @@ export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels |
     const below = first && (await engine.reader.readWhole(nodeId(engine.table, root.header.incarnation, first)));
     if (below === undefined) break;
     leftmost = below;
-    for (let node: Snapshot | undefined = leftmost; node !== undefined; node = await nextAfter(engine, node, tally)) {
+    for (let node: Snapshot | undefined = leftmost; node !== undefined;) {
       linked.add(node.id);
       if (node.header.level === 0) commitCounts.set(node.id, node.header.commitCount);
+      ({ right: node } = await nextAfter(engine, node, tally));
     }
   }
-  return { linked, leftmostLeaf: leftmost.id, commitCounts, sinceMs };
+  return { incarnation: root.header.incarnation, linked, leftmostLeaf: leftmost.id, commitCounts, sinceMs };
 }
 
-/** The right neighbour. One that is retired is taken in first: the next one is then another, unless that failed. */
-export async function nextAfter(engine: Engine, node: Snapshot, tally: Tally): Promise<Snapshot | undefined> {
-  let at: Snapshot | undefined = node;
+/** Two nodes, the left one as it links the right one; no right one at the end of a level, or if it is missing. */
+export interface Neighbours {
+  readonly left: Snapshot;
+  readonly right: Snapshot | undefined;
+}
+
+/** The node and its right neighbour. One that is retired is taken in first: the next one is then another, unless that failed. */
+export async function nextAfter(engine: Engine, node: Snapshot, tally: Tally): Promise<Neighbours> {
+  let left = node;
   let finished: EntityId | undefined;
-  while (at?.header.right !== undefined) {
-    const id = nodeId(engine.table, at.header.incarnation, at.header.right);
+  while (left.header.right !== undefined) {
+    const id = nodeId(engine.table, left.header.incarnation, left.header.right);
     const right: Snapshot | undefined = await engine.reader.readPages(id, []);
-    if (right?.header.state !== 'retired' || at.header.state !== 'live' || finished === id) return right;
+    if (right?.header.state !== 'retired' || left.header.state !== 'live' || finished === id) return { left, right };
     finished = id;
-    at = await finishPair(engine, at, right, tally);
+    left = (await finishPair(engine, left, right, tally)) ?? left;
   }
-  return undefined;
+  return { left, right: undefined };
 }

@@ -7,7 +7,7 @@ import { MERGE_SHARE } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
-import { type Levels, nextAfter } from './levels.ts';
+import { type Levels, type Neighbours, nextAfter } from './levels.ts';
 import { finishPair, retire } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
@@ -35,8 +35,11 @@ export class LeafMerger {
   async run(leftmost: Snapshot['id']): Promise<Position[] | undefined> {
     const lows: Position[] = [];
     let left = await this.#tidied(await this.#engine.reader.readPages(leftmost, []));
-    while (left !== undefined) {
-      const right: Snapshot | undefined = await this.#tidied(await nextAfter(this.#engine, left, this.#tally));
+    // A root that grew meanwhile is no leaf any more.
+    while (left?.header.level === 0) {
+      const next: Neighbours = await nextAfter(this.#engine, left, this.#tally);
+      left = next.left;
+      const right: Snapshot | undefined = await this.#tidied(next.right);
       if (right === undefined) {
         lows.push(left.header.low);
         return left.header.right === undefined ? lows : undefined;
@@ -61,7 +64,8 @@ export class LeafMerger {
     }
     const now = await finishPair(this.#engine, room, retired, this.#tally);
     if (now?.header.state !== 'live') return undefined;
-    this.#commitCounts.set(now.id, now.header.commitCount);
+    // What others wrote to it meanwhile shows that it is not quiet.
+    if (now.header.commitCount === room.header.commitCount + 1) this.#commitCounts.set(now.id, now.header.commitCount);
     return now;
   }
 
@@ -75,7 +79,7 @@ export class LeafMerger {
 
   /** The leaf without what is dead in it, where that is much. A leaf that was written meanwhile stays as it is. */
   async #tidied(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
-    if (seen === undefined || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
+    if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
     const leaf = await this.#engine.reader.readIntact(seen.id);
     const mustPurge = leaf !== undefined && this.#isQuiet(leaf) && this.#holdsDead(leaf);
     return mustPurge ? this.#purged(leaf) : leaf;
@@ -87,7 +91,7 @@ export class LeafMerger {
     if (whole === undefined || !this.#isQuiet(whole)) return whole;
     const committer = new Committer(whole.id, this.#engine);
     const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
-    if (now === undefined || now === whole || committer.hasLooked) return now;
+    if (now === undefined || now === whole || committer.sender.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;
     return now;

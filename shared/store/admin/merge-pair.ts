@@ -39,11 +39,11 @@ export async function finishPair(
   const committer = new Committer(left.id, engine);
   let now: Snapshot | undefined = left;
   while (now !== undefined) {
-    committer.settle(now);
-    const base = await absorbing.baseOn(now);
+    committer.sender.settle(now);
+    const base = await absorbing.baseOn(now, false);
     if (base === undefined) break;
     now = await committer.commit(base.left, [], base);
-    if (committer.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
+    if (committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
   if (now !== undefined) absorbing.mendParent(now);
   if (await strip(engine, retired, now)) tally.stripped += 1;
@@ -72,7 +72,8 @@ async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot |
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
     return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'corrupt') return undefined;
+    // Entries that lead astray must not keep vacuum from dropping them.
+    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
     throw error;
   }
 }

@@ -24,18 +24,23 @@ const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
 export type Fate = 'lives' | 'removed' | 'stripped' | 'left';
 
-/** What becomes of a node that the walk along the links did not meet. Some eight requests for an orphan. */
-export async function judge(engine: Engine, id: EntityId): Promise<Fate> {
+/**
+ * What becomes of a node that the walk along the links did not meet; `incarnation`: the table's, as that walk saw it. One request for what is left of a leaf that
+ * was merged lately, some eight for an orphan.
+ */
+export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | undefined): Promise<Fate> {
   const node = await engine.reader.readPages(id, []);
   if (node === undefined || node.header.container === ROOT_CONTAINER) return 'lives';
+  const { state } = node.header;
+  if (state === 'merged' && node.header.incarnation === incarnation && !isOld(engine, node)) return 'lives';
   // A node of another incarnation may go only if the root is read after the node: then no recreation in between can own it.
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined) return 'left';
   const isForeign = root.header.incarnation !== node.header.incarnation || root.header.state === 'removed';
   if (isForeign) return remove(engine, node);
   if (root.header.state !== 'live') return 'left';
-  if (node.header.state === 'retired') return (await strip(engine, node)) ? 'stripped' : 'left';
-  if (node.header.state === 'merged') return isOld(engine, node) ? remove(engine, node) : 'lives';
+  if (state === 'retired') return (await strip(engine, node)) ? 'stripped' : 'left';
+  if (state === 'merged') return isOld(engine, node) ? remove(engine, node) : 'lives';
   return judgeOrphan(engine, node);
 }
 

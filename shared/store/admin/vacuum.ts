@@ -25,7 +25,7 @@ export async function vacuumTable(engine: Engine, merging: Merging | undefined):
   const levels = await walkLevels(engine, tally);
   for (const id of ids) {
     if (levels?.linked.has(id) === true) continue;
-    const fate = await judge(engine, id);
+    const fate = await judge(engine, id, levels?.incarnation);
     if (fate !== 'lives') tally[fate] += 1;
   }
   if (levels !== undefined && merging !== undefined) await merge(engine, levels, merging, tally);

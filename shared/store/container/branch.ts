@@ -53,16 +53,23 @@ export function childFor(branch: Snapshot, position: Position, table: string): C
   throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
 }
 
-/** The last child whose separator lies strictly below `bound`; undefined if there is none. All pages of the branch must be known. */
-export function childBelow(branch: Snapshot, bound: Position, table: string): Child | undefined {
+/**
+ * The last child whose separator lies strictly below `bound`, or, with `skipped`, one so many before it, the first at least; undefined if there is none. All
+ * pages of the branch must be known.
+ */
+export function childBelow(branch: Snapshot, bound: Position, table: string, skipped = 0): Child | undefined {
   const { order, level, pages } = branch.header;
+  let first: Child | undefined;
+  let left = skipped;
   // Where a page begins at the bound, the page before it has the child.
   for (let row = rowBefore(pages, 0, pages.length, bound); row >= 0; row -= 1) {
     const page = pageOf(branch, pages[row]!, table);
     const index = lowerBound(page, bound, positionsOf(order, level)) - 1;
-    if (index >= 0) return childAt(branch, row, page, index);
+    if (index >= left) return childAt(branch, row, page, index - left);
+    if (index >= 0) first = childAt(branch, row, page, 0);
+    left -= index + 1;
   }
-  return undefined;
+  return first;
 }
 
 function childAt({ header: { pages, high } }: Snapshot, row: number, page: Page, index: number): Child {

@@ -43,13 +43,15 @@ export interface UnsealedPage extends NewPageRow {
 export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'> {
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
+  /** How many of the rows, from the first on, are the snapshot's. */
+  readonly kept: number;
   /** Slots of the snapshot whose page is gone and that nothing else took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
   readonly nextNumber: number;
 }
 
-export interface Evaluation extends UnsealedEvaluation {
+export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
   readonly pages: readonly PageRef[];
   /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
   readonly written: readonly WrittenPage[];
@@ -66,7 +68,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const layout = new Layout(snapshot, rules, nextNumber);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged
-    ? { pages: header.pages, layers: header.layers }
+    ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(pageFrom(records))
       : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
@@ -109,27 +111,28 @@ class Layout {
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
-  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
     const merged = layers.slice(target + 1);
     for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
     const rows = this.#rewrite(layers[target] ?? [], mergeLayers([...above, [delta]], this.#positionOf), target === 0);
-    const replaced = layers.slice(target).reduce((sum, { length }) => sum + length, 0);
+    const kept = layers.slice(0, target).reduce((sum, { length }) => sum + length, 0);
     return {
-      pages: [...header.pages.slice(0, header.pages.length - replaced), ...rows],
+      pages: (header.pages.slice(0, kept) as Row[]).concat(rows),
+      kept,
       layers: target === 0 ? [] : [...header.layers.slice(0, target - 1), rows.length],
     };
   }
 
   /** Writes everything into pages of a base without layers. */
-  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
     for (const { slot, chunksMost } of header.pages) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
-    return { pages: this.#replacePage(undefined, living), layers: [] };
+    return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
   /** The rows of a layer with the records of `newer` in them. */

@@ -13,15 +13,16 @@ import { pageOf, type Snapshot } from './snapshot.ts';
 export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
 
 /** The rows of each layer, the base first. */
-export function layersOf({ pages, layers }: LayeredPages): (readonly PageRef[])[] {
+export function layersOf({ pages, layers }: LayeredPages): readonly (readonly PageRef[])[] {
   if (layers.length === 0) return [pages];
   const split: (readonly PageRef[])[] = [];
-  let end = pages.length;
-  for (const rows of layers.toReversed()) {
-    split.unshift(pages.slice(end - rows, end));
-    end -= rows;
+  let first = layers.reduce((left, rows) => left - rows, pages.length);
+  split.push(pages.slice(0, first));
+  for (const rows of layers) {
+    split.push(pages.slice(first, first + rows));
+    first += rows;
   }
-  return [pages.slice(0, end), ...split];
+  return split;
 }
 
 /** The rows of these layers, the base first, as a header holds them: a layer above the base that is empty is none. */
@@ -38,16 +39,25 @@ export function startingAt<Row extends Pick<PageRef, 'low'>>(rows: Row[], low: P
 }
 
 /** The rows that may hold the record of `position`, the newest layer first. */
-export function rowsFor({ pages, layers }: Header, position: Position): PageRef[] {
+export function rowsFor(header: Header, position: Position): PageRef[] {
   const rows: PageRef[] = [];
+  everyRowFor(header, position, (ref) => {
+    rows.push(ref);
+    return true;
+  });
+  return rows;
+}
+
+/** Whether `holds` is true of all the rows of `rowsFor`, in that order; it is not asked after the first of which it is not. */
+export function everyRowFor({ pages, layers }: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
   let end = pages.length;
   for (let layer = layers.length; layer >= 0; layer -= 1) {
     const first = layer === 0 ? 0 : end - layers[layer - 1]!;
     const row = rowBefore(pages, first, end, position);
-    if (row >= first) rows.push(pages[row]!);
+    if (row >= first && !holds(pages[row]!)) return false;
     end = first;
   }
-  return rows;
+  return true;
 }
 
 /** The last of the rows from `first` to `end` that does not begin above `position`; first - 1 if all do. */
@@ -69,12 +79,12 @@ export function findRecord(
   key: Uint8Array,
   table: string,
 ): StoredRecord | undefined {
-  for (const ref of rowsFor(snapshot.header, position)) {
+  let found: StoredRecord | undefined;
+  everyRowFor(snapshot.header, position, (ref) => {
     const page = pageOf(snapshot, ref, table);
     const index = indexOfKey(page, key);
-    if (index < 0) continue;
-    const record = recordAt(page, index);
-    return isTombstone(record) ? undefined : record;
-  }
-  return undefined;
+    if (index >= 0) found = recordAt(page, index);
+    return found === undefined;
+  });
+  return found === undefined || isTombstone(found) ? undefined : found;
 }

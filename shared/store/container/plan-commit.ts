@@ -57,7 +57,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
   const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
-  const { live, taken } = sizesOf(header, encoded.length, limits);
+  const { live, taken } = sizesOf(header, encoded.length, limits, snapshot.header);
   const mustSplit = input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE);
   if (mustSplit || input.partsByTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
@@ -119,7 +119,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
 /** What only helps others on their way never makes a container split, or a record too large: where space is scarce the header is without it. */
 function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
-  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
+  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits, before);
   return fits(taken, splitLimits, SPLIT_SHARE) ? header : { ...header, lastSplit: undefined };
 }
 

@@ -3,6 +3,8 @@ import { StoreError } from '../contract/errors.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX } from '../format/header.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { sumsOf } from './page-sums.ts';
 
 /** Below, the header and what travels with it outweigh the records of a container. */
 const CONTAINER_BYTES_LEAST = 16 * 1024;
@@ -28,27 +30,33 @@ export function containerBytesMaxOf(given: number | undefined, { provider, entit
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);
 }
 
-/** The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. */
+/**
+ * The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. `before` is the header
+ * that this one was made from, if any.
+ */
 export function sizesOf(
   header: Header,
   headerBytes: number,
   limits: DriverLimits,
+  before?: Header,
 ): { readonly live: Size; readonly taken: Size } {
   const ownChunks = 1 + chunksOf(headerBytes, limits);
-  let partBytes = headerBytes + ID64_BYTES;
-  let live = ownChunks;
-  let taken = ownChunks;
-  for (const ref of header.pages) {
-    partBytes += ref.sealedBytes;
-    live += chunksOf(ref.sealedBytes, limits);
-    taken += ref.chunksMost;
-  }
+  const { pages } = header;
+  const { sealedBytes, chunksMost } = sumsOf(pages, before?.pages);
+  const partBytes = headerBytes + ID64_BYTES + sealedBytes;
+  // A page takes one chunk at least: where none ever took more, there is nothing to count.
+  const live = ownChunks + (chunksMost === pages.length ? chunksMost : liveChunks(pages, limits));
+  let taken = ownChunks + chunksMost;
   for (const dead of header.deadSlots) taken += dead.chunksMost;
   const bytes = limits.entityOverheadBytes + partBytes;
   return {
     live: { headerBytes, chunks: live, entityBytes: bytes + live * limits.chunkOverheadBytes },
     taken: { headerBytes, chunks: taken, entityBytes: bytes + taken * limits.chunkOverheadBytes },
   };
+}
+
+function liveChunks(pages: readonly PageRef[], limits: DriverLimits): number {
+  return pages.reduce((sum, { sealedBytes }) => sum + chunksOf(sealedBytes, limits), 0);
 }
 
 /** Whether the container takes less than this share of every budget it has. */

@@ -9,6 +9,7 @@ import { decodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page.ts';
+import { sumsOf } from './page-sums.ts';
 
 export interface Snapshot {
   readonly id: EntityId;
@@ -83,7 +84,7 @@ export function addressOf(header: Header, slot: number, number: number): PageAdd
 
 /** Stored bytes of all pages. */
 export function pageBytesOf({ pages }: Header): number {
-  return pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
+  return sumsOf(pages).sealedBytes;
 }
 
 export function isWhole(header: Header): boolean {

@@ -41,13 +41,13 @@ export class Absorbing {
   }
 
   /**
-   * Undefined if there is nothing to absorb any more, or it was tried too often. Cost: a read of each of the two that is not known whole, and where they
+   * Undefined if there is nothing to absorb any more, or, unless it `mustGoOn`, it was tried too often. Cost: a read of each of the two that is not known whole, and where they
    * do not fit together, once, the insert of a copy.
    */
-  async baseOn(known: Snapshot): Promise<AbsorbBase | undefined> {
+  async baseOn(known: Snapshot, mustGoOn: boolean): Promise<AbsorbBase | undefined> {
     const { reader, rules } = this.#core;
     this.#tries += 1;
-    if (this.#tries > TRIES_MAX) return undefined;
+    if (this.#tries > TRIES_MAX && !mustGoOn) return undefined;
     const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
     if (left === undefined || !this.#isPair(left)) return undefined;
     this.#right ??= await reader.readIntact(this.#met.id);

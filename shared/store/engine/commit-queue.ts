@@ -10,6 +10,7 @@ import { asBuffer } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
 import { Absorbing } from './absorbing.ts';
+import type { AttemptSender } from './attempt-sender.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 
@@ -24,6 +25,8 @@ const HINTS_BACKOFF_MOST_MS = 10_000;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
 
+/** What was seen so long ago is read first: half of the time that is kept what tells the fate of an attempt on a leaf that was merged (rule 30). */
+const REMEMBERED_MS = 12 * 60 * 60_000;
 /** So often in a row a queue rests before it tries a commit whatever others do. */
 const RESTS_MAX = 16;
 /** Those who rested come back at different times, spread over this share of their rest. */
@@ -74,13 +77,13 @@ export class CommitQueue {
   }
 
   /** The attempt that was sent and is not answered. */
-  get underWay(): Committer['underWay'] {
-    return this.#committer.underWay;
+  get underWay(): AttemptSender['underWay'] {
+    return this.#committer.sender.underWay;
   }
 
   /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
   landedBetween(before: Header, now: Header): number {
-    return this.#committer.landedBetween(before, now);
+    return this.#committer.sender.landedBetween(before, now);
   }
 
   /** `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule 27). */
@@ -106,7 +109,7 @@ export class CommitQueue {
     this.#isRunning = false;
     this.#latest = undefined;
     this.#isFresh = false;
-    this.#committer.forget();
+    this.#committer.sender.forget();
     this.#routes.queueIsIdle(this.#id);
   }
 
@@ -117,7 +120,7 @@ export class CommitQueue {
 
   /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
   get #doublings(): number {
-    const { failuresInARow, conflictsInARow } = this.#committer;
+    const { failuresInARow, conflictsInARow } = this.#committer.sender;
     return failuresInARow + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
   }
 
@@ -149,16 +152,16 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { contention, counters, courtesy, reader, turns } = this.#core;
+    const { counters, courtesy, reader, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
-    this.#committer.settle(snapshot);
+    this.#committer.sender.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#sendFromMissing();
     if (this.#absorbing !== undefined) return this.#absorb(snapshot, this.#absorbing);
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
-    if (!this.#isFresh && (this.#mustLook || contention.isLookDue(snapshot))) return this.#readFirst(snapshot, group);
+    if (!this.#isFresh && (this.#mustLook || this.#isLookDue(snapshot))) return this.#readFirst(snapshot, group);
     this.#restMs = this.#restsInARow < RESTS_MAX ? courtesy.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
     const unread = pagesToCommit(snapshot, group);
@@ -170,7 +173,13 @@ export class CommitQueue {
     this.#restsInARow = 0;
     counters.cacheHits += group.length;
     this.#latest = await this.#committer.commit(snapshot, group);
-    this.#isFresh = this.#committer.hasLooked;
+    this.#isFresh = this.#committer.sender.hasLooked;
+  }
+
+  /** A commit of what is removed by now would be of unknown fate. */
+  #isLookDue(snapshot: Snapshot): boolean {
+    const { clock, contention } = this.#core;
+    return contention.isLookDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
   }
 
   /** A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from the root. */
@@ -182,18 +191,25 @@ export class CommitQueue {
     else this.#routes.routeAfterMiss(this.#id, changes);
   }
 
+  /** Whether an attempt of unknown fate carries a change. It may be one that only the absorbing leaf owns: whoever sent that on might have it done twice. */
+  get #isCarrying(): boolean {
+    return this.#changes.some(({ isSettled, openAttempts }) => !isSettled && openAttempts > 0);
+  }
+
   /** Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its keys cannot be written meanwhile. */
   async #absorb(snapshot: Snapshot, absorbing: Absorbing): Promise<void> {
-    const base = await absorbing.baseOn(snapshot);
+    const base = await absorbing.baseOn(snapshot, this.#isCarrying);
     if (base === undefined) {
       absorbing.mendParent(snapshot);
       this.#absorbing = undefined;
+      if (this.#isCarrying) await this.#read(this.#core.reader.readPages(this.#id, []));
       return;
     }
+    this.#committer.sender.settle(base.left);
     // A copy is no place to write to before it is linked: what is not for this commit waits.
     const group = this.#takeGroup(base.joined, () => undefined);
     this.#latest = await this.#committer.commit(base.left, group, base);
-    this.#isFresh = this.#committer.hasLooked;
+    this.#isFresh = this.#committer.sender.hasLooked;
   }
 
   /** A courtesy to a process that splits the container. Afterwards it is read again: there is more of it, or less. */
@@ -255,8 +271,10 @@ export class CommitQueue {
     const kept: Change[] = [];
     let bytes = 0;
     for (const change of this.#changes) {
+      if (change.isSettled) continue;
       const found = locate(header, change.position, change.level);
-      if (found !== 'restart' && change.order !== undefined && change.order !== header.order)
+      const isReached = found === 'here' || found === 'right';
+      if (isReached && change.order !== undefined && change.order !== header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#core.table) });
       else if (found === 'here') {
         (here.length < GROUP_COUNT_MAX && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
@@ -271,13 +289,13 @@ export class CommitQueue {
   /** A read failed for good. A change that was never sent fails with it; one that was sent is still to be settled, until its deadline. */
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
-    // The next writer that meets it tries again.
-    this.#absorbing = undefined;
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
     failAll(failed, error, this.#core.table);
-    this.#committer.failuresInARow += 1;
+    // The next writer that meets it tries again.
+    if (!this.#isCarrying) this.#absorbing = undefined;
+    this.#committer.sender.failuresInARow += 1;
     await this.#core.runtime.sleep(this.#backoffMs());
   }
 }

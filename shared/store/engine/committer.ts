@@ -1,26 +1,24 @@
-// One attempt at a commit of one container: what the changes make of it, the write that says so, and what became of that write. An attempt
-// that was refused, or whose fate is unknown, is settled by reading the container: never by guessing, never by sending it again (rules 3 to 6).
-import { type Attempt, dropHints, dropRefusedHints, failAll, OpenAttempts, settleAll } from '../container/attempts.ts';
+// One attempt at a commit of one container: what the changes make of it, and the write, or the split, that says so.
+import { type Attempt, dropHints, settleAll } from '../container/attempts.ts';
 import type { Change, Verdict } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
+import { sumsOf } from '../container/page-sums.ts';
 import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { tagged } from '../container/turn-order.ts';
-import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
+import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Moment } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
+import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
 import { sealPages } from './seal-pages.ts';
 
-/** While a write is open this long, reads begin to ask what became of it. */
-const SETTLING_READ_AFTER_MS = 1_000;
 /** After so many refusals in a row a container is split among as many as one commit names. */
 const CONFLICTS_BEFORE_SPLIT = 5;
 const PARTS_OF_A_CROWD = 16;
@@ -59,40 +57,15 @@ type SplitPlan = Extract<Plan, { readonly kind: 'split' }>;
 export class Committer {
   readonly #id: EntityId;
   readonly #core: EngineCore;
-  readonly #open: OpenAttempts;
-  /** The container as a read or an acknowledgement showed it last; undefined if it is missing. */
-  #seen: Snapshot | undefined;
-  #mustSplit = false;
+  /** Sends the attempts, and knows what became of them. */
+  readonly sender: AttemptSender;
   /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
   #mustHurry = false;
-  /** Attempts and reads of the container that failed since a commit was acknowledged, without those that met another's commit. */
-  failuresInARow = 0;
-  /** Refusals since a commit was acknowledged, as others wrote the container before. */
-  conflictsInARow = 0;
-  /** Whether a read has shown the container since a commit was acknowledged. */
-  hasLooked = false;
-  /** The attempt that was sent and is not answered. */
-  underWay: Attempt | undefined;
 
   constructor(id: EntityId, core: EngineCore) {
     this.#id = id;
     this.#core = core;
-    this.#open = new OpenAttempts(core.table);
-  }
-
-  /** Settles open attempts by what a read of the container showed; undefined if it is missing. */
-  settle(now: Snapshot | undefined): void {
-    this.#open.settle(now);
-  }
-
-  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
-  landedBetween(before: Header, now: Header): number {
-    return this.#open.landedBetween(before, now);
-  }
-
-  /** Forgets open attempts: their changes have all had their answers. */
-  forget(): void {
-    this.#open.forget();
+    this.sender = new AttemptSender(id, core);
   }
 
   /**
@@ -101,28 +74,22 @@ export class Committer {
    * the snapshot, and a commit is sent even if there are none. Throws if a read fails for good.
    */
   async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
-    this.#seen = snapshot;
+    this.sender.seen = snapshot;
     const base = upkeep?.joined ?? snapshot;
     const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
     const evaluation = await this.#evaluate(group);
-    if (evaluation === undefined) return this.#seen;
+    if (evaluation === undefined) return this.sender.seen;
     const mustWrite = upkeep !== undefined || changes.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !mustWrite) await this.#confirmNegatives(group, evaluation.verdicts);
     else await this.#write(group, evaluation);
-    return this.#seen;
-  }
-
-  async #look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
-    this.#seen = await reading;
-    this.hasLooked = true;
-    return this.#seen;
+    return this.sender.seen;
   }
 
   /** Rule 6: a verdict that no commit carries needs a read, sent after the call began, that shows this version. */
   async #confirmNegatives({ snapshot, changes }: Group, verdicts: readonly Verdict[]): Promise<void> {
     const isConfirmed = changes.every((change) => snapshot.seen.tick > change.begunTick);
     if (isConfirmed || (await this.#core.reader.isCurrent(snapshot))) return settleAll(changes, verdicts);
-    await this.#look(this.#core.reader.readPages(this.#id, []));
+    await this.sender.look(this.#core.reader.readPages(this.#id, []));
   }
 
   /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
@@ -144,7 +111,7 @@ export class Committer {
     const { snapshot, base, upkeep, changes, nowMs } = group;
     const id = tagged(drawId(runtime), tag);
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
-    const mustSplit = this.#mustSplit || this.failuresInARow >= FAILURES_BEFORE_SPLIT;
+    const mustSplit = this.sender.mustSplit || this.sender.failuresInARow >= FAILURES_BEFORE_SPLIT;
     const parts = mustSplit || upkeep !== undefined ? 0 : this.#partsByTraffic(snapshot);
     const asked = {
       mustSplit,
@@ -158,18 +125,18 @@ export class Committer {
     );
     switch (plan.kind) {
       case 'needs_whole':
-        await this.#look(reader.readIntact(this.#id));
+        await this.sender.look(reader.readIntact(this.#id));
         return;
       case 'needs_merge': {
         const merged = await this.#evaluate(group, true);
         return merged === undefined ? undefined : this.#write(group, merged);
       }
       case 'too_large':
-        return this.#fail(changes, 'too_large', 'the record does not fit into a container');
+        return this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
       case 'split':
         return this.#splitForSize(draft, plan);
       case 'update':
-        if (!(await this.#send(plan.write, { ...draft, header: plan.header }))) return;
+        if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
         if (base !== snapshot) this.#core.counters.merges += 1;
         if (parts > 0) await this.#splitHeld(id, parts);
         return;
@@ -180,12 +147,12 @@ export class Committer {
 
   /** As `Contention.partsFor`; where so many are refused that hardly any commit shows, the most. Branches are hints, written to seldom: they split by size alone. */
   #partsByTraffic({ header }: Snapshot): number {
-    const records = header.pages.reduce((sum, ref) => sum + ref.records, 0);
+    const { records, sealedBytes } = sumsOf(header.pages);
     if (header.level > 0 || records < 2) return 0;
-    const parts = this.#core.contention.partsFor(this.#id, pageBytesOf(header));
+    const parts = this.#core.contention.partsFor(this.#id, sealedBytes);
     return Math.min(
       records,
-      this.conflictsInARow >= CONFLICTS_BEFORE_SPLIT ? Math.max(parts, PARTS_OF_A_CROWD) : parts,
+      this.sender.conflictsInARow >= CONFLICTS_BEFORE_SPLIT ? Math.max(parts, PARTS_OF_A_CROWD) : parts,
     );
   }
 
@@ -194,7 +161,7 @@ export class Committer {
     const { reader } = this.#core;
     const { base, changes } = draft;
     if (await reader.isCurrent(base)) await this.#split(draft, plan);
-    else await this.#look(reader.readToCommit(base, slotsToCommit(base, changes)));
+    else await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
   }
 
   /**
@@ -203,7 +170,7 @@ export class Committer {
    */
   async #splitHeld(hold: Id64, parts: number): Promise<void> {
     const { contention, counters, courtesy } = this.#core;
-    const held = this.#seen;
+    const held = this.sender.seen;
     // Another process may have been quicker already.
     if (held?.lastCommit !== hold) return;
     courtesy.noteOwnHold(this.#id, hold);
@@ -225,7 +192,7 @@ export class Committer {
 
   async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
     const { reader, rules, runtime, tag } = this.#core;
-    const snapshot = isWhole(held.header) ? held : await this.#look(reader.readIntact(this.#id));
+    const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
     const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
     const group: Group = { snapshot, base: snapshot, upkeep: undefined, changes: [], nowMs };
@@ -247,13 +214,13 @@ export class Committer {
     const inserting = insertNodes(this.#core, inserts, draft.id);
     const inserted = await (withinMs === undefined ? inserting : this.#core.deadlines.within(withinMs, inserting));
     if (inserted === undefined) {
-      this.failuresInARow += 1;
+      this.sender.failuresInARow += 1;
       dropHints(changes);
       return false;
     }
     // A call that ended meanwhile was told that nothing was written: that stays true.
     if (changes.some((change) => change.isSettled)) return false;
-    const isLinked = await this.#send(left.write, { ...draft, header: left.header });
+    const isLinked = await this.sender.send(left.write, { ...draft, header: left.header });
     if (isLinked) this.#announce(left.header, inserted);
     return isLinked;
   }
@@ -269,86 +236,5 @@ export class Committer {
       const { level, incarnation, low: separator, container: child } = header;
       if (left.level === level) repair({ level: level + 1, incarnation, separator, child, instead: undefined });
     }
-  }
-
-  /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
-  async #send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, recentContainers, writeBatcher } = this.#core;
-    this.#open.begin(attempt);
-    this.underWay = attempt;
-    const sent = clock.now();
-    const sending = writeBatcher.send(write, recentContainers.failedRecently(this.#id), attempt.changes.length);
-    const outcome = await this.#outcomeOrSettlement(sending, attempt);
-    this.underWay = undefined;
-    if (outcome === undefined) return false;
-    if (outcome.kind === 'written') {
-      this.#acknowledge(attempt, outcome.version, sent);
-      return true;
-    }
-    if (outcome.kind === 'refused' && outcome.reason !== 'condition') this.#giveUp(attempt, outcome);
-    else await this.#settleByReading(attempt, outcome);
-    return false;
-  }
-
-  /** The write's outcome; undefined if a settling read told its fate before. */
-  async #outcomeOrSettlement(writing: Promise<WriteOutcome>, attempt: Attempt): Promise<WriteOutcome | undefined> {
-    for (;;) {
-      const first = await this.#core.deadlines.within(SETTLING_READ_AFTER_MS, writing);
-      if (first !== undefined) return first;
-      try {
-        this.#open.settle(await this.#look(this.#core.reader.readPages(this.#id, [])));
-      } catch {
-        // The write itself is still open: its outcome, or the next read, will tell.
-      }
-      if (!this.#open.has(attempt)) return undefined;
-    }
-  }
-
-  #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
-    const { cache, contention, counters, courtesy, recentContainers } = this.#core;
-    recentContainers.noteSuccess(this.#id);
-    contention.noteCommit(this.#id);
-    courtesy.noteCommit(this.#id);
-    this.#seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
-    counters.commits += 1;
-    this.failuresInARow = 0;
-    this.conflictsInARow = 0;
-    this.hasLooked = false;
-    this.#mustSplit = false;
-    this.#open.acknowledge(attempt);
-  }
-
-  /** Rule 7: a refusal for limit or form is final. One forced split, then an error. */
-  #giveUp(attempt: Attempt, { reason, cause }: Refused): void {
-    this.#open.withdraw(attempt);
-    const isTooLarge = reason === 'limit';
-    this.#mustSplit = isTooLarge && !this.#mustSplit;
-    if (this.#mustSplit) return;
-    if (isTooLarge) this.#fail(attempt.changes, 'too_large', 'the provider refused the container as too large', cause);
-    else this.#fail(attempt.changes, 'invalid', 'the provider refused the form of the write', cause);
-  }
-
-  #fail(changes: readonly Change[], code: 'too_large' | 'invalid', message: string, cause?: unknown): void {
-    failAll(changes, new StoreError(code, message, { container: this.#id, cause }), this.#core.table);
-  }
-
-  async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, courtesy, reader, recentContainers } = this.#core;
-    recentContainers.noteFailure(this.#id);
-    if (outcome.kind === 'refused') {
-      attempt.refused = true;
-      counters.conflicts += 1;
-      this.conflictsInARow += 1;
-      courtesy.noteRefusal(this.#id);
-      dropRefusedHints(attempt.changes);
-    } else {
-      dropHints(attempt.changes);
-      this.failuresInARow += 1;
-      counters.unknownOutcomes += 1;
-    }
-    const { base, changes } = attempt;
-    this.#open.settle(await this.#look(reader.readToCommit(base, slotsToCommit(base, changes))));
-    // Nobody got ahead of it: another attempt at once would be refused as this one was.
-    if (outcome.kind === 'refused' && this.#open.has(attempt)) this.failuresInARow += 1;
   }
 }

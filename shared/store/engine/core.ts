@@ -17,7 +17,8 @@ import { Reader, type ReaderContext } from '../io/reader.ts';
 import type { RecentContainers } from '../io/recent-containers.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
-import { type Repair, Tree } from './tree.ts';
+import type { Repair } from './route.ts';
+import { Tree } from './tree.ts';
 
 /** What the engines of one store share. */
 export interface StoreShared {

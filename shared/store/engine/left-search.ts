@@ -62,7 +62,8 @@ export class LeftSearch {
     let bound = low;
     let hasMissedLeftmost = false;
     for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
-      const start = await this.#entryBelow(bound, incarnation);
+      // As many entries may lead astray as leaves were merged at once.
+      const start = await this.#entryBelow(bound, incarnation, steps === 0 ? 0 : 2 ** (steps - 1));
       if (start === undefined) return undefined;
       const leaf = await this.#read(incarnation, start.child);
       if (leaf?.header.state === 'live') {
@@ -81,26 +82,28 @@ export class LeftSearch {
     });
   }
 
-  /** The last leaf that the branches, read anew, name by a separator strictly below the bound; the leftmost if there is none. */
-  async #entryBelow(bound: Position, incarnation: Id64): Promise<Start | undefined> {
+  /**
+   * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below the bound, within one branch; the leftmost if there is none.
+   */
+  async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
     let branch = await this.#tree.root(true);
-    if (branch.header.incarnation !== incarnation) return undefined;
-    if (branch.header.level === 0) return { low: branch.header.low, child: branch.header.container };
-    for (let steps = 0; steps < STEPS_BACK_MAX;) {
+    let hasMissed = false;
+    for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
       const { header } = branch;
+      if (header.incarnation !== incarnation) return undefined;
+      if (header.level === 0) return { low: header.low, child: header.container };
       const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
-      const child = childBelow(branch, bound, this.#table) ?? childFor(branch, header.low, this.#table);
-      if (!isLeftOfBound && header.level === 1) return { low: child.low, child: child.child };
-      const next = await this.#reader.readIntact(
-        nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child),
-      );
-      steps += 1;
-      if (next !== undefined) {
-        branch = next;
-        continue;
+      const isLast = !isLeftOfBound && header.level === 1;
+      const child =
+        childBelow(branch, bound, this.#table, isLast ? skipped : 0) ?? childFor(branch, header.low, this.#table);
+      if (isLast) return child;
+      const id = nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child);
+      const next = await this.#reader.readIntact(id);
+      if (next === undefined) {
+        await this.#tree.rootAfterMiss({ id, incarnation }, hasMissed);
+        hasMissed = true;
       }
-      await this.#tree.rootAfterMiss({ id: branch.id, incarnation }, false);
-      return this.#entryBelow(bound, incarnation);
+      branch = next ?? (await this.#tree.root(true));
     }
     throw new StoreError('unavailable', 'the branches change faster than they can be read: try again', {
       table: this.#table,
@@ -124,7 +127,11 @@ export class LeftSearch {
         // What led here is of the past: the live leaf must say something else by now.
         const again = await this.#read(incarnation, live.header.container);
         if (again?.header.state !== 'live') return undefined;
-        if (next === undefined && at === live && again.header.right === right) throw this.#missing(right, incarnation);
+        if (next === undefined && at === live && again.header.right === right) {
+          // Damage, unless the table is being dropped: the root tells (rule 15).
+          await this.#tree.rootAfterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
+          return undefined;
+        }
         live = at = again;
         steps += 1;
       }
@@ -134,13 +141,5 @@ export class LeftSearch {
 
   #read(incarnation: Id64, container: Id64): Promise<Snapshot | undefined> {
     return this.#reader.readPages(nodeId(this.#table, incarnation, container), []);
-  }
-
-  #missing(container: Id64, incarnation: Id64): StoreError {
-    const id = nodeId(this.#table, incarnation, container);
-    return new StoreError('corrupt', 'a container that the table links to does not exist', {
-      table: this.#table,
-      container: id,
-    });
   }
 }

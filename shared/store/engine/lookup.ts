@@ -1,6 +1,6 @@
 // Looking records up in a leaf with as little I/O as is certain: none if memory is young enough, one tiny read if memory has the pages, and
 // otherwise one read of header and pages together.
-import { findRecord, rowsFor } from '../container/layers.ts';
+import { everyRowFor, findRecord, rowsFor } from '../container/layers.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -67,7 +67,23 @@ async function lookInMemory(engine: Engine, id: EntityId, request: LeafRequest):
 /** The leaf as memory has it; undefined if a page that is needed is not known. */
 function inMemory(engine: Engine, id: EntityId, { positions }: LeafRequest): Snapshot | undefined {
   const cached = engine.cache.get(id);
-  return cached === undefined || pagesToLookUp(cached, positions).length > 0 ? undefined : cached;
+  return cached !== undefined && hasPages(cached, positions) ? cached : undefined;
+}
+
+/** Whether all pages are known that may hold those of the positions that lie within the leaf. */
+function hasPages({ header }: Snapshot, positions: readonly Position[]): boolean {
+  if (header.level !== 0) return true;
+  return positions.every(
+    (position) => !within(position, header.low, header.high) || everyRowFor(header, position, isKnown),
+  );
+}
+
+function isKnown({ content }: PageRef): boolean {
+  return content.isKnown;
+}
+
+function isExpanded({ content }: PageRef): boolean {
+  return content.page !== undefined;
 }
 
 /** The pages of the leaf that may hold those of the positions that lie within it. */
@@ -93,7 +109,7 @@ export function recordIn(
   position: Position,
   key: Uint8Array,
 ): StoredRecord | undefined {
-  const areExpanded = rowsFor(leaf.header, position).every(({ content }) => content.page !== undefined);
+  const areExpanded = everyRowFor(leaf.header, position, isExpanded);
   const record = findRecord(leaf, position, key, engine.table);
   if (!areExpanded) engine.cache.offer(leaf);
   return record === undefined || isExpired(record, engine.runtime.wallMs()) ? undefined : record;

@@ -1,6 +1,6 @@
 // Bringing changes to the queue of the container that owns their position, at first and again when they were turned away. Queues exist
 // while they have work.
-import { Change } from '../container/change.ts';
+import { byPosition, Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
@@ -10,7 +10,7 @@ import { incarnationOf, rootId } from '../format/ids.ts';
 import type { Observation } from '../io/reader.ts';
 import { CommitQueue, type Routes } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
-import type { EntryRepair } from './tree.ts';
+import type { EntryRepair } from './route.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
@@ -104,9 +104,10 @@ export class Router implements Routes {
 
   /** Rule 28 (d): the changes go on at the leaf where the search ends, not by another route. */
   async #sendLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): Promise<void> {
-    const [first] = changes;
+    const [first] = changes.toSorted(byPosition);
     if (first === undefined) return;
     const lost = { id, incarnation: incarnationOf(id), gone };
+    // Whatever lies to the right of that leaf finds its way along the links.
     const found = await this.#core.tree.searchLeft(lost, first.position, true);
     const waiting = changes.filter((change) => !change.isSettled);
     if (found === undefined) await this.route(waiting);

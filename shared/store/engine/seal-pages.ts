@@ -1,5 +1,5 @@
 // Sealing the new pages of an evaluation: they are compressed, here or on another thread, and put into their envelopes.
-import type { Evaluation, UnsealedEvaluation, UnsealedPage } from '../container/evaluate.ts';
+import type { Evaluation, UnsealedEvaluation, UnsealedPage, WrittenPage } from '../container/evaluate.ts';
 import { compressionOf, type PageRules, sealCompressed, withChunksBefore } from '../container/seal-page.ts';
 import type { Compressed, Compressor } from '../contract/runtime.ts';
 import { compress, compressHere } from '../format/compression.ts';
@@ -19,34 +19,33 @@ export interface Sealing {
 /** The evaluation with its new pages sealed for `node`, the node it was made of. */
 export async function sealPages(unsealed: UnsealedEvaluation, node: Header, sealing: Sealing): Promise<Evaluation> {
   const { rules } = sealing;
-  const newPages = unsealed.pages.filter(isUnsealed);
+  // Most rows stay as they are: they are copied without a look at them.
+  const rewritten = unsealed.pages.slice(unsealed.kept);
+  const newPages = rewritten.filter(isUnsealed);
   const compressed = await compressedBodies(newPages, sealing);
-  const sealed = new Map(
-    newPages.map((one): [UnsealedPage, PageRef] => {
-      const ref = sealCompressed(one, compressed.get(one) ?? compress(one.page.body, 'none'), node, rules.limits);
-      return [one, withChunksBefore(ref, one.chunksBefore)];
-    }),
-  );
-  return {
-    ...unsealed,
-    pages: unsealed.pages.map((row) => (isUnsealed(row) ? sealed.get(row)! : row)),
-    written: newPages.map((one) => ({ ref: sealed.get(one)!, chunksBefore: one.chunksBefore })),
-  };
+  const written = newPages.map((one, index): WrittenPage => {
+    const ref = sealCompressed(one, compressed[index]!, node, rules.limits);
+    return { ref: withChunksBefore(ref, one.chunksBefore), chunksBefore: one.chunksBefore };
+  });
+  let next = 0;
+  const sealed = rewritten.map((row) => (isUnsealed(row) ? written[next++]!.ref : row));
+  return { ...unsealed, pages: (unsealed.pages.slice(0, unsealed.kept) as PageRef[]).concat(sealed), written };
 }
 
-/** The compressed bytes of every page that is large enough to be compressed. */
+/** The stored bytes of every page, in order: compressed where it is large enough. */
 async function compressedBodies(
   pages: readonly UnsealedPage[],
   { rules, compressor, deadlines }: Sealing,
-): Promise<Map<UnsealedPage, Compressed>> {
-  const large = pages.filter(({ page }) => compressionOf(page, rules) !== 'none');
-  const bodies = large.map(({ page }) => page.body);
+): Promise<readonly Compressed[]> {
+  const isLarge = pages.map(({ page }) => compressionOf(page, rules) !== 'none');
+  const bodies = pages.filter((_, index) => isLarge[index]).map(({ page }) => page.body);
   const work = compressor.compress(bodies, rules.compression);
   const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;
   // It would keep every later commit waiting.
   if (answer === undefined) void compressor.close();
   const compressed = answer ?? compressHere(bodies, rules.compression);
-  return new Map(large.map((one, index) => [one, compressed[index]!]));
+  let next = 0;
+  return pages.map(({ page }, index) => (isLarge[index] === true ? compressed[next++]! : compress(page.body, 'none')));
 }
 
 function isUnsealed(row: PageRef | UnsealedPage): row is UnsealedPage {

@@ -1,8 +1,7 @@
 // Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
 // search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
-import { type Child, childFor, locate, pageToChild } from '../container/branch.ts';
+import { childFor, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
-import { partFor } from '../container/last-split.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
@@ -15,30 +14,16 @@ import type { Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
 import { BranchMemory, type Reach } from './branch-memory.ts';
+import { BranchReader } from './branch-reader.ts';
 import { type FoundLeft, LeftSearch } from './left-search.ts';
+import type { Repair, Route } from './route.ts';
+import { Sideways } from './sideways.ts';
 
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
 
-/** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
-const PARENT_AGE_MS = 1_000;
-
 /** After so many searches to the left a read gives up: leaves merge faster than they can be found. */
 const SEARCHES_MAX = 100;
-
-/** A routing entry as it is to be: links showed that `child` begins at its separator, or to the left of it. */
-export interface EntryRepair {
-  /** Of the branch. */
-  readonly level: number;
-  readonly incarnation: Id64;
-  readonly separator: Position;
-  readonly child: Id64;
-  /** The child that the entry still names, which led astray (rule 29); undefined: it is added where there is none (rule 11). */
-  readonly instead: Id64 | undefined;
-}
-
-/** Tells the parent level. Returns at once. */
-export type Repair = (entry: EntryRepair) => void;
 
 export interface TreeContext {
   readonly table: string;
@@ -50,27 +35,11 @@ export interface TreeContext {
   readonly repair: Repair;
 }
 
-/** A node, and the incarnation of the root under which it was reached. */
-export interface Route {
-  readonly id: EntityId;
-  readonly incarnation: Id64;
-}
-
 export interface Routable {
   readonly position: Position;
   /** The level of the node that is sought: 0 for a leaf. */
   readonly level: number;
 }
-
-/** What a parent knows of where to go on from a node that was overtaken. */
-interface ChildBeyond {
-  readonly child: Id64 | undefined;
-  readonly astray: Child | undefined;
-  /** It was read for this. */
-  readonly isParentFresh: boolean;
-}
-
-const NO_CHILD: ChildBeyond = { child: undefined, astray: undefined, isParentFresh: false };
 
 /** How a visit looks at a node: from memory or by a read; undefined if it is missing. */
 export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
@@ -79,12 +48,16 @@ export class Tree {
   readonly #context: TreeContext;
   readonly #root: EntityId;
   readonly #memory: BranchMemory;
+  readonly #branches: BranchReader;
+  readonly #sideways: Sideways;
   readonly #leftSearch: LeftSearch;
 
   constructor(context: TreeContext) {
     this.#context = context;
     this.#root = rootId(context.table);
     this.#memory = new BranchMemory(context.table, context.cache);
+    this.#branches = new BranchReader(context.table, context.reader, context.cache);
+    this.#sideways = new Sideways(context, this.#memory, this.#branches);
     this.#leftSearch = new LeftSearch(context.table, context.reader, this);
   }
 
@@ -106,7 +79,7 @@ export class Tree {
     if (rootLevel === level) return { id: root.id, incarnation };
     for (let branch = root; ;) {
       // A root may have grown between two looks: what counts is the level of the one whose pages are read.
-      const known = await this.#known(branch, position);
+      const known = await this.#branches.withPage(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
       if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = known.header.level - 1;
@@ -117,7 +90,7 @@ export class Tree {
       );
       if (below === level) return { id, incarnation: known.header.incarnation };
       const next = await this.#seek({ id, incarnation: known.header.incarnation }, position, below, (node) =>
-        this.#lookAtBranch(node, position),
+        this.#branches.look(node, position),
       );
       if (next === undefined) return this.route(position, level);
       branch = next;
@@ -184,12 +157,16 @@ export class Tree {
     let at = from;
     let missed = false;
     let searches = 0;
+    let passed: Position | undefined;
     for (let restarts = 0; restarts < RESTARTS_MAX;) {
       const snapshot = await look(at.id);
       const found = snapshot === undefined ? 'gone' : locate(snapshot.header, position, level);
       if (snapshot !== undefined && found === 'here') return snapshot;
       if (snapshot !== undefined && found === 'right') {
-        at = await this.beyond(snapshot, position);
+        // After merges a hint may lead back to a leaf that was passed: from there on links alone do not lead in a circle.
+        const isBack = passed !== undefined && compareBytes(snapshot.header.low, passed) <= 0;
+        passed = isBack ? passed : snapshot.header.low;
+        at = isBack ? this.#sideways.walkRight(snapshot) : await this.beyond(snapshot, position);
         continue;
       }
       if (found === 'gone' && level === 0 && at.id !== this.#root) {
@@ -245,57 +222,9 @@ export class Tree {
     return this.#leftSearch.find({ incarnation, low: position }, position, true);
   }
 
-  /**
-   * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
-   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
-   */
-  async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
-    const { repair, table } = this.#context;
-    const { incarnation, level, high, right } = overtaken.header;
-    const part = partFor(overtaken.header, position);
-    const { child, astray, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
-    if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
-    if (astray !== undefined) {
-      const owner = compareBytes(high!, astray.low) <= 0 ? right! : overtaken.header.container;
-      const entry = { level: level + 1, incarnation, separator: astray.low, child: owner, instead: astray.child };
-      if (owner !== astray.child) repair(entry);
-    }
-    if (part === undefined) return this.walkRight(overtaken);
-    const { low: separator, container } = part;
-    if (isParentFresh) repair({ level: level + 1, incarnation, separator, child: container, instead: undefined });
-    return { id: nodeId(table, incarnation, container), incarnation };
-  }
-
-  /**
-   * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
-   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on. An entry is `astray` that names the node itself,
-   * or, as far as memory knows, one to the left of it: after merges and splits its separator may lie far to the right of its child.
-   */
-  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean): Promise<ChildBeyond> {
-    const parent = this.#memory.branch(position, header.level + 1);
-    if (parent?.header.incarnation !== header.incarnation) return NO_CHILD;
-    const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
-    try {
-      const fresh = isOld ? await this.#readFor(parent, position) : parent;
-      const child = fresh && this.#memory.child(fresh, position);
-      if (child === undefined || compareBytes(child.low, header.low) <= 0) return { ...NO_CHILD, isParentFresh: isOld };
-      const known = this.#context.cache.get(nodeId(this.#context.table, header.incarnation, child.child));
-      const isAstray = known !== undefined && compareBytes(known.header.low, header.low) <= 0;
-      return isAstray
-        ? { child: undefined, astray: child, isParentFresh: isOld }
-        : { child: child.child, astray: undefined, isParentFresh: isOld };
-    } catch {
-      return NO_CHILD;
-    }
-  }
-
-  /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
-  walkRight({ header }: Snapshot): Route {
-    const { counters, repair, table } = this.#context;
-    const { incarnation, level, high, right } = header;
-    counters.rightWalks += 1;
-    repair({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
-    return { id: nodeId(table, incarnation, right!), incarnation };
+  /** As `Sideways.beyond`. */
+  beyond(overtaken: Snapshot, position: Position): Promise<Route> {
+    return this.#sideways.beyond(overtaken, position);
   }
 
   /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */
@@ -323,39 +252,11 @@ export class Tree {
       throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
     }
   }
-
-  async #lookAtBranch(id: EntityId, position: Position): Promise<Snapshot | undefined> {
-    const cached = this.#context.cache.get(id);
-    if (cached === undefined) return this.#context.reader.readWhole(id);
-    return isPageKnown(cached, position) ? cached : this.#readFor(cached, position);
-  }
-
-  /** The same branch with the page that names the child for `position`. */
-  async #known(branch: Snapshot, position: Position): Promise<Snapshot> {
-    if (isPageKnown(branch, position)) return branch;
-    const known = await this.#readFor(branch, position);
-    if (known === undefined || known.header.state !== 'live') throw tableNotFound(this.#context.table);
-    return known;
-  }
-
-  /** Reads the one page, as others may have written to many since; and all of them if that page has another slot by now. */
-  async #readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
-    const { reader } = this.#context;
-    const page = pageToChild(branch, position);
-    const read = page === undefined ? undefined : await reader.readPages(branch.id, [page.slot]);
-    return read !== undefined && isPageKnown(read, position) ? read : reader.readWhole(branch.id);
-  }
 }
 
 /** Whether a leaf to which a search led holds the records of a position: one that is retired does until it is absorbed. */
 function holds({ header: { state, low, high } }: Snapshot, position: Position): boolean {
   return (state === 'live' || state === 'retired') && within(position, low, high);
-}
-
-/** Whether the branch has the page that names the child for `position`, or, where it does not own the position, needs none. */
-function isPageKnown(branch: Snapshot, position: Position): boolean {
-  const { low, high } = branch.header;
-  return !within(position, low, high) || pageToChild(branch, position)?.content.isKnown === true;
 }
 
 function isIn({ end }: Reach, item: Routable, level: number): boolean {

@@ -121,10 +121,11 @@ export class ByteWriter {
 /** Reads one primitive behind the other. Throws a RangeError instead of reading past the end, and for a varint above 2^53 - 1. */
 export class ByteReader {
   readonly #buffer: Buffer;
-  position = 0;
+  position: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, position = 0) {
     this.#buffer = asBuffer(bytes);
+    this.position = position;
   }
 
   get left(): number {
@@ -132,7 +133,7 @@ export class ByteReader {
   }
 
   u8(): number {
-    return this.#buffer.readUInt8(this.#advance(1));
+    return this.#buffer[this.#advance(1)]!;
   }
 
   u16(): number {
@@ -144,9 +145,11 @@ export class ByteReader {
   }
 
   varint(): number {
-    let value = 0;
-    let scale = 1;
-    for (let count = 0; count < 8; count += 1) {
+    let value = this.u8();
+    if (value < 0x80) return value;
+    value &= 0x7f;
+    let scale = 0x80;
+    for (let count = 1; count < 8; count += 1) {
       const byte = this.u8();
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) {
@@ -170,6 +173,11 @@ export class ByteReader {
 
   bytes(): Buffer {
     return this.raw(this.varint());
+  }
+
+  /** Past what `bytes` would give. */
+  skipBytes(): void {
+    this.#advance(this.varint());
   }
 
   #advance(count: number): number {

@@ -44,11 +44,11 @@ const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
 export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {
   writer.varint(pages.length);
   const begin = writer.length;
-  const starts = [0];
   const old = before?.low === low ? encodedTables.get(before.pages) : undefined;
   const oldPages = old === undefined || before === undefined ? [] : before.pages;
   const head = sameRows(pages, oldPages);
   const tail = sameRowsAtEnd(pages, oldPages, head);
+  const starts = old === undefined ? [0] : old.starts.slice(0, head + 1);
   const encode = (first: number, end: number): void => {
     for (let row = first; row < end; row += 1) {
       writeRow(writer, pages[row]!, row === 0 ? low : pages[row - 1]!.low);
@@ -61,7 +61,7 @@ export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, be
     writer.raw(old.bytes.subarray(old.starts[first], old.starts[end]));
     for (let row = first; row < end; row += 1) starts.push(old.starts[row + 1]! + shift);
   };
-  copy(0, head);
+  if (old !== undefined) writer.raw(old.bytes.subarray(0, old.starts[head]));
   encode(head, pages.length - tail);
   copy(oldPages.length - tail, oldPages.length);
   encodedTables.set(pages, { bytes: Buffer.from(writer.view().subarray(begin)), starts });

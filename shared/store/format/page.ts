@@ -1,8 +1,8 @@
 // The body of a page: records in order of their positions, one behind the other (record.ts, and FORMAT.md, "Page"):
 //   key bytes | flags u8 | version varint | [expiry varint] | value bytes
 // Pages are cut and joined by copying bytes, never by decoding values.
-import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
-import { keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
+import { ByteReader, ByteWriter, compareRange } from './bytes.ts';
+import { compareWithPosition, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import {
   CODEC_MASK,
   FLAG_EXPIRES,
@@ -35,20 +35,20 @@ export function parsePage(body: Uint8Array): Page {
   let mayHoldDead = false;
   while (reader.left > 0) {
     starts.push(reader.position);
-    reader.bytes();
+    reader.skipBytes();
     const flags = reader.u8();
     reader.varint();
     if ((flags & FLAG_EXPIRES) !== 0) reader.varint();
     if (flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0) mayHoldDead = true;
-    reader.bytes();
+    reader.skipBytes();
   }
   starts.push(body.length);
   return { body, starts, mayHoldDead };
 }
 
 /** The record at `index`; key and value are views into the page. */
-export function recordAt(page: Page, index: number): StoredRecord {
-  const reader = new ByteReader(page.body.subarray(page.starts[index], page.starts[index + 1]));
+export function recordAt({ body, starts }: Page, index: number): StoredRecord {
+  const reader = new ByteReader(body, starts[index]);
   const key = reader.bytes();
   const flags = reader.u8();
   const version = reader.varint();
@@ -80,9 +80,23 @@ export function compareKeyAt(page: Page, index: number, key: Uint8Array): number
 /** Index of the record with this key, or -1. Compares keys only: no position is computed. */
 export function indexOfKey(page: Page, key: Uint8Array): number {
   for (let index = 0; index < recordCount(page); index += 1) {
-    if (compareKeyAt(page, index, key) === 0) return index;
+    if (isKeyAt(page, index, key)) return index;
   }
   return -1;
+}
+
+/** Compares from the end: keys that are neighbours begin alike. */
+function isKeyAt({ body, starts }: Page, index: number, key: Uint8Array): boolean {
+  const start = starts[index]!;
+  const first = body[start]!;
+  const isShort = first < 0x80;
+  const length = isShort ? first : (first & 0x7f) | (body[start + 1]! << 7);
+  if (length !== key.length) return false;
+  const from = start + (isShort ? 1 : 2);
+  for (let at = length - 1; at >= 0; at -= 1) {
+    if (body[from + at] !== key[at]) return false;
+  }
+  return true;
 }
 
 /** First index, from `from` on, whose position is not below `position`; the record count if there is none. */
@@ -99,7 +113,7 @@ export function lowerBound(page: Page, position: Position, positionOf: PositionO
 
 function comparePositionAt(page: Page, index: number, position: Position, positionOf: PositionOf): number {
   if (positionOf === keyPosition) return compareKeyAt(page, index, position);
-  return compareBytes(positionOf(keyAt(page, index)), position);
+  return compareWithPosition(keyAt(page, index), position, positionOf);
 }
 
 /** A page of these records, which are given in order of their positions. */

@@ -76,21 +76,17 @@ export class Deadlines {
     return new Promise<T>((resolve, reject) => {
       const unwatch = this.watch(deadline, (cause) => reject(atEnd(cause)));
       if (this.isOver(deadline)) return;
-      work().then(resolve, reject).finally(unwatch);
+      settle(work(), unwatch, resolve, reject);
     });
   }
 
   /** The result of `work` if it is there within `ms`, else undefined; the work goes on. */
-  async within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-    const late = Promise.withResolvers<undefined>();
-    const unwatch = this.watch({ dueMs: this.#runtime.monotonicMs() + ms, signal: undefined }, () =>
-      late.resolve(undefined),
-    );
-    try {
-      return await Promise.race([work, late.promise]);
-    } finally {
-      unwatch();
-    }
+  within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+    const deadline = { dueMs: this.#runtime.monotonicMs() + ms, signal: undefined };
+    return new Promise((resolve, reject) => {
+      const unwatch = this.watch(deadline, () => resolve(undefined));
+      settle(work, unwatch, resolve, reject);
+    });
   }
 
   /** Ends every call and every wait, and lets no further call begin. */
@@ -124,6 +120,25 @@ export class Deadlines {
     this.#wakeMs = Infinity;
     if (next < Infinity) this.#rearm(next);
   }
+}
+
+/** Hands on what becomes of `work`, and calls `ended` before. Promise.race and `finally` would do the same with a dozen promises and functions. */
+function settle<T>(
+  work: Promise<T>,
+  ended: () => void,
+  resolve: (result: T) => void,
+  reject: (error: unknown) => void,
+): void {
+  work.then(
+    (result) => {
+      ended();
+      resolve(result);
+    },
+    (error: unknown) => {
+      ended();
+      reject(error);
+    },
+  );
 }
 
 /** The end of a call before anything was written. */

@@ -52,8 +52,9 @@ export class Turns {
 
   /** A copy in order, in turns: runs that a turn has time for are sorted, then merged. Items that compare as equal may change places. */
   async sort<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+    if (items.length <= SORTED_AT_ONCE) return items.slice().sort(compare);
     const runs: T[][] = [];
-    for (let first = 0; first === 0 || first < items.length; first += SORTED_AT_ONCE) {
+    for (let first = 0; first < items.length; first += SORTED_AT_ONCE) {
       if (first > 0 && this.isLong) await this.pause();
       runs.push(items.slice(first, first + SORTED_AT_ONCE).sort(compare));
     }

@@ -61,27 +61,36 @@ export class RecordReader<V> {
   async #locate(keys: readonly string[], outcomes: GetOutcome<V>[]): Promise<Wanted[]> {
     const { engine } = this.#context;
     const wanted: Wanted[] = [];
-    await engine.turns.forEach(keys, (key, index) => {
+    for (const [index, key] of keys.entries()) {
+      if (index > 0 && engine.turns.isLong) await engine.turns.pause();
       try {
         const bytes = encodeKey(key, engine.table);
         wanted.push({ index, key, bytes, position: this.#positionOf(bytes), level: 0 });
       } catch (error) {
         outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
       }
-    });
+    }
     return wanted;
   }
 
   async #readAll(wanted: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const groups = await this.#context.engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error));
-    const reading = [...groups].map(([id, group]) =>
-      this.#readGroup(id, group, since, outcomes).catch((error: unknown) => failRest(group, outcomes, error)),
-    );
-    await Promise.all(reading);
+    const reading: Promise<void>[] = [];
+    for (const [id, group] of groups) reading.push(this.#readGroup(id, group, since, outcomes));
+    // None of them rejects.
+    for (const each of reading) await each;
   }
 
-  /** Looks at one leaf for all the keys that the branches send there. */
+  /** Looks at one leaf for all the keys that the branches send there. What goes wrong is the outcome of those that have none yet. */
   async #readGroup(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
+    try {
+      await this.#readLeaf(id, group, since, outcomes);
+    } catch (error) {
+      failRest(group, outcomes, error);
+    }
+  }
+
+  async #readLeaf(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine, order } = this.#context;
     if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
     const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });

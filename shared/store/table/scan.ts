@@ -56,6 +56,8 @@ export class TableScan<V> implements Scan<V> {
   readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
   #state: ScanState | undefined;
+  /** The key of the last record given: the scan goes on behind it, not at the state's position. */
+  #given: Uint8Array | undefined;
   #isStarted = false;
   #isAtEnd = false;
 
@@ -71,7 +73,10 @@ export class TableScan<V> implements Scan<V> {
   }
 
   get cursor(): string | undefined {
-    return this.#state === undefined ? this.#options.cursor : this.#isAtEnd ? undefined : encodeCursor(this.#state);
+    if (this.#state === undefined) return this.#options.cursor;
+    if (this.#isAtEnd) return undefined;
+    const position = this.#given === undefined ? this.#state.position : successor(this.#positionOf(this.#given));
+    return encodeCursor({ ...this.#state, position });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Entry<V>> {
@@ -87,17 +92,18 @@ export class TableScan<V> implements Scan<V> {
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
       const range = { engine: this.#engine, leaf, positionOf: this.#positionOf, from: position, end };
+      const state = { order: this.#order, incarnation, position, end };
       for (const found of recordsIn(range)) {
         if ('error' in found) {
           this.#goPast(found.high, position, incarnation);
           throw found.error;
         }
         if (this.#engine.turns.isLong) await this.#engine.turns.pause();
-        const { record, at } = found;
         // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
-        this.#state = { order: this.#order, incarnation, position: successor(at), end };
+        this.#state = state;
+        this.#given = found.key;
         left -= 1;
-        yield decodeEntry(this.#values, decodeKey(record.key), record, incarnation);
+        yield decodeEntry(this.#values, decodeKey(found.key), found, incarnation);
         if (left === 0) return;
       }
       position = this.#goPast(high, position, incarnation);
@@ -109,6 +115,7 @@ export class TableScan<V> implements Scan<V> {
     const { end } = this.#bounds;
     this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
     this.#state = { order: this.#order, incarnation, position: high ?? position, end };
+    this.#given = undefined;
     return this.#state.position;
   }
 
@@ -231,20 +238,18 @@ interface LeafRange {
 }
 
 /** The live records of a range, in order, up to the first stretch that is damaged: it comes last. */
-function* recordsIn(range: LeafRange): Generator<{ record: StoredRecord; at: Position } | DamagedStretch> {
-  const { from, end } = range;
+function* recordsIn(range: LeafRange): Generator<StoredRecord | DamagedStretch> {
+  const { from, end, positionOf } = range;
   const nowMs = range.engine.runtime.wallMs();
   for (const page of pagesIn(range)) {
     if ('error' in page) {
       yield page;
       return;
     }
-    for (let index = 0; index < recordCount(page); index += 1) {
+    const stop = end === undefined ? recordCount(page) : lowerBound(page, end, positionOf);
+    for (let index = lowerBound(page, from, positionOf); index < stop; index += 1) {
       const record = recordAt(page, index);
-      const at = range.positionOf(record.key);
-      if (compareBytes(at, from) < 0) continue;
-      if (!beforeBound(at, end)) return;
-      if (!isTombstone(record) && !isExpired(record, nowMs)) yield { record, at };
+      if (!isTombstone(record) && !isExpired(record, nowMs)) yield record;
     }
   }
 }

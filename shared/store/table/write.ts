@@ -54,10 +54,11 @@ export class Writer {
       waves.add(key, index);
     }
     const verdicts: Verdict[] = [];
+    const places: Places = [];
     for (const each of waves.all) {
-      const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items) : each;
+      const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items, places) : each;
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-        const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT));
+        const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT), places);
         await this.#writeSlice(slice, batch, deadline);
       }
     }
@@ -65,32 +66,50 @@ export class Writer {
   }
 
   /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
-  async #sorted(wave: readonly number[], items: readonly Keyed[]): Promise<number[]> {
+  async #sorted(wave: readonly number[], items: readonly Keyed[], places: Places): Promise<number[]> {
     const { turns } = this.#context.engine;
-    const located = await turns.map(wave, (index): Located => ({ index, position: this.#locate(items[index]!.key) }));
+    const located = await turns.map(wave, (index): Located => {
+      const place = this.#tryPlace(items[index]!.key);
+      places[index] = place;
+      return { index, position: place?.position ?? EMPTY_BYTES };
+    });
     return (await turns.sort(located, byPosition)).map(({ index }) => index);
   }
 
-  /** The key's position; the beginning for a key that has none: its verdict says so when its turn comes. */
-  #locate(key: string): Position {
+  /** Undefined for a key that has no place: its verdict says so when its turn comes. */
+  #tryPlace(key: string): Place | undefined {
     try {
-      return this.#positionOf(encodeKey(key, this.#context.engine.table));
+      return this.#placeOf(key);
     } catch {
-      return EMPTY_BYTES;
+      return undefined;
     }
+  }
+
+  #placeOf(text: string): Place {
+    const key = encodeKey(text, this.#context.engine.table);
+    return { key, position: this.#positionOf(key) };
   }
 
   /** The change that an item asks for; undefined if that makes no sense: then the item has its verdict. */
   #prepare<T extends Keyed, O>(slice: Slice, index: number, batch: WriteBatch<T, O>, begunTick: number) {
-    const { engine, order } = this.#context;
+    const { order } = this.#context;
     try {
       const item = batch.items[index]!;
-      const key = encodeKey(item.key, engine.table);
+      const { key, position } = slice.takePlace(index) ?? this.#placeOf(item.key);
       const { action, bytes } = batch.prepare(item);
-      const position = this.#positionOf(key);
       const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
-      const rest = { order, level: 0, begunTick, isHint: false, sink: slice };
-      return new Change({ key, position, action, bytes: cost, index, ...rest });
+      return new Change({
+        key,
+        position,
+        order,
+        level: 0,
+        action,
+        bytes: cost,
+        begunTick,
+        isHint: false,
+        sink: slice,
+        index,
+      });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });
@@ -103,9 +122,11 @@ export class Writer {
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
     for (const [count, index] of slice.indexes.entries()) {
-      if (count > 0 && engine.turns.isLong) await engine.turns.pause();
-      // Nothing of this slice was sent yet.
-      if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
+      if (count === 0 || engine.turns.isLong) {
+        if (count > 0) await engine.turns.pause();
+        // Nothing of this slice was sent yet.
+        if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
+      }
       const change = this.#prepare(slice, index, batch, begunTick);
       if (change !== undefined) changes.push(change);
     }
@@ -131,7 +152,7 @@ export class Writer {
     }
     try {
       // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
-      await Promise.race([ticket?.entered, slice.done]);
+      if (ticket?.entered !== undefined) await Promise.race([ticket.entered, slice.done]);
       if (slice.left > 0) void engine.router.route(changes.filter((change) => !change.isSettled));
       await slice.done;
     } finally {
@@ -145,6 +166,15 @@ export class Writer {
 export interface Keyed {
   readonly key: string;
 }
+
+/** Where a record belongs. */
+interface Place {
+  readonly key: Uint8Array;
+  readonly position: Position;
+}
+
+/** By the index of the item: those that were found before its turn came. */
+type Places = (Place | undefined)[];
 
 interface Located {
   readonly index: number;
@@ -169,11 +199,13 @@ class Waves {
 class Slice implements VerdictSink {
   readonly indexes: readonly number[];
   readonly #verdicts: Verdict[];
+  readonly #places: Places;
   readonly #done = Promise.withResolvers<void>();
   left: number;
 
-  constructor(verdicts: Verdict[], indexes: readonly number[]) {
+  constructor(verdicts: Verdict[], indexes: readonly number[], places: Places) {
     this.#verdicts = verdicts;
+    this.#places = places;
     this.indexes = indexes;
     this.left = indexes.length;
   }
@@ -181,6 +213,13 @@ class Slice implements VerdictSink {
   /** Resolves when every item has its verdict. */
   get done(): Promise<void> {
     return this.#done.promise;
+  }
+
+  /** The item's place, if it is known; once, as the change holds it from then on. */
+  takePlace(index: number): Place | undefined {
+    const place = this.#places[index];
+    if (place !== undefined) this.#places[index] = undefined;
+    return place;
   }
 
   /** Those that have no verdict yet failed. */

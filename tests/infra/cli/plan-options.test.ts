@@ -69,6 +69,7 @@ describe('the plan', () => {
     [['--hold=99'], '--hold takes a percentile and milliseconds, such as p99<20'],
     [['--hold=p42<20'], '--hold takes'],
     [['--bytes=1'], 'recordBytes'],
+    [['--container-kib=1024'], 'a container has 16 to 703 KiB'],
     [['--seconds=0'], '--seconds takes a number above 0'],
     [['--repetitions=51'], 'repetitions'],
     [['one', 'two'], 'it takes [plan], not "one two"'],

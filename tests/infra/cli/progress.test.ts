@@ -8,7 +8,7 @@ import type { CellResult } from '../../../shared/compare/cell/cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/compare/cell/histogram.ts';
 import type { PlanEvent } from '../../../shared/compare/plan/outcome.ts';
 import { coordinatesOf } from '../../../shared/compare/report/against.ts';
-import { emptyUsage } from '../../../shared/compare/usage.ts';
+import { result } from '../../compare/fakes.ts';
 import { sampleCell } from '../../compare/sample-report.ts';
 
 const cell = coordinatesOf(sampleCell({ workload: 'ycsb-a', callers: 8 }, { repetitions: 1 }));
@@ -16,16 +16,7 @@ const cell = coordinatesOf(sampleCell({ workload: 'ycsb-a', callers: 8 }, { repe
 function partOf(records: number): CellResult {
   const histogram = newHistogram();
   for (let at = 0; at < 20; at += 1) recordLatency(histogram, 4);
-  const series = { stepMs: 100, records: [], errors: [], maxMs: [] };
-  const usage = emptyUsage(false);
-  return {
-    records,
-    durationMs: 500,
-    histogram: encodeHistogram(histogram),
-    errors: {},
-    series,
-    usage,
-  } as unknown as CellResult;
+  return result({ records, durationMs: 500, histogram: encodeHistogram(histogram) });
 }
 
 const begun = (done: number): PlanEvent => ({ kind: 'begun', done, total: 10, cell, repetition: 2 });

@@ -77,6 +77,16 @@ test.each([
   ]);
 });
 
+test.each([
+  ['z', 1, 'k'],
+  ['z', 2, 'h'],
+  ['h', 1, 'd'],
+  ['h', 2, ''],
+  ['z', 99, ''],
+])('rule 28: strictly below %s, but for the last %i, begins the child of "%s"', (bound, skipped, low) => {
+  expect(Buffer.from(childBelow(branch(PAGES, 'x'), Buffer.from(bound), 't', skipped)!.low).toString()).toBe(low);
+});
+
 test('rule 28: nothing lies strictly below the first child', () => {
   expect(childBelow(branch(), Buffer.from(''), 't')).toBeUndefined();
   const begunLate = { ...pageOfChildren(4, { d: '2', f: '3' }), low: Buffer.alloc(0) };

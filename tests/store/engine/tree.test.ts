@@ -131,3 +131,16 @@ test('a branch is known by single pages: the one that names the child is read, a
   expect(await tree.route(Q, 0)).toEqual(at('3'));
   expect(reads).toEqual(['slots 6']);
 });
+
+test('where a hint leads back to a leaf that was passed, and memory has no room for it, links lead on', async () => {
+  const { tree } = treeWith(root({ '': '1', p: '1' }, 9));
+  const last = snapshotWith({ container: childId('2'), low: Buffer.from('m') }, 2);
+  let looks = 0;
+  const look = (id: EntityId): Promise<Snapshot> => {
+    looks += 1;
+    return looks > 10
+      ? Promise.reject(new Error('it goes in a circle'))
+      : Promise.resolve(id === at('2').id ? last : overtaken(2));
+  };
+  expect(await tree.visit(at('1'), Q, 0, look)).toBe(last);
+});

@@ -1,8 +1,10 @@
 // Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside whoever remembers them.
 import { expect, test } from 'vitest';
+import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { isWriteOf, key, type Process, text, World } from './world.ts';
+import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { entityId } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -150,6 +152,145 @@ test('rules 27, 28: a retired leaf whose merger died is read as it is, and absor
   expect(await keysBy(world, read)).toEqual([...kept, low + '!'].toSorted());
 });
 
+function isChangeOf(id: string): (call: MemoryCall) => boolean {
+  return (call) => isWriteOf('replace', id)(call) || isWriteOf('patch', id)(call);
+}
+
+/** A header alone: whatever else is written to a leaf here brings pages. */
+function isRetirement(call: MemoryCall): boolean {
+  return call.kind === 'write' && call.writes.some(({ kind, parts }) => kind === 'patch' && parts.length === 2);
+}
+
+/** A table with a retired leaf whose merger died, and its left neighbour. */
+async function retiring(ttlMs?: number) {
+  const made = await emptied();
+  const { world, vacuumer, table } = made;
+  if (ttlMs !== undefined)
+    for (let number = 0; number < 200; number += 4)
+      await world.run(table.put(`${key(number)}-`, text(number), { ttlMs }));
+  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
+  const leaves = leavesOf(world.state, 't');
+  const at = leaves.findIndex(({ header }) => header.state === 'retired');
+  const low = Buffer.from(leaves[at]!.header.low).toString();
+  return { ...made, retired: leaves[at]!.id, left: leaves[at - 1]!.id, low };
+}
+
+test('rule 26: a retired leaf that cannot be absorbed yet is not purged', async () => {
+  const { world, retired, left } = await retiring(600_000);
+  // All that it holds has expired by now.
+  await world.run(world.runtime.sleep(1_000_000));
+  const before = world.state.entities.get(retired);
+  const vacuumer = world.process({ merges: true });
+  vacuumer.rule((call) => (isWriteOf('replace', left)(call) ? { fail: 'unavailable' } : undefined));
+  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 1_000_000 }));
+  expect(world.state.entities.get(retired)).toBe(before);
+});
+
+test('rule 27: a leaf that took in a neighbour which another vacuum left retired is merged as it is then', async () => {
+  const { world, vacuumer, kept } = await emptied();
+  const other = world.process({ merges: true });
+  // Whatever is dead goes first, so that nobody writes a leaf but to merge it.
+  const end = vacuumer.rule((call) => (isRetirement(call) ? { fail: 'unavailable' } : undefined));
+  await world.run(vacuumer.store.vacuum('t', QUIET));
+  end();
+  other.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  // Between the two looks of the one vacuum another begins, and dies once its first leaf is retired.
+  const dying = async (): Promise<string[]> => {
+    await world.runtime.sleep(10_000);
+    await other.store.vacuum('t', { quietMs: 0 }).catch(() => undefined);
+    return statesOf(world);
+  };
+  const [states] = await world.run(Promise.all([dying(), vacuumer.store.vacuum('t', QUIET)]));
+  expect(states).toContain('retired');
+  expect(statesOf(world)).not.toContain('retired');
+  expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+});
+
+test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
+  const { world, table, left, retired, low } = await retiring();
+  // The left neighbour grows, so a writer makes a copy; and dies before it links that.
+  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  const writer = world.process();
+  const written = await open(world, writer);
+  writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
+  await world.run(written.put(low + '!', text('new'), { timeoutMs: 2_000 }).catch(() => undefined));
+  await world.run(writer.store.close());
+  const [copy] = orphansOf(world.state, 't').filter((id) => world.state.entities.get(id) !== undefined);
+  const before = world.state.entities.get(retired);
+
+  const vacuumer = world.process();
+  const end = vacuumer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
+  const options = { timeoutMs: 1_000_000 };
+  expect(await world.run(vacuumer.store.vacuum('t', options))).toMatchObject({ removed: 0 });
+  expect(world.state.entities.has(copy!)).toBe(true);
+  expect(world.state.entities.get(retired)).toBe(before);
+  end();
+  const { merged, removed } = await world.run(vacuumer.store.vacuum('t', options));
+  expect([merged, removed > 0]).toEqual([1, true]);
+  expect(world.state.entities.has(copy!)).toBe(false);
+});
+
+test('rule 29: entries of a table that grew branches between two looks stay', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await open(world, writer);
+  await world.run(table.put(key(0), text(0)));
+  const growing = async (): Promise<void> => {
+    await world.runtime.sleep(10_000);
+    for (let number = 0; number < 200; number += 1) await table.put(key(number), text(number));
+  };
+  const [, { entriesDropped }] = await world.run(Promise.all([growing(), vacuumer.store.vacuum('t', QUIET)]));
+  expect(entriesDropped).toBe(0);
+});
+
+test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who searches', async () => {
+  const { world, retired, left, low } = await retiring();
+  const [dropper, reader] = [world.process(), world.process()];
+  const table = await open(world, reader);
+  await world.run(table.get(low));
+  // The drop has removed the retired leaf, and not yet the one that links it.
+  dropper.rule((call) =>
+    call.kind === 'remove' && call.removals.some(({ id }) => id === left) ? { fail: 'unavailable' } : undefined,
+  );
+  let isDropping = false;
+  reader.rule(async (call) => {
+    if (isDropping || !isReadOf(left)(call)) return undefined;
+    isDropping = true;
+    // The reply shows the leaf as it was before.
+    return { reply: dropper.store.drop('t').catch(() => undefined) };
+  });
+  const reading = world.run(table.get(low + '!'));
+  await expect(reading).rejects.toMatchObject({ code: 'not_found' });
+  expect(isDropping).toBe(true);
+  expect(world.state.entities.has(retired)).toBe(false);
+  expect(world.state.entities.has(left)).toBe(true);
+});
+
+test('rules 3, 27: a change that went with an absorb of unknown fate is not given away before that is known', async () => {
+  const { world, left, low } = await retiring();
+  const writer = world.process();
+  const table = await open(world, writer);
+  const late = Promise.withResolvers<() => void>();
+  let failing = 0;
+  let deliver: (() => void) | undefined;
+  writer.once(isWriteOf('replace', left), { late: late.resolve });
+  // The look at what became of it fails for good; then the write lands, before the process reads anything else.
+  writer.rule(async (call) => {
+    if (call.kind !== 'read') return undefined;
+    if (deliver === undefined && failing === 0 && writer.writes.length === 0) return undefined;
+    deliver ??= await late.promise;
+    failing += 1;
+    if (failing <= 4) return { fail: 'unavailable' };
+    if (failing > 5) return undefined;
+    deliver();
+    return { reply: world.runtime.sleep(2_000) };
+  });
+  const { version } = await world.run(table.put(low + '!', text('new'), { ifAbsent: true }));
+  expect(failing).toBeGreaterThanOrEqual(4);
+  expect(await world.run(table.get(low + '!'))).toMatchObject({ version, value: text('new') });
+});
+
 test('rule 27: where both are too large together, the neighbour lives on in a copy', async () => {
   const { world, vacuumer, table, kept } = await emptied();
   vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
@@ -168,4 +309,42 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   expect(await keysBy(world, await open(world, world.process()))).toHaveLength(kept.length + 23);
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
+});
+
+test('rule 28: however many entries lead astray, few reads find the leaf', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await open(world, writer);
+  const names = Array.from({ length: 2_500 }, (_, index) => key(index));
+  for (let from = 0; from < names.length; from += 50)
+    await world.run(table.putMany(names.slice(from, from + 50).map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.deleteMany(names.slice(1, -1)));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(110);
+  // No branch hears of any merge.
+  vacuumer.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
+  );
+  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
+  expect(leavesOf(world.state, 't')).toHaveLength(1);
+  const last = names.at(-1)!;
+  const reader = world.process();
+  const read = await open(world, reader);
+  reader.takeCalls();
+  expect(await world.run(read.get(last))).toMatchObject({ key: last });
+  expect(reader.takeCalls().length).toBeLessThan(60);
+});
+
+function levelOf(world: World, id: string): number {
+  return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
+}
+
+test('rule 30: a process that slept for days writes to what was merged and removed meanwhile, and knows that it did', async () => {
+  const { world, writer, vacuumer, table, kept } = await emptied();
+  await world.run(vacuumer.store.vacuum('t', QUIET));
+  await world.run(world.runtime.sleep(25 * 60 * 60_000));
+  expect((await world.run(vacuumer.store.vacuum('t', QUIET))).removed).toBeGreaterThan(5);
+  for (const name of kept) await world.run(table.put(name, text('again')));
+  expect(table.stats().unknownOutcomes).toBe(0);
+  expect(writer.writes.length).toBeGreaterThan(0);
+  expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
 });

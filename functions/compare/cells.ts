@@ -1,0 +1,15 @@
+// What the app of the function `compare` asks of its targets, which are made at the first request.
+import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
+import { runCell } from '../../shared/compare/cell/run.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
+import type { CompareAppOptions } from './app.ts';
+
+export function cellsOn(
+  targets: () => Promise<CellTargets>,
+): Pick<CompareAppOptions, 'runCell' | 'prepareDataset' | 'removeDataset'> {
+  return {
+    prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
+    runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
+    removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
+  };
+}

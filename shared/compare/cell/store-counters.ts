@@ -1,0 +1,51 @@
+// What the store counts of its own work, beside what the provider bills: why a table that many write to is as fast as it is.
+import { z } from 'zod';
+import type { TableStats } from '../../store/index.ts';
+
+const count = z.int().min(0);
+
+/** As `table.stats()` has them, of one piece of work. */
+export const storeCountersSchema = z.strictObject({
+  /** Commits acknowledged. */
+  commits: count,
+  /** Commits of other processes that reads have shown. */
+  foreignCommits: count,
+  /** Reads sent before a commit, because others had probably written to the container. */
+  readsFirst: count,
+  /** Pauses before a commit, because another process was splitting the container. */
+  rests: count,
+  /** Containers that were split, for their size or for their traffic. */
+  splits: count,
+  /** Those of them that were split for their traffic. */
+  splitsByTraffic: count,
+  /** Splits for traffic that others' commits prevented. */
+  lostSplits: count,
+});
+
+export type StoreCounters = z.infer<typeof storeCountersSchema>;
+
+/** Those of a table's counters that a comparison keeps. */
+export function countersIn(stats: Pick<TableStats, keyof StoreCounters>): StoreCounters {
+  return ofEach((name) => stats[name]);
+}
+
+/** What the later ones count more than the earlier ones. */
+export function storeCountersBetween(earlier: StoreCounters, later: StoreCounters): StoreCounters {
+  return ofEach((name) => later[name] - earlier[name]);
+}
+
+export function sumOfStoreCounters(many: readonly StoreCounters[]): StoreCounters {
+  return ofEach((name) => many.reduce((sum, counters) => sum + counters[name], 0));
+}
+
+function ofEach(valueOf: (name: keyof StoreCounters) => number): StoreCounters {
+  return {
+    commits: valueOf('commits'),
+    foreignCommits: valueOf('foreignCommits'),
+    readsFirst: valueOf('readsFirst'),
+    rests: valueOf('rests'),
+    splits: valueOf('splits'),
+    splitsByTraffic: valueOf('splitsByTraffic'),
+    lostSplits: valueOf('lostSplits'),
+  };
+}

@@ -1,0 +1,100 @@
+// Going on from a node that was overtaken: it was split since the branches were read, and the position lies to its right. Whatever its parent says is a
+// hint: links lead on.
+import type { Child } from '../container/branch.ts';
+import { partFor } from '../container/last-split.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { nodeId } from '../format/ids.ts';
+import type { Position } from '../format/position.ts';
+import type { Clock } from '../io/clock.ts';
+import type { ContainerCache } from '../io/container-cache.ts';
+import type { Counters } from '../io/counters.ts';
+import type { BranchMemory } from './branch-memory.ts';
+import type { BranchReader } from './branch-reader.ts';
+import type { Repair, Route } from './route.ts';
+
+/** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
+const PARENT_AGE_MS = 1_000;
+
+/** What a parent knows of where to go on from a node that was overtaken. */
+interface ChildBeyond {
+  readonly child: Id64 | undefined;
+  readonly astray: Child | undefined;
+  /** It was read for this. */
+  readonly isParentFresh: boolean;
+}
+
+const NO_CHILD: ChildBeyond = { child: undefined, astray: undefined, isParentFresh: false };
+
+export interface SidewaysContext {
+  readonly table: string;
+  readonly cache: ContainerCache;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly repair: Repair;
+}
+
+export class Sideways {
+  readonly #context: SidewaysContext;
+  readonly #memory: BranchMemory;
+  readonly #branches: BranchReader;
+
+  constructor(context: SidewaysContext, memory: BranchMemory, branches: BranchReader) {
+    this.#context = context;
+    this.#memory = memory;
+    this.#branches = branches;
+  }
+
+  /**
+   * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
+   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
+   */
+  async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
+    const { repair, table } = this.#context;
+    const { incarnation, level, high, right } = overtaken.header;
+    const part = partFor(overtaken.header, position);
+    const { child, astray, isParentFresh } = await this.#childBeyond(overtaken, position, part !== undefined);
+    if (child !== undefined) return { id: nodeId(table, incarnation, child), incarnation };
+    if (astray !== undefined) {
+      const owner = compareBytes(high!, astray.low) <= 0 ? right! : overtaken.header.container;
+      const entry = { level: level + 1, incarnation, separator: astray.low, child: owner, instead: astray.child };
+      if (owner !== astray.child) repair(entry);
+    }
+    if (part === undefined) return this.walkRight(overtaken);
+    const { low: separator, container } = part;
+    if (isParentFresh) repair({ level: level + 1, incarnation, separator, child: container, instead: undefined });
+    return { id: nodeId(table, incarnation, container), incarnation };
+  }
+
+  /**
+   * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
+   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on. An entry is `astray` that names the node itself,
+   * or, as far as memory knows, one to the left of it: after merges and splits its separator may lie far to the right of its child.
+   */
+  async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean): Promise<ChildBeyond> {
+    const parent = this.#memory.branch(position, header.level + 1);
+    if (parent?.header.incarnation !== header.incarnation) return NO_CHILD;
+    const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
+    try {
+      const fresh = isOld ? await this.#branches.readFor(parent, position) : parent;
+      const child = fresh && this.#memory.child(fresh, position);
+      if (child === undefined || compareBytes(child.low, header.low) <= 0) return { ...NO_CHILD, isParentFresh: isOld };
+      const known = this.#context.cache.get(nodeId(this.#context.table, header.incarnation, child.child));
+      const isAstray = known !== undefined && compareBytes(known.header.low, header.low) <= 0;
+      return isAstray
+        ? { child: undefined, astray: child, isParentFresh: isOld }
+        : { child: child.child, astray: undefined, isParentFresh: isOld };
+    } catch {
+      return NO_CHILD;
+    }
+  }
+
+  /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
+  walkRight({ header }: Snapshot): Route {
+    const { counters, repair, table } = this.#context;
+    const { incarnation, level, high, right } = header;
+    counters.rightWalks += 1;
+    repair({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
+    return { id: nodeId(table, incarnation, right!), incarnation };
+  }
+}

@@ -1,0 +1,38 @@
+// The rules of merging hold in the model: in every history of small configurations, in many random ones, and in those that were hard to find. With
+// any rule broken they do not.
+import { expect, test } from 'vitest';
+import { exhaust } from './exhaust.ts';
+import { MUTANTS } from './mutants.ts';
+import { play, SCRIPTS } from './scripts.ts';
+import { SMALL } from './small.ts';
+import { firstFinding } from './walk.ts';
+
+const WALKS = 2_000;
+/** Within so many walks each mutant is caught that walks are to catch. */
+const WALKS_PER_MUTANT = { from: 1, count: 500 };
+
+test.each(SMALL)('every history of: $name', { timeout: 120_000 }, (small) => {
+  const { finding, places } = exhaust(small);
+  expect(finding).toBeUndefined();
+  expect(places).toBeGreaterThan(50);
+});
+
+test(`${WALKS} random walks`, { timeout: 300_000 }, () => {
+  expect(firstFinding({ from: 1, count: WALKS })).toBeUndefined();
+});
+
+test.each(SCRIPTS)('$name', (script) => {
+  expect(play(script)).toBeUndefined();
+});
+
+test.each(MUTANTS)('the mutant $name is caught (rule $rule)', { timeout: 60_000 }, ({ name, caughtBy }) => {
+  const script = SCRIPTS.find((script) => caughtBy !== 'walks' && script.name === caughtBy.script);
+  const caught = script === undefined ? firstFinding({ ...WALKS_PER_MUTANT, breach: name }) : play(script, name);
+  expect(caught).toBeDefined();
+});
+
+test('a walk is the same again from the same seed', () => {
+  const first = firstFinding({ from: 1, count: 100, breach: 'absorbs-on-any-version' });
+  expect(first).toBeDefined();
+  expect(firstFinding({ from: first!.seed, count: 1, breach: 'absorbs-on-any-version' })).toEqual(first);
+});

@@ -1,0 +1,105 @@
+// What a commit did to the links of its node: which nodes it split off, and whether it took in a retired right neighbour or linked a copy of that
+// (rules 8, 9 and 27). And whether the records that went from node to node are all there.
+import { type DecodedRecord, type Node, ROOT } from './decode.ts';
+import { type Held, idOf, type Provider, tableOf } from './provider.ts';
+
+export interface Reshape {
+  /** The nodes it links that were made for exactly this commit, in order. */
+  readonly made: readonly Held[];
+  /** The neighbour on the right before, if that is retired and links no longer lead to it. */
+  readonly absorbed: Held | undefined;
+  /** The copy that is linked in the place of `absorbed`; undefined if its records were taken in. */
+  readonly copy: Held | undefined;
+  /** Undefined, or what is wrong with its links. */
+  readonly fault: string | undefined;
+}
+
+export const NO_RESHAPE: Reshape = { made: [], absorbed: undefined, copy: undefined, fault: undefined };
+
+export function reshapeOf(provider: Provider, before: Held, now: Held): Reshape {
+  const [was, is] = [before.node, now.node];
+  const nodeAt = (container: string): Held | undefined =>
+    provider.entity(idOf(tableOf(now.id), is.incarnation, container));
+  const made: Held[] = [];
+  let end = is.container === ROOT ? provider.records(now)[0]?.value.toString('hex') : is.right;
+  for (; end !== undefined && end !== was.right; end = made.at(-1)!.node.right) {
+    const node = nodeAt(end);
+    if (node?.node.origin?.id !== now.id || node.node.origin.version !== before.stored.version) break;
+    made.push(node);
+  }
+  const high = (made.at(-1)?.node ?? is).high;
+  const reshape = { ...NO_RESHAPE, made };
+  if (end === was.right)
+    return sameBound(high, was.high) ? reshape : { ...reshape, fault: 'its bounds and links differ' };
+  const next = end === undefined ? undefined : nodeAt(end);
+  if (end !== undefined && next === undefined) return { ...reshape, fault: 'linked a node that is not there' };
+  const absorbed = was.right === undefined ? undefined : nodeAt(was.right);
+  if (absorbed?.node.state !== 'retired') return { ...reshape, fault: 'linked a node made for another base' };
+  if (end === absorbed.node.right)
+    return { ...reshape, absorbed, fault: sameBound(high, absorbed.node.high) ? undefined : 'joined other bounds' };
+  return {
+    ...reshape,
+    absorbed,
+    copy: next,
+    fault: sameBound(high, was.high) ? copyFault(provider, absorbed, next!) : 'moved its high for a copy',
+  };
+}
+
+/** Rule 27: a copy is the retired leaf again, under another id. */
+function copyFault(provider: Provider, retired: Held, copy: Held): string | undefined {
+  const [was, is] = [retired.node, copy.node];
+  if (is.origin?.id !== retired.id || is.origin.version !== retired.stored.version)
+    return 'linked what is no copy of its retired neighbour';
+  const isSame =
+    is.low.equals(was.low) && sameBound(is.high, was.high) && is.right === was.right && is.state === 'live';
+  if (!isSame) return 'linked a copy with other bounds';
+  const [records, copied] = [provider.records(retired), provider.records(copy)].map((each) =>
+    each.map(contentOf).join(),
+  );
+  return records === copied && is.nextNumber >= was.nextNumber ? undefined : 'linked a copy with other records';
+}
+
+/**
+ * What is wrong with the records of the nodes `after` a commit, in words: each is one of those `before` it or bears a fresh version, and of those that are
+ * gone and could not expire no more are gone than the commit took numbers.
+ */
+export function contentFault(
+  provider: Provider,
+  before: readonly Held[],
+  after: readonly Held[],
+  expiredMs: number,
+): string | undefined {
+  const first = Math.max(...before.map(({ node }) => node.nextNumber));
+  const next = Math.max(...after.map(({ node }) => node.nextNumber));
+  const known = new Map(before.flatMap((held) => provider.records(held)).map((record) => [nameOf(record), record]));
+  const seen = new Set<string>();
+  let fresh = 0;
+  for (const record of after.flatMap((held) => provider.records(held))) {
+    const key = record.key.toString('latin1');
+    if (seen.has(key)) return `holds ${key} twice`;
+    seen.add(key);
+    const old = known.get(nameOf(record));
+    if (old === undefined && record.version < first) return `holds ${key} in a version that was gone`;
+    if (old === undefined) fresh += 1;
+    else if (contentOf(old) !== contentOf(record)) return `holds ${key} changed under its version`;
+  }
+  const gone = [...known.values()].filter(
+    ({ key, expiresAtMs }) =>
+      !seen.has(key.toString('latin1')) && !(expiresAtMs !== undefined && expiresAtMs < expiredMs),
+  );
+  return gone.length + fresh > next - first
+    ? `lost ${gone.map(({ key }) => key.toString('latin1')).join()}`
+    : undefined;
+}
+
+function nameOf({ key, version }: DecodedRecord): string {
+  return `${version} ${key.toString('latin1')}`;
+}
+
+function contentOf(record: DecodedRecord): string {
+  return `${nameOf(record)} ${record.expiresAtMs} ${record.value.toString('latin1')}`;
+}
+
+export function sameBound(a: Node['high'], b: Node['high']): boolean {
+  return a === undefined || b === undefined ? a === b : a.equals(b);
+}
