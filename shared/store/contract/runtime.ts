@@ -14,7 +14,7 @@ export interface Runtime {
   nextTurn(): Promise<void>;
   /** The share, 0 to 1, of the last moments in which this thread had work. */
   busyShare(): number;
-  /** Fresh bytes, of which none is given twice. */
+  /** Fresh bytes, drawn at the time of the call: of two processes that were restored from one snapshot each must draw its own (rule 21). */
   random(bytes: number): Uint8Array;
   /** A compressor of pages, which the caller closes. */
   newCompressor(): Compressor;

@@ -20,23 +20,9 @@ export const systemRuntime: Runtime = {
   },
   nextTurn: () => immediate(),
   busyShare,
-  random,
+  random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
   newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };
-
-/** Random bytes are asked of the system so many at a time: for eight alone, as each commit takes, a call costs as much as for all. */
-const RANDOM_BYTES_KEPT = 1_024;
-
-let randomKept = Buffer.alloc(0);
-
-/** Each byte is given once. */
-function random(bytes: number): Uint8Array {
-  if (bytes > randomKept.length)
-    randomKept = randomFillSync(Buffer.allocUnsafeSlow(Math.max(bytes, RANDOM_BYTES_KEPT)));
-  const drawn = randomKept.subarray(0, bytes);
-  randomKept = randomKept.subarray(bytes);
-  return drawn;
-}
 
 /** A share is taken over at least so long: in less there is no telling. */
 const SHARE_TAKEN_MS = 100;

@@ -1,11 +1,12 @@
 // Document B in small: every row that it printed, requests as they must be, and a provider that fails.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { experimentB } from '../../../infra/experiments/documents/b/b.ts';
+import { MODELLED_B } from '../../../infra/experiments/documents/b/modelled.ts';
 import { PUBLISHED } from '../../../infra/experiments/published/published.ts';
 import { type Chapter, ratioOf } from '../../../infra/experiments/results.ts';
-import { type Emulated, failuresOf, figureAt, numberAt, startEmulated, structureErrors } from './emulated.ts';
+import { type Emulated, failuresOf, figureAt, inRuns, numberAt, startEmulated, structureErrors } from './emulated.ts';
 
-const SMALL = { entities: 1_000, singles: 3, rounds: 1 };
+const SMALL = { entities: 1_000, singles: 3, rounds: 1, modelled: inRuns(1, MODELLED_B) };
 
 let emulated: Emulated;
 let chapter: Chapter;

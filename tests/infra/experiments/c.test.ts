@@ -1,15 +1,16 @@
 // Document C in small: its rows, and the requests that grouping saves.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { experimentC } from '../../../infra/experiments/documents/c/c.ts';
+import { MODELLED_C } from '../../../infra/experiments/documents/c/modelled.ts';
 import { PUBLISHED } from '../../../infra/experiments/published/published.ts';
 import { type Chapter, ratioOf } from '../../../infra/experiments/results.ts';
-import { type Emulated, failuresOf, figureAt, numberAt, startEmulated, structureErrors } from './emulated.ts';
+import { type Emulated, failuresOf, figureAt, inRuns, numberAt, startEmulated, structureErrors } from './emulated.ts';
 
 let emulated: Emulated;
 let chapter: Chapter;
 beforeAll(async () => {
   emulated = await startEmulated();
-  chapter = await experimentC({ rounds: 1, repetitions: 2 }).run(emulated.context());
+  chapter = await experimentC({ rounds: 1, repetitions: 2, modelled: inRuns(1, MODELLED_C) }).run(emulated.context());
 });
 afterAll(() => emulated.close());
 

@@ -1,10 +1,11 @@
 // Document E in small: its rows, what a dollar buys worked out by hand, and the searches for the largest numbers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { experimentE } from '../../../infra/experiments/documents/e/e.ts';
+import { MODELLED_E } from '../../../infra/experiments/documents/e/modelled.ts';
 import { largestThat, recordsWithin } from '../../../infra/experiments/documents/e/maximum.ts';
 import { PUBLISHED } from '../../../infra/experiments/published/published.ts';
 import type { Chapter } from '../../../infra/experiments/results.ts';
-import { type Emulated, failuresOf, figureAt, numberAt, startEmulated, structureErrors } from './emulated.ts';
+import { type Emulated, failuresOf, figureAt, inRuns, numberAt, startEmulated, structureErrors } from './emulated.ts';
 
 const SMALL = {
   rounds: 1,
@@ -12,6 +13,7 @@ const SMALL = {
   recordCounts: [1, 10, 100],
   crowds: { callers: [1, 10], windowMs: 1 },
   searches: 0,
+  modelled: inRuns(1, MODELLED_E),
 };
 const THEN = PUBLISHED.gae_operations_2011;
 const OF_THEN = ['write_single', 'write_batch', 'read_single', 'read_batch', 'memcache'] as const;

@@ -4,6 +4,7 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../.
 import { startEmbeddedDatastore } from '../../../infra/emulators/embedded.ts';
 import type { BenchProvider } from '../../../infra/bench/providers.ts';
 import type { ExperimentContext } from '../../../infra/experiments/experiment.ts';
+import type { ModelledDocument } from '../../../infra/experiments/modelled.ts';
 import type { Chapter, Figure } from '../../../infra/experiments/results.ts';
 import type { Provider } from '../../../shared/compare/dimensions.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
@@ -18,6 +19,11 @@ export interface Emulated {
   /** With `broken`, that provider's emulator does not start. */
   context(signal?: AbortSignal, broken?: Provider): ExperimentContext;
   close(): Promise<void>;
+}
+
+/** What the model plays, so often: enough for figures that differ. */
+export function inRuns(runs: number, documents: readonly ModelledDocument[]): ModelledDocument[] {
+  return documents.map((document) => ({ ...document, runs }));
 }
 
 export async function startEmulated(): Promise<Emulated> {

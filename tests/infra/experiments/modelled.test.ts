@@ -11,21 +11,22 @@ import { type ModelledDocument, modelledCells } from '../../../infra/experiments
 import { experimentsHtml } from '../../../infra/experiments/report/html.ts';
 import { experimentsSchema, reportOf } from '../../../infra/experiments/report/schema.ts';
 import { type Chapter, type FigureTable, ratioOf } from '../../../infra/experiments/results.ts';
-import { structureErrors } from './emulated.ts';
+import { inRuns, structureErrors } from './emulated.ts';
 
 const { signal } = new AbortController();
 const RUNNING = { signal };
 const STORE_B = ['store-single', 'store-baseline', 'store-parallel', 'store-whole'];
 const STORE_C = ['store-big-single', 'store-small-single', 'store-big-batch', 'store-small-batch'];
 const STORE_E = ['put', 'putMany', 'get', 'getMany'];
-const B = experimentB({ entities: 100, singles: 1, rounds: 1 });
-const C = experimentC({ rounds: 1, repetitions: 1 });
+const B = experimentB({ entities: 100, singles: 1, rounds: 1, modelled: inRuns(2, MODELLED_B) });
+const C = experimentC({ rounds: 1, repetitions: 1, modelled: inRuns(2, MODELLED_C) });
 const E = experimentE({
   rounds: 1,
   loaded: 1,
   recordCounts: [1, 10, 100, 1_000],
   crowds: { callers: [1, 10], windowMs: 1 },
   searches: 0,
+  modelled: inRuns(2, MODELLED_E),
 });
 
 /** No emulator starts, so only then and the model have figures. */
@@ -47,6 +48,8 @@ function played(table: FigureTable, column: string): string[] {
   return table.rows.flatMap(({ id, figures }) => (figures[column] === undefined ? [] : [id]));
 }
 
+const chapterC = await chapterOf(C);
+
 test('B: singles, serial, parallel and everything on both providers, and no setting of a connection', async () => {
   const chapter = await chapterOf(B);
   expect(structureErrors(chapter)).toEqual([]);
@@ -66,8 +69,8 @@ test('B: singles, serial, parallel and everything on both providers, and no sett
   }
 });
 
-test('C: big and small, in transactions and one by one; a batch of its own on Datastore alone', async () => {
-  const seconds = tableOf(await chapterOf(C), 'seconds');
+test('C: big and small, in transactions and one by one; a batch of its own on Datastore alone', () => {
+  const seconds = tableOf(chapterC, 'seconds');
   const both = ['big-transaction', 'big-single', 'small-single', 'small-transaction'];
   expect(played(seconds, 'model-azure-tables-s')).toEqual([...both, ...STORE_C]);
   expect(played(seconds, 'model-datastore-s')).toEqual([...both, 'big-batch', 'small-batch', ...STORE_C]);
@@ -100,7 +103,7 @@ test.each([
   ['C', MODELLED_C],
   ['E', MODELLED_E],
 ])('%s: finite figures, the same ones every time', async (_, whole) => {
-  const documents = whole.map((document) => ({ ...document, runs: 2 }));
+  const documents = inRuns(2, whole);
   const cells = await modelledCells(documents, RUNNING);
   expect(await modelledCells(documents, RUNNING)).toEqual(cells);
   for (const figures of cells.values())
@@ -112,8 +115,7 @@ test.each([
     }
 });
 
-test('in the data and on the page they are marked as a model', async () => {
-  const chapter = await chapterOf(C);
+test('in the data and on the page they are marked as a model', () => {
   const facts = {
     startedAt: '2026-11-22T07:00:00.000Z',
     durationMs: 1,
@@ -122,7 +124,9 @@ test('in the data and on the page they are marked as a model', async () => {
     endedBy: null,
   };
   const { id, title, question } = C;
-  const report = reportOf(facts, [{ id, title, question, durationMs: 1, chapter, failure: null, endedBy: null }]);
+  const report = reportOf(facts, [
+    { id, title, question, durationMs: 1, chapter: chapterC, failure: null, endedBy: null },
+  ]);
   const table = experimentsSchema.parse(JSON.parse(JSON.stringify(report))).results[0]!.chapter!.tables[0]!;
   const columns = table.columns.filter((column) => column.id.startsWith('model-'));
   expect(columns.map(({ era }) => era)).toEqual(['model', 'model']);

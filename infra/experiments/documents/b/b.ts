@@ -2,7 +2,7 @@
 import { Backends } from '../../backends.ts';
 import { type Measure, nowColumns, type Plan, rowsOf, SPENT, thenColumn, type Where, whereOf } from '../../columns.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
-import { MODEL_NOTE, modelColumns, modelledCells, withCells } from '../../modelled.ts';
+import { MODEL_NOTE, modelColumns, modelledCells, type ModelledDocument, withCells } from '../../modelled.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import { type Chapter, type Figure, figureOf, type FigureTable, NO_EFFECT_ON_LOOPBACK } from '../../results.ts';
 import { alternatingRuns, type Cells } from '../../rounds.ts';
@@ -12,10 +12,12 @@ import { azureVariants, datastoreVariants, type Sizes } from './ways.ts';
 
 export interface OptionsB extends Sizes {
   readonly rounds: number;
+  /** What the model plays, and how often. */
+  readonly modelled: readonly ModelledDocument[];
 }
 
 /** The document's, except that entities written singly are fewer: 10,000 took half an hour then, and would take a minute a run now. */
-const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5 };
+const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5, modelled: MODELLED_B };
 
 const TITLE = 'Speeding up Azure Table Storage: groups, connections, parallelism';
 const QUESTION = 'How are ten thousand entities written fastest, and what do the connections matter?';
@@ -133,7 +135,7 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
       ...azureVariants(backends, options, context.signal),
       ...datastoreVariants(backends, options, context.signal),
     ];
-    const modelled = await modelledCells(MODELLED_B, context);
+    const modelled = await modelledCells(options.modelled, context);
     const cells = withCells(await alternatingRuns(context, options, variants), modelled);
     const where = await whereOf(backends, PROVIDERS);
     const [seconds, rates, spent] = [

@@ -4,7 +4,7 @@ import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { Backends } from '../../backends.ts';
 import { type Measure, nowColumns, type Plan, rowsOf, SPENT, thenColumn, type Where, whereOf } from '../../columns.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
-import { modelColumns, modelledCells, withCells } from '../../modelled.ts';
+import { modelColumns, modelledCells, type ModelledDocument, withCells } from '../../modelled.ts';
 import type { PlainTable, Spent, TextRecord } from '../../plain-sdk/plain-sdk.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import { type Chapter, figureOf, type FigureTable } from '../../results.ts';
@@ -17,11 +17,13 @@ import { MODELLED_C, NOTES_C, PROVIDERS } from './modelled.ts';
 
 export interface OptionsC {
   readonly rounds: number;
+  /** What the model plays, and how often. */
+  readonly modelled: readonly ModelledDocument[];
   /** So often ten records are written a round; the figure is the mean. */
   readonly repetitions: number;
 }
 
-const FULL: OptionsC = { rounds: 5, repetitions: 5 };
+const FULL: OptionsC = { rounds: 5, repetitions: 5, modelled: MODELLED_C };
 
 const TITLE = 'Improved Datastore performance: few large objects or many small ones';
 const QUESTION = 'Does the size of what is written matter, or the number of entities and round trips?';
@@ -77,7 +79,7 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
     const variants = PROVIDERS.flatMap((provider) =>
       variantsOf(backends, { provider, options, signal: context.signal }),
     );
-    const modelled = await modelledCells(MODELLED_C, context);
+    const modelled = await modelledCells(options.modelled, context);
     const cells = withCells(await alternatingRuns(context, options, variants), modelled);
     const where = await whereOf(backends, PROVIDERS);
     const [seconds, spent] = [secondsTable(cells, where, options), spentTable(cells, where)];

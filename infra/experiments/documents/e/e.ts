@@ -3,7 +3,7 @@ import type { Provider } from '../../../../shared/compare/dimensions.ts';
 import { Backends } from '../../backends.ts';
 import { whereOf } from '../../columns.ts';
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
-import { modelledCells, withCells } from '../../modelled.ts';
+import { modelledCells, type ModelledDocument, withCells } from '../../modelled.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import type { Chapter } from '../../results.ts';
 import { alternatingRuns } from '../../rounds.ts';
@@ -16,6 +16,8 @@ import { type Crowds, throughputTables, throughputVariants } from './throughput.
 
 export interface OptionsE {
   readonly rounds: number;
+  /** What the model plays, and how often. */
+  readonly modelled: readonly ModelledDocument[];
   /** Records that are there to be read. */
   readonly loaded: number;
   readonly recordCounts: readonly number[];
@@ -30,6 +32,7 @@ const FULL: OptionsE = {
   recordCounts: PUBLISHED.gae_operations_2011.records,
   crowds: { callers: [1, 2, 5, 10, 32, 100], windowMs: 300 },
   searches: 2,
+  modelled: MODELLED_E,
 };
 
 const TITLE = 'Google App Engine: speed of data operations';
@@ -50,7 +53,7 @@ async function chapter(context: ExperimentContext, options: OptionsE): Promise<C
   };
   const { rounds, recordCounts, crowds, searches } = options;
   try {
-    const modelled = await modelledCells(MODELLED_E, context);
+    const modelled = await modelledCells(options.modelled, context);
     context.log('  operations on 1 to 1,000 records');
     const measured = await alternatingRuns(
       context,
