@@ -134,7 +134,8 @@ export class Committer {
       case 'too_large':
         return this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
       case 'split':
-        return this.#splitForSize(draft, plan);
+        if ((await this.#splitForSize(draft, plan)) && base !== snapshot) this.#core.counters.merges += 1;
+        return;
       case 'update':
         if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
         if (base !== snapshot) this.#core.counters.merges += 1;
@@ -156,12 +157,13 @@ export class Committer {
     );
   }
 
-  /** Rule 10: looks again before it inserts anything. */
-  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<void> {
+  /** Rule 10: looks again before it inserts anything. True if the split was acknowledged. */
+  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<boolean> {
     const { reader } = this.#core;
     const { base, changes } = draft;
-    if (await reader.isCurrent(base)) await this.#split(draft, plan);
-    else await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
+    if (await reader.isCurrent(base)) return this.#split(draft, plan);
+    await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
+    return false;
   }
 
   /**

@@ -75,7 +75,9 @@ export class Router implements Routes {
   }
 
   routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void {
-    void this.#sendBeyond(overtaken, changes);
+    void this.#sendBeyond(overtaken, changes).catch((error: unknown) => {
+      for (const change of changes) failChange(change, error);
+    });
   }
 
   async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
