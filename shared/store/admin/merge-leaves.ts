@@ -1,5 +1,5 @@
 // Merging what fell quiet or empty (rule 32): from left to right, a leaf and its right neighbour become one where both were left alone between two looks and
-// take less than half a container together. What is dead is dropped first.
+// take less than 0.6 of a container together. What is dead is dropped first.
 import { fitsTogether } from '../container/absorb.ts';
 import { deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
 import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';

@@ -74,7 +74,7 @@ export interface TableOptions extends CallOptions {
    * wait less for each other. A record that is larger, up to 512 KiB, has a container to itself.
    *
    * It is not stored: processes may differ, and the smallest then decides. A container that is larger splits when it is next written, and
-   * a vacuum merges up to half of its own store's value. All handles of a table in one store share the value of the first that was opened: `invalid` if another is given.
+   * a vacuum merges up to 0.6 of its own store's value. All handles of a table in one store share the value of the first that was opened: `invalid` if another is given.
    */
   readonly containerBytesMax?: number;
   /** Whether to create the table if it does not exist (default true); otherwise `not_found`. */

@@ -9,8 +9,11 @@ import { drawId } from '../io/clock.ts';
 import type { EngineCore } from './core.ts';
 import { insertNodes } from './insert-nodes.ts';
 
-/** A leaf and its neighbour become one where they take less than this share of a container together; else the neighbour lives on, in a copy. */
-export const MERGE_SHARE = 0.5;
+/**
+ * A leaf and its neighbour become one where they take less than this share of a container together; else the neighbour lives on, in a copy. What a split
+ * makes takes more together (`SPLIT_SHARE`), so that nothing is split and merged in turns.
+ */
+export const MERGE_SHARE = 0.6;
 
 /** After so many tries the pair is left to whoever meets it next. */
 const TRIES_MAX = 16;

@@ -210,7 +210,7 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
 test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
   const { world, table, left, retired, low } = await retiring();
   // The left neighbour grows, so a writer makes a copy; and dies before it links that.
-  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
   const writer = world.process();
   const written = await open(world, writer);
   writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
@@ -300,13 +300,13 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   )!;
   const low = Buffer.from(storedNode(world.state, 't', retired)!.header.low).toString();
   // Its left neighbour grows meanwhile.
-  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
   const before = leavesOf(world.state, 't').length;
   await world.run(table.put(low + '!', text('new')));
   expect(table.stats().merges).toBe(1);
   expect(leavesOf(world.state, 't')).toHaveLength(before);
   expect(leavesOf(world.state, 't').every(({ header }) => header.state === 'live')).toBe(true);
-  expect(await keysBy(world, await open(world, world.process()))).toHaveLength(kept.length + 23);
+  expect(await keysBy(world, await open(world, world.process()))).toHaveLength(kept.length + 28);
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
 });
@@ -351,7 +351,7 @@ test('rule 30: a process that slept for days writes to what was merged and remov
 
 test('rule 27: a copy that may not be there is not linked', async () => {
   const { world, table, low } = await retiring();
-  for (let number = 0; number < 22; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
   const writer = world.process();
   const written = await open(world, writer);
   writer.once(isWriteOf('insert'), { fail: 'unavailable' });
