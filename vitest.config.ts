@@ -8,7 +8,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/node` },
     testTimeout: 30_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // Many files wait for processes of their own: one more than the processors there are.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'store', include: [STORE] } },
       {
