@@ -21,6 +21,8 @@ export class VirtualRuntime implements Runtime {
   #wallOffsetMs = START_WALL_MS;
   /** Turns of the event loop that work has asked for. */
   turns = 0;
+  /** What `busyShare` answers, 0 to 1: no processor time passes by itself. */
+  share = 0;
 
   constructor(seed = 1) {
     this.#draw = randomSource(seed);
@@ -56,9 +58,8 @@ export class VirtualRuntime implements Runtime {
     return Promise.resolve();
   }
 
-  /** No processor time passes. */
   busyShare(): number {
-    return 0;
+    return this.share;
   }
 
   random(bytes: number): Uint8Array {

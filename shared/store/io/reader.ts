@@ -35,7 +35,7 @@ interface Pending {
   readonly id: EntityId;
   readonly parts: Set<PartName>;
   isWhole: boolean;
-  /** A departure was asked for since it began to wait. */
+  /** A departure of its own will come. One that is not due waits for the end of a check: it may take no other's departure meanwhile. */
   isDue: boolean;
   askers: number;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
@@ -145,7 +145,9 @@ export class Reader {
     const batch: Pending[] = [];
     for (const pending of this.#pending.values()) {
       if (batch.length === driver.limits.readsMax) break;
-      if (pending.isWhole === (batch[0] ?? pending).isWhole && this.#mayDepart(pending)) batch.push(pending);
+      if (!pending.isDue || pending.isWhole !== (batch[0] ?? pending).isWhole) continue;
+      if (this.#mayDepart(pending)) batch.push(pending);
+      else pending.isDue = false;
     }
     if (batch.length === 0) return undefined;
     for (const { id } of batch) this.#pending.delete(id);

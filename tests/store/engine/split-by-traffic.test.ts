@@ -9,14 +9,6 @@ import { key, text, World } from '../rules/world.ts';
 const RECORDS = 32;
 const KEYS = Array.from({ length: RECORDS }, (_, number) => key(number));
 
-class BusyRuntime extends VirtualRuntime {
-  share = 0;
-
-  override busyShare(): number {
-    return this.share;
-  }
-}
-
 interface Shared {
   readonly processes: number;
   readonly keys?: readonly string[];
@@ -26,7 +18,7 @@ interface Shared {
 /** A table of so many records in one leaf, opened by so many processes, each request of which takes its time. */
 async function shared({ processes, keys = KEYS, limits = {} }: Shared) {
   const world = new World({ limits });
-  const runtime = new BusyRuntime();
+  const runtime = new VirtualRuntime();
   const draw = randomSource(7);
   // One way, with the tail that networks have (lognormal): where all took exactly as long, some would always come too late.
   const wayMs = (): number => 3 * Math.exp(0.6 * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw()));
@@ -47,7 +39,7 @@ async function shared({ processes, keys = KEYS, limits = {} }: Shared) {
 }
 
 /** Callers of each table put one record after the other, for so long; the last value of each key that was acknowledged to a caller of its own. */
-async function putFor(runtime: BusyRuntime, tables: readonly Table<string>[], callers: number, ms: number) {
+async function putFor(runtime: VirtualRuntime, tables: readonly Table<string>[], callers: number, ms: number) {
   const endMs = runtime.monotonicMs() + ms;
   const last = new Map<string, string>();
   const calling = tables.flatMap((table, index) =>
