@@ -40,39 +40,61 @@ test('where containers are large one that is not known is asked for its header f
   expect(sent.filter((requests) => requests.length === 2).length).toBeGreaterThan(16);
 });
 
-test('a check that waited for another takes no departure from a read that came after it', async () => {
+/** A table of 16 leaves where a request reads one, whose checks are held back, as many as may be in flight at first: one of each of the first leaves. */
+async function fullOfChecks() {
   const world = new World({ limits: { readsMax: 1 } });
   const reader = world.process();
   const table = await world.run(reader.store.table<string>('t', { containers: 16 }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
-  // A key of each leaf, in the order in which their checks go out.
   const keyOf = new Map<string, string>();
   for (const key of KEYS) {
     reader.takeCalls();
     await world.run(table.get(key));
     for (const call of reader.takeCalls()) if (call.kind === 'read') keyOf.set(call.requests[0]!.id, key);
   }
-  const [first, ...others] = keyOf.values();
   const held: PromiseWithResolvers<undefined>[] = [];
-  const end = reader.rule((call) => {
+  reader.rule((call) => {
     if (call.kind !== 'read') return undefined;
     held.push(Promise.withResolvers());
     return held.at(-1)!.promise;
   });
-  // As many checks as may be in flight at first, then two that wait: one for the check of its leaf, the other for its departure.
-  const gets = [first!, ...others.slice(0, IN_FLIGHT_FIRST - 1)].map((key) => table.get(key));
-  await world.runtime.advance(0);
-  expect(held).toHaveLength(IN_FLIGHT_FIRST);
-  end();
-  world.runtime.share = 1;
-  gets.push(table.get(first!));
-  await world.runtime.advance(0);
-  gets.push(table.get(others.at(-1)!));
-  await world.runtime.advance(0);
-  world.runtime.share = 0;
-  for (const { resolve } of held.toReversed()) {
-    resolve(undefined);
+  const gets: Promise<unknown>[] = [];
+  const keys = [...keyOf.values()];
+  const get = async (leaf: number): Promise<void> => {
+    gets.push(table.get(keys[leaf]!));
     await world.runtime.advance(0);
-  }
-  expect(await world.run(Promise.all(gets))).not.toContain(undefined);
+  };
+  for (let leaf = 0; leaf < IN_FLIGHT_FIRST; leaf += 1) await get(leaf);
+  expect(held).toHaveLength(IN_FLIGHT_FIRST);
+  /** The check that was sent last is answered. */
+  const answer = async (): Promise<void> => {
+    held.pop()!.resolve(undefined);
+    await world.runtime.advance(0);
+  };
+  /** No get waits in vain. */
+  const allEnd = async (): Promise<void> => {
+    while (held.length > 0) await answer();
+    expect(await world.run(Promise.all(gets))).not.toContain(undefined);
+  };
+  return { runtime: world.runtime, get, answer, allEnd };
+}
+
+test('a check that waits for another takes no departure from a read that came after it', async () => {
+  const { runtime, get, allEnd } = await fullOfChecks();
+  runtime.share = 1;
+  await get(0);
+  await get(8);
+  runtime.share = 0;
+  await allEnd();
+});
+
+test('nor does one that could not go when its own departure came', async () => {
+  const { runtime, get, answer, allEnd } = await fullOfChecks();
+  await get(0);
+  runtime.share = 1;
+  await answer();
+  await get(8);
+  await get(9);
+  runtime.share = 0;
+  await allEnd();
 });
