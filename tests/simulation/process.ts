@@ -31,7 +31,8 @@ export class Life implements Owner, Runtime {
   readonly #chance: Chance;
   readonly #process: Process;
   #stoodStillMs = 0;
-  readonly #busyShare: number;
+  /** How busy it is, 0 to 1; undefined: now this, now that. */
+  readonly #busyShare: number | undefined;
   #die: () => void;
 
   constructor(
@@ -48,7 +49,7 @@ export class Life implements Owner, Runtime {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.crashed = promise;
     this.#die = resolve;
-    this.#busyShare = this.#chance.share();
+    this.#busyShare = this.#chance.is(0.5) ? this.#chance.share() : undefined;
     const { compression, cacheBytesMax } = scenario;
     // Whoever looks at the end is none of the scenario's.
     const merges =
@@ -74,7 +75,7 @@ export class Life implements Owner, Runtime {
   }
 
   busyShare(): number {
-    return this.#busyShare;
+    return this.#busyShare ?? this.#chance.share();
   }
 
   sleep(ms: number): Promise<void> {
