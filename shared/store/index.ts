@@ -1,5 +1,6 @@
 // The public surface of the store.
 export type * from './contract/api.ts';
+export type { TableStats } from './contract/stats.ts';
 export type { Compression } from './contract/runtime.ts';
 export { VALUE_DEPTH_MAX } from './table/carried.ts';
 export type * from './contract/driver.ts';

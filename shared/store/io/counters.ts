@@ -1,5 +1,5 @@
 // What a table's engine counts; `TableStats` is the public view of it.
-import type { TableStats } from '../contract/api.ts';
+import type { TableStats } from '../contract/stats.ts';
 
 export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}Max`>]: number };
 

@@ -16,11 +16,11 @@ import type {
   Scan,
   ScanOptions,
   Table,
-  TableStats,
   UpdateOptions,
 } from '../contract/api.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
+import type { TableStats } from '../contract/stats.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { type ActionContext, prepareDelete, preparePut, prepareUpdate } from './actions.ts';
