@@ -69,6 +69,8 @@ export class Change {
   openAttempts = 0;
   /** The container it was sent to last; undefined before. */
   sentTo: EntityId | undefined;
+  /** The low of the rightmost container that sent it on to the right; undefined before. */
+  passed: Position | undefined;
   /** How often it was sent on to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;

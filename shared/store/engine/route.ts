@@ -9,6 +9,13 @@ export interface Route {
   readonly incarnation: Id64;
 }
 
+/** What goes from node to node until it meets the one that owns its position. */
+export interface Traveller {
+  readonly position: Position;
+  /** The low of the rightmost node that sent it on to the right; undefined: none did. */
+  passed: Position | undefined;
+}
+
 /** A routing entry as it is to be: links showed that `child` begins at its separator, or to the left of it. */
 export interface EntryRepair {
   /** Of the branch. */

@@ -86,7 +86,7 @@ export class Router implements Routes {
     for (const change of changes) {
       if (turns.isLong) await turns.pause();
       if (change.isSettled) continue;
-      const { id } = await tree.beyond(overtaken, change.position);
+      const { id } = await tree.beyond(overtaken, change);
       const group = groups.get(id);
       if (group === undefined) groups.set(id, [change]);
       else group.push(change);

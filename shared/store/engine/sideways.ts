@@ -11,7 +11,7 @@ import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { BranchMemory } from './branch-memory.ts';
 import type { BranchReader } from './branch-reader.ts';
-import type { Repair, Route } from './route.ts';
+import type { Repair, Route, Traveller } from './route.ts';
 
 /** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
 const PARENT_AGE_MS = 1_000;
@@ -46,10 +46,19 @@ export class Sideways {
   }
 
   /**
-   * Where to go on from a node beyond whose high `position` lies: to the part of its last split that it names itself, else to the child that its
-   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago.
+   * Where to go on from a node beyond whose high a position lies: to the part of its last split that it names itself, else to the child that its
+   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago. After merges
+   * hints may lead back to a node that was passed: from there on links alone lead on, or the way would be a circle.
    */
-  async beyond(overtaken: Snapshot, position: Position): Promise<Route> {
+  async beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
+    const { position, passed } = traveller;
+    const { low } = overtaken.header;
+    if (passed !== undefined && compareBytes(low, passed) <= 0) return this.#walkRight(overtaken);
+    traveller.passed = low;
+    return this.#byHints(overtaken, position);
+  }
+
+  async #byHints(overtaken: Snapshot, position: Position): Promise<Route> {
     const { repair, table } = this.#context;
     const { incarnation, level, high, right } = overtaken.header;
     const part = partFor(overtaken.header, position);
@@ -60,7 +69,7 @@ export class Sideways {
       const entry = { level: level + 1, incarnation, separator: astray.low, child: owner, instead: astray.child };
       if (owner !== astray.child) repair(entry);
     }
-    if (part === undefined) return this.walkRight(overtaken);
+    if (part === undefined) return this.#walkRight(overtaken);
     const { low: separator, container } = part;
     if (isParentFresh) repair({ level: level + 1, incarnation, separator, child: container, instead: undefined });
     return { id: nodeId(table, incarnation, container), incarnation };
@@ -80,7 +89,8 @@ export class Sideways {
       const child = fresh && this.#memory.child(fresh, position);
       if (child === undefined || compareBytes(child.low, header.low) <= 0) return { ...NO_CHILD, isParentFresh: isOld };
       const known = this.#context.cache.get(nodeId(this.#context.table, header.incarnation, child.child));
-      const isAstray = known !== undefined && compareBytes(known.header.low, header.low) <= 0;
+      const isItself = child.child === header.container;
+      const isAstray = isItself || (known !== undefined && compareBytes(known.header.low, header.low) <= 0);
       return isAstray
         ? { child: undefined, astray: child, isParentFresh: isOld }
         : { child: child.child, astray: undefined, isParentFresh: isOld };
@@ -90,7 +100,7 @@ export class Sideways {
   }
 
   /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
-  walkRight({ header }: Snapshot): Route {
+  #walkRight({ header }: Snapshot): Route {
     const { counters, repair, table } = this.#context;
     const { incarnation, level, high, right } = header;
     counters.rightWalks += 1;

@@ -16,7 +16,7 @@ import type { Turns } from '../io/turns.ts';
 import { BranchMemory, type Reach } from './branch-memory.ts';
 import { BranchReader } from './branch-reader.ts';
 import { type FoundLeft, LeftSearch } from './left-search.ts';
-import type { Repair, Route } from './route.ts';
+import type { Repair, Route, Traveller } from './route.ts';
 import { Sideways } from './sideways.ts';
 
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
@@ -157,16 +157,13 @@ export class Tree {
     let at = from;
     let missed = false;
     let searches = 0;
-    let passed: Position | undefined;
+    const traveller: Traveller = { position, passed: undefined };
     for (let restarts = 0; restarts < RESTARTS_MAX;) {
       const snapshot = await look(at.id);
       const found = snapshot === undefined ? 'gone' : locate(snapshot.header, position, level);
       if (snapshot !== undefined && found === 'here') return snapshot;
       if (snapshot !== undefined && found === 'right') {
-        // After merges a hint may lead back to a leaf that was passed: from there on links alone do not lead in a circle.
-        const isBack = passed !== undefined && compareBytes(snapshot.header.low, passed) <= 0;
-        passed = isBack ? passed : snapshot.header.low;
-        at = isBack ? this.#sideways.walkRight(snapshot) : await this.beyond(snapshot, position);
+        at = await this.beyond(snapshot, traveller);
         continue;
       }
       if (found === 'gone' && level === 0 && at.id !== this.#root) {
@@ -223,8 +220,8 @@ export class Tree {
   }
 
   /** As `Sideways.beyond`. */
-  beyond(overtaken: Snapshot, position: Position): Promise<Route> {
-    return this.#sideways.beyond(overtaken, position);
+  beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
+    return this.#sideways.beyond(overtaken, traveller);
   }
 
   /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */

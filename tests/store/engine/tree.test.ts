@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
+import type { Traveller } from '../../../shared/store/engine/route.ts';
 import { Tree } from '../../../shared/store/engine/tree.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
@@ -67,57 +68,74 @@ function treeWith(remembered: Snapshot | undefined, stored?: Snapshot) {
   return { tree, runtime, reads, repairs };
 }
 
+const onTheWay = (passed?: string): Traveller => ({
+  position: Q,
+  passed: passed === undefined ? undefined : Buffer.from(passed),
+});
 const at = (digit: string) => ({ id: nodeId(TABLE, incarnation, childId(digit)), incarnation });
 
 test('a node that names the part is gone on from without a request', async () => {
   const { tree, reads, repairs } = treeWith(root({ '': '1' }, 1));
-  expect(await tree.beyond(overtaken(2, { m: '2', p: '3', t: '4' }), Q)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2, { m: '2', p: '3', t: '4' }), onTheWay())).toEqual(at('3'));
   expect([reads, repairs]).toEqual([[], []]);
 });
 
 test('a part is gone to without a parent in memory too', async () => {
   const { tree, reads } = treeWith(undefined);
-  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), Q)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), onTheWay())).toEqual(at('3'));
   expect(reads).toEqual([]);
 });
 
 test('once a second the parent is asked anew although the node names the part, and told of it if it lacks it', async () => {
   const { tree, runtime, reads, repairs } = treeWith(root({ '': '1' }, 1), root({ '': '1' }, 3, { commitCount: 2 }));
   await runtime.advance(1_001);
-  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), Q)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), onTheWay())).toEqual(at('3'));
   expect([reads, repairs]).toEqual([['slots 3'], [`1 ${incarnation} p ${childId('3')}`]]);
 });
 
 test('a parent that names a child by now, nearer than any part, is believed', async () => {
   const { tree, reads } = treeWith(root({ '': '1', m: '2', p: '3', pz: '5' }, 3));
-  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), Q)).toEqual(at('5'));
+  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), onTheWay())).toEqual(at('5'));
   expect(reads).toEqual([]);
 });
 
 test('where the node names nothing, its parent is read anew: one page of it, one request', async () => {
   const { tree, reads } = treeWith(root({ '': '1' }, 1), root({ '': '1', m: '2', p: '3' }, 3, { commitCount: 2 }));
-  expect(await tree.beyond(overtaken(2), Q)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2), onTheWay())).toEqual(at('3'));
   expect(reads).toEqual(['slots 3']);
 });
 
 test('where that page has another slot by now, the parent is read whole', async () => {
   const now = root({ '': '1', m: '2', p: '3' }, 3, { commitCount: 2 }, 8);
   const { tree, reads } = treeWith(root({ '': '1' }, 1), now);
-  expect(await tree.beyond(overtaken(2), Q)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2), onTheWay())).toEqual(at('3'));
   expect(reads).toEqual(['slots 3', 'whole']);
 });
 
 test('a parent that was read since the node is not asked again: the right neighbour is next, and told of', async () => {
   const { tree, reads, repairs } = treeWith(root({ '': '1' }, 3));
-  expect(await tree.beyond(overtaken(2), Q)).toEqual(at('2'));
+  expect(await tree.beyond(overtaken(2), onTheWay())).toEqual(at('2'));
   expect([reads, repairs]).toEqual([[], [`1 ${incarnation} m ${childId('2')}`]]);
+});
+
+test('an entry that names the overtaken node itself leads nowhere, whatever memory has of the node', async () => {
+  const { tree } = treeWith(root({ '': '0', o: '1' }, 3));
+  expect(await tree.beyond(overtaken(2), onTheWay())).toEqual(at('2'));
+});
+
+test('who was sent on from the node, or from beyond it, follows links', async () => {
+  const { tree } = treeWith(root({ '': '1', m: '2', p: '3' }, 3));
+  const traveller = onTheWay();
+  expect(await tree.beyond(overtaken(2), traveller)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2), traveller)).toEqual(at('2'));
+  expect(await tree.beyond(overtaken(2), onTheWay('n'))).toEqual(at('2'));
 });
 
 test('a parent of another incarnation says nothing of the node', async () => {
   const other = hexId('dddddddddddddddd');
   const { tree } = treeWith(root({ '': '1', p: '9' }, 3, { incarnation: other }));
-  expect(await tree.beyond(overtaken(2), Q)).toEqual(at('2'));
-  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), Q)).toEqual(at('3'));
+  expect(await tree.beyond(overtaken(2), onTheWay())).toEqual(at('2'));
+  expect(await tree.beyond(overtaken(2, { m: '2', p: '3' }), onTheWay())).toEqual(at('3'));
 });
 
 test('a branch is known by single pages: the one that names the child is read, and no other', async () => {

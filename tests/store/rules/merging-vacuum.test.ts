@@ -1,0 +1,79 @@
+// A vacuum that merges, beside what its caller does and what it meets: its wait, damage, and leaves that stay as they are.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { childrenOf } from '../../../shared/store/container/branch.ts';
+import { leavesOf, storedRoot } from './structure.ts';
+import { key, text, World } from './world.ts';
+
+/** Leaves of some hundred pages each. */
+const ROOMY = {
+  entityBytesMax: 60_000,
+  entityOverheadBytes: 100,
+  chunkOverheadBytes: 8,
+  chunkBytes: 32_768,
+  chunksMax: 200,
+  listMax: 50,
+};
+
+test('a process stays alive while its vacuum waits for quiet', async () => {
+  const shared = fileURLToPath(new URL('../../../shared/', import.meta.url));
+  const script = `
+    import { memoryDriver } from ${JSON.stringify(`${shared}drivers/memory.ts`)};
+    import { openStore } from ${JSON.stringify(`${shared}store/index.ts`)};
+    const store = openStore({ driver: memoryDriver(), merges: true });
+    await (await store.table('t')).put('a', 'b');
+    await store.vacuum('t', { quietMs: 300 });
+    console.log('vacuumed');`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stdout).toBe('vacuumed\n');
+});
+
+test('the wait for quiet ends with its call: nothing holds the store open', async () => {
+  const world = new World();
+  const { store } = world.process({ merges: true });
+  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  await world.run(table.put(key(1), text(1)));
+  const caller = new AbortController();
+  const vacuuming = store.vacuum('t', { quietMs: 60_000, signal: caller.signal });
+  const ended = expect(vacuuming).rejects.toMatchObject({ code: 'aborted' });
+  await world.runtime.advance(1_000);
+  caller.abort();
+  await ended;
+  const begunMs = world.runtime.monotonicMs();
+  await world.run(store.close());
+  expect(world.runtime.monotonicMs() - begunMs).toBe(0);
+});
+
+test('a put finds its leaf where an entry leads back to the leaf that sends it on, and memory holds neither', async () => {
+  const world = new World({ limits: ROOMY });
+  const writer = world.process();
+  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  await world.run(table.putMany(numbered(1_200)));
+  await world.run(table.deleteMany(numbered(700).flatMap(({ key: name }, number) => (number % 100 === 0 ? [] : name))));
+  // The vacuum ends when it has merged, and before it drops the entries that are left over.
+  const vacuumer = world.process({ merges: true });
+  const namedBy = (): number => new Set(childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child)).size;
+  const hasMerged = (): boolean => leavesOf(world.state, 't').length <= 4 && namedBy() === 4;
+  vacuumer.rule(() => (hasMerged() ? { fail: 'unavailable' } : undefined));
+  await expect(world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }))).rejects.toMatchObject({ code: 'unknown' });
+  // The merged leaf splits again, to the left of the separators that still name it.
+  const low = await world.run(world.process().store.table<string>('t'));
+  await world.run(low.putMany(numbered(520).map(({ key: name, value }) => ({ key: `k0000-${name}`, value }))));
+  await world.run(world.runtime.sleep(20_000));
+  const process = world.process({ cacheBytesMax: 16 * 1_024 });
+  const forgetful = await world.run(process.store.table<string>('t'));
+  // It learns that containers are small, and reads them whole from then on.
+  for (let index = 0; index < 30; index += 1) await world.run(forgetful.get(key(750 + 140 * (index % 4))));
+  for (const number of [155, 320, 450]) {
+    process.takeCalls();
+    await world.run(forgetful.put(key(number), 'written'));
+    expect(process.takeCalls().length).toBeLessThan(8);
+  }
+});
+
+/** So many records, from the first on. */
+function numbered(count: number): { key: string; value: string }[] {
+  return Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
+}
