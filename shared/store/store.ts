@@ -131,7 +131,7 @@ class ContainerStore implements Store {
     const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
     if (!(quietMs >= 0)) throw new StoreError('invalid', 'quietMs must not be negative', { table: name });
     const bounds = { ...options, timeoutMs };
-    return this.#administer(name, bounds, (engine) => vacuumTable(engine, { quietMs }), containerBytesMax);
+    return this.#administer(name, bounds, (engine, ended) => vacuumTable(engine, { quietMs, ended }), containerBytesMax);
   }
 
   close(): Promise<void> {
@@ -161,14 +161,14 @@ class ContainerStore implements Store {
   #administer<T>(
     table: string,
     options: CallOptions | undefined,
-    work: (engine: Engine) => Promise<T>,
+    work: (engine: Engine, ended: AbortSignal) => Promise<T>,
     containerBytesMax?: number,
   ): Promise<T> {
     this.#assertOpen();
     const call = new CallDriver(this.#driver);
     const engine = createEngine(this.#shared, { table, driver: call.driver, containerBytesMax });
     const deadline = this.#deadlines.begin(options);
-    const prepared = () => loadHash().then(() => work(engine));
+    const prepared = () => loadHash().then(() => work(engine, call.ended));
     return this.#deadlines.bound(
       deadline,
       () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),

@@ -78,8 +78,8 @@ export class Life implements Owner, Runtime {
     return this.#busyShare ?? this.#chance.share();
   }
 
-  sleep(ms: number): Promise<void> {
-    return this.#scheduler.after(ms, this);
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.watch(ms, signal);
   }
 
   watch(ms: number, signal?: AbortSignal): Promise<void> {

@@ -36,8 +36,8 @@ export class VirtualRuntime implements Runtime {
     return this.#nowMs;
   }
 
-  sleep(ms: number): Promise<void> {
-    return this.watch(ms);
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.watch(ms, signal);
   }
 
   watch(ms: number, signal?: AbortSignal): Promise<void> {

@@ -31,8 +31,8 @@ export class InstanceRuntime implements Runtime {
     return this.#scheduler.nowMs;
   }
 
-  sleep(ms: number): Promise<void> {
-    return this.#scheduler.after(ms);
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.watch(ms, signal);
   }
 
   watch(ms: number, signal?: AbortSignal): Promise<void> {

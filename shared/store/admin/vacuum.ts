@@ -11,9 +11,10 @@ import { LeafMerger } from './merge-leaves.ts';
 import { judge } from './orphans.ts';
 import { newTally, type Tally } from './tally.ts';
 
-/** How a vacuum merges: leaves that nobody wrote for `quietMs`. */
+/** How a vacuum merges: leaves that nobody wrote for `quietMs`. `ended` aborts when the call has ended: the wait for them ends with it. */
 export interface Merging {
   readonly quietMs: number;
+  readonly ended: AbortSignal;
 }
 
 /** Looks at every node of the table, once, or twice where it merges. `merging` undefined: what others began is finished, and nothing else merged. */
@@ -34,10 +35,9 @@ export async function vacuumTable(engine: Engine, merging: Merging | undefined):
   return tally;
 }
 
-async function merge(engine: Engine, levels: Levels, { quietMs }: Merging, tally: Tally): Promise<void> {
-  const { deadlines, runtime } = engine;
-  const waitMs = levels.sinceMs + quietMs - runtime.monotonicMs();
-  if (waitMs > 0) await deadlines.within(waitMs, new Promise<never>(() => undefined));
+async function merge(engine: Engine, levels: Levels, { quietMs, ended }: Merging, tally: Tally): Promise<void> {
+  const waitMs = levels.sinceMs + quietMs - engine.runtime.monotonicMs();
+  if (waitMs > 0) await engine.runtime.sleep(waitMs, ended);
   const entries = await readEntries(engine);
   const lows = await new LeafMerger(engine, levels.commitCounts, tally).run(levels.leftmostLeaf);
   if (entries !== undefined && lows !== undefined) tally.entriesDropped = await dropEntries(engine, entries, lows);

@@ -6,9 +6,9 @@ export interface Runtime {
   wallMs(): number;
   /** Milliseconds since some fixed moment, never going back. May stand still while the machine sleeps. */
   monotonicMs(): number;
-  /** Resolves after `ms`; keeps the process alive. */
-  sleep(ms: number): Promise<void>;
-  /** Resolves after `ms`, or at once when the signal aborts; never rejects. Does not keep the process alive. */
+  /** Resolves after `ms`, or at once when the signal aborts; never rejects. Keeps the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** As `sleep`, but does not keep the process alive. */
   watch(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves in the next turn of the event loop, when timers, replies and signals that were due have been heard. */
   nextTurn(): Promise<void>;

@@ -6,14 +6,14 @@ import { abortedError } from './deadline.ts';
 
 export class CallDriver {
   readonly driver: Driver;
+  readonly #over = new AbortController();
   #hasWritten = false;
-  #isOver = false;
 
   constructor(driver: Driver) {
     const ask = <T>(send: () => Promise<T>): Promise<T> =>
-      this.#isOver ? Promise.reject(abortedError(undefined)) : send();
+      this.ended.aborted ? Promise.reject(abortedError(undefined)) : send();
     const change = <T>(send: () => Promise<T>): Promise<T> => {
-      if (!this.#isOver) this.#hasWritten = true;
+      if (!this.ended.aborted) this.#hasWritten = true;
       return ask(send);
     };
     this.driver = {
@@ -26,6 +26,11 @@ export class CallDriver {
     };
   }
 
+  /** Aborts when the call has ended before its time. */
+  get ended(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** The error for the call's caller. After a write was sent, an error that says "nothing was written" becomes `unknown`. */
   failure(error: unknown): unknown {
     const saysNothing = error instanceof StoreError && ['aborted', 'throttled', 'unavailable'].includes(error.code);
@@ -34,7 +39,7 @@ export class CallDriver {
 
   /** Ends the call before its time, and returns the error for its caller: `aborted`, or `unknown` if a write was sent. */
   end(cause: unknown): StoreError {
-    this.#isOver = true;
+    this.#over.abort();
     if (!this.#hasWritten) return abortedError(cause);
     const message = 'the call ended when some of its writes had been sent: call again to finish what it began';
     return new StoreError('unknown', message, { cause });

@@ -10,19 +10,21 @@ import { CompressionThread } from './compression-thread.ts';
 export const systemRuntime: Runtime = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: (ms) => delay(ms),
-  watch: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
-    } catch {
-      // An abort ends the sleep: that is no error.
-    }
-  },
+  sleep: (ms, signal) => wait(ms, true, signal),
+  watch: (ms, signal) => wait(ms, false, signal),
   nextTurn: () => immediate(),
   busyShare,
   random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
   newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };
+
+async function wait(ms: number, keepsAlive: boolean, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await delay(ms, undefined, { ref: keepsAlive, ...(signal === undefined ? {} : { signal }) });
+  } catch {
+    // An abort ends the wait: that is no error.
+  }
+}
 
 /** A share is taken over at least so long: in less there is no telling. */
 const SHARE_TAKEN_MS = 100;
