@@ -23,6 +23,19 @@ export interface VacuumRun extends VacuumReport {
   readonly failed: readonly { readonly table: string; readonly code: string }[];
 }
 
+const NOTHING = {
+  listed: 0,
+  removed: 0,
+  left: 0,
+  merged: 0,
+  stripped: 0,
+  purged: 0,
+  busy: 0,
+  damaged: 0,
+  entriesDropped: 0,
+} satisfies VacuumReport;
+const COUNTED = Object.keys(NOTHING) as (keyof VacuumReport)[];
+
 /** Each has one request under way at a time, and waits most of the time where it merges: callers keep the store's throughput. */
 const TABLES_AT_A_TIME = 8;
 
@@ -39,8 +52,7 @@ export async function vacuumAll(store: Store, options: RunOptions): Promise<Vacu
   const quietMs = merges ? (options.quietMs ?? Math.min(QUIET_MS_MOST, timeoutMs / 4)) : 0;
   const how = { timeoutMs, signal, quietMs, ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   const names = (await store.tables({ timeoutMs, signal })).map(({ name }) => name);
-  const total = { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
-  const counted = Object.keys(total) as (keyof VacuumReport)[];
+  const total = { ...NOTHING };
   const failed: { table: string; code: string }[] = [];
   let unreached = 0;
   // One iterator for all who work: each table is taken once.
@@ -53,7 +65,7 @@ export async function vacuumAll(store: Store, options: RunOptions): Promise<Vacu
       }
       try {
         const report = await store.vacuum(table, how);
-        for (const name of counted) total[name] += report[name];
+        for (const name of COUNTED) total[name] += report[name];
       } catch (error) {
         failed.push({ table, code: error instanceof StoreError ? error.code : 'internal' });
       }

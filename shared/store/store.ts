@@ -131,7 +131,12 @@ class ContainerStore implements Store {
     const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
     if (!(quietMs >= 0)) throw new StoreError('invalid', 'quietMs must not be negative', { table: name });
     const bounds = { ...options, timeoutMs };
-    return this.#administer(name, bounds, (engine, ended) => vacuumTable(engine, { quietMs, ended }), containerBytesMax);
+    return this.#administer(
+      name,
+      bounds,
+      (engine, ended) => vacuumTable(engine, { quietMs, ended }),
+      containerBytesMax,
+    );
   }
 
   close(): Promise<void> {

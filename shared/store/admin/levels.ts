@@ -5,7 +5,7 @@ import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
-import { finishPair } from './merge-pair.ts';
+import { finishPair, unlessDamaged } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
 /** What links lead to. */
@@ -16,7 +16,7 @@ export interface Levels {
   readonly leftmostLeaf: EntityId;
   /** The commit count of every leaf, as it was seen. */
   readonly commitCounts: Map<EntityId, number>;
-  /** When the first of them was seen, on the monotonic clock. */
+  /** When the last of them was seen, on the monotonic clock. */
   readonly sinceMs: number;
 }
 
@@ -24,7 +24,6 @@ export interface Levels {
 export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels | undefined> {
   const linked = new Set<EntityId>();
   const commitCounts = new Map<EntityId, number>();
-  const sinceMs = engine.runtime.monotonicMs();
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root?.header.state !== 'live') return undefined;
   if (root.header.level === 0) commitCounts.set(root.id, root.header.commitCount);
@@ -40,7 +39,8 @@ export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels |
       ({ right: node } = await nextAfter(engine, node, tally));
     }
   }
-  return { incarnation: root.header.incarnation, linked, leftmostLeaf: leftmost.id, commitCounts, sinceMs };
+  const seen = { commitCounts, sinceMs: engine.runtime.monotonicMs() };
+  return { incarnation: root.header.incarnation, linked, leftmostLeaf: leftmost.id, ...seen };
 }
 
 /** Two nodes, the left one as it links the right one; no right one at the end of a level, or if it is missing. */
@@ -49,7 +49,7 @@ export interface Neighbours {
   readonly right: Snapshot | undefined;
 }
 
-/** The node and its right neighbour. One that is retired is taken in first: the next one is then another, unless that failed. */
+/** The node and its right neighbour. One that is retired is taken in first: the next one is then another, unless that failed, or one of them is damaged. */
 export async function nextAfter(engine: Engine, node: Snapshot, tally: Tally): Promise<Neighbours> {
   let left = node;
   let finished: EntityId | undefined;
@@ -58,7 +58,10 @@ export async function nextAfter(engine: Engine, node: Snapshot, tally: Tally): P
     const right: Snapshot | undefined = await engine.reader.readPages(id, []);
     if (right?.header.state !== 'retired' || left.header.state !== 'live' || finished === id) return { left, right };
     finished = id;
-    left = (await finishPair(engine, left, right, tally)) ?? left;
+    const before = left;
+    const taken = await unlessDamaged(() => finishPair(engine, before, right, tally));
+    if (taken === 'damaged') return { left, right };
+    left = taken ?? left;
   }
   return { left, right: undefined };
 }

@@ -2,13 +2,13 @@
 // take less than 0.6 of a container together. What is dead is dropped first.
 import { fitsTogether } from '../container/absorb.ts';
 import { deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
-import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
 import { MERGE_SHARE } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
 import { type Levels, type Neighbours, nextAfter } from './levels.ts';
-import { finishPair, retire } from './merge-pair.ts';
+import { finishPair, retire, unlessDamaged } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
 /** A leaf with a larger share of dead records is written anew without them. */
@@ -21,6 +21,7 @@ export class LeafMerger {
   readonly #engine: Engine;
   readonly #commitCounts: Map<Snapshot['id'], number>;
   readonly #tally: Tally;
+  readonly #damaged = new Set<Snapshot['id']>();
 
   constructor(engine: Engine, commitCounts: Levels['commitCounts'], tally: Tally) {
     this.#engine = engine;
@@ -54,6 +55,7 @@ export class LeafMerger {
   /** The left leaf with the content of both; undefined if they stay two. */
   async #merged(left: Snapshot, right: Snapshot): Promise<Snapshot | undefined> {
     if (left.header.state !== 'live' || right.header.state !== 'live') return undefined;
+    if (this.#damaged.has(left.id) || this.#damaged.has(right.id)) return undefined;
     const areQuiet = this.#isQuiet(left) && this.#isQuiet(right);
     const room = this.#fits(left, right) || !areQuiet || !this.#isRagged(left) ? left : await this.#purged(left);
     if (room === undefined || !this.#fits(room, right)) return undefined;
@@ -77,12 +79,24 @@ export class LeafMerger {
     return this.#commitCounts.get(id) === header.commitCount;
   }
 
-  /** The leaf without what is dead in it, where that is much. A leaf that was written meanwhile stays as it is. */
+  /** The leaf without what is dead in it, where that is much. A leaf that was written meanwhile, or is damaged, stays as it is. */
   async #tidied(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
     if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
-    const leaf = await this.#engine.reader.readIntact(seen.id);
+    const leaf = await unlessDamaged(() => this.#readSound(seen.id));
+    if (leaf === 'damaged') {
+      this.#damaged.add(seen.id);
+      this.#tally.damaged = this.#damaged.size;
+      return seen;
+    }
     const mustPurge = leaf !== undefined && this.#isQuiet(leaf) && this.#holdsDead(leaf);
     return mustPurge ? this.#purged(leaf) : leaf;
+  }
+
+  /** The leaf, with all its pages tried: one with a damaged page must not retire, as what cannot be read cannot move. */
+  async #readSound(id: Snapshot['id']): Promise<Snapshot | undefined> {
+    const leaf = await this.#engine.reader.readIntact(id);
+    for (const ref of leaf?.header.pages ?? []) peekPage(leaf!, ref, this.#engine.rules.table);
+    return leaf;
   }
 
   /** The leaf written anew; as it is by then if that was not acknowledged. */
@@ -102,8 +116,12 @@ export class LeafMerger {
     return deadShare(leaf, leaf.header, runtime.wallMs() - PURGE_AFTER_MS, rules.table) > DEAD_SHARE_MAX;
   }
 
-  #isRagged({ header }: Snapshot): boolean {
-    const full = header.pages.length * this.#engine.rules.pageBytes;
-    return header.layers.length > 1 || pageBytesOf(header) < SMALL_PAGE_SHARE * full;
+  /** Whether the leaf, which is known whole, takes far fewer pages when it is written anew. */
+  #isRagged(leaf: Snapshot): boolean {
+    const { pages, layers } = leaf.header;
+    if (layers.length > 1) return true;
+    const { pageBytes, table } = this.#engine.rules;
+    const bytes = pages.reduce((sum, ref) => sum + peekPage(leaf, ref, table).body.length, 0);
+    return pages.length > 1 && bytes < SMALL_PAGE_SHARE * pages.length * pageBytes;
   }
 }

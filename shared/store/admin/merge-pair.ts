@@ -25,6 +25,16 @@ export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot 
   return now?.header.state === 'retired' ? now : undefined;
 }
 
+/** The result of `work`, unless it met a damaged page: then vacuum goes on elsewhere, and reads tell of the damage. */
+export async function unlessDamaged<T>(work: () => Promise<T>): Promise<T | 'damaged'> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'corrupt') return 'damaged';
+    throw error;
+  }
+}
+
 /** Pause after an attempt that the provider made fail. */
 const RETRY_MS = 100;
 

@@ -131,6 +131,8 @@ export interface VacuumReport {
   readonly purged: number;
   /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
   readonly busy: number;
+  /** Containers with a damaged page, which are neither merged nor written anew. Reads of what they hold say which. */
+  readonly damaged: number;
   /** Routing entries that merges left over. */
   readonly entriesDropped: number;
 }

@@ -15,7 +15,17 @@ for (const name of ['one', 'two']) await (await store.table(name)).put('k', 1);
 afterAll(() => store.close());
 
 /** What a vacuum of a table reports where nothing was to be done. */
-const NOTHING = { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
+const NOTHING = {
+  listed: 0,
+  removed: 0,
+  left: 0,
+  merged: 0,
+  stripped: 0,
+  purged: 0,
+  busy: 0,
+  damaged: 0,
+  entriesDropped: 0,
+};
 
 function appOf(given: Store = store, printed: string[] = [], options: Partial<VacuumAppOptions> = {}): App {
   return createVacuumApp({

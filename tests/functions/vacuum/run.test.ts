@@ -3,7 +3,17 @@ import { expect, test } from 'vitest';
 import { vacuumAll, runLine } from '../../../functions/vacuum/run.ts';
 import type { Store, VacuumOptions, VacuumReport } from '../../../shared/store/index.ts';
 
-const REPORT = { listed: 9, removed: 1, left: 2, merged: 3, stripped: 4, purged: 5, busy: 6, entriesDropped: 7 };
+const REPORT = {
+  listed: 9,
+  removed: 1,
+  left: 2,
+  merged: 3,
+  stripped: 4,
+  purged: 5,
+  busy: 6,
+  damaged: 8,
+  entriesDropped: 7,
+};
 
 /** A store of so many tables, whose vacuum is this. */
 function storeOf(count: number, vacuum: (name: string, options: VacuumOptions) => Promise<VacuumReport>): Store {

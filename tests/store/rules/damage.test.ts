@@ -7,7 +7,7 @@ import { keyAt, recordCount } from '../../../shared/store/format/page.ts';
 import { decodeKey } from '../../../shared/store/format/position.ts';
 import { type EncodedValue, openStore, type Scan, StoreError, type Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedRoot } from './structure.ts';
-import { key, text, World } from './world.ts';
+import { damage, key, text, World } from './world.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 import type { Driver, Entity, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
@@ -53,17 +53,6 @@ async function oneLeaf(above: readonly string[] = []) {
 /** The table as a process sees it that has nothing of it in memory. */
 function opened(world: World): Promise<Table<string>> {
   return world.run(world.process().store.table<string>('t'));
-}
-
-function damage(world: World, id: EntityId, part: PartName): void {
-  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
-  const damaged = Buffer.from(parts.get(part)!);
-  damaged[damaged.length >> 1]! ^= 1;
-  world.state.entities.set(id, {
-    version: entityVersion(`${version}x`),
-    parts: new Map([...parts, [part, damaged]]),
-    chunksPeak,
-  });
 }
 
 function keysIn(node: Snapshot, row: number): string[] {

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
 import { leavesOf, storedRoot } from './structure.ts';
-import { key, text, World } from './world.ts';
+import { damage, key, text, World } from './world.ts';
+import { partName } from '../../support/ids.ts';
 
 /** Leaves of some hundred pages each. */
 const ROOMY = {
@@ -71,6 +72,54 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
     await world.run(forgetful.put(key(number), 'written'));
     expect(process.takeCalls().length).toBeLessThan(8);
   }
+});
+
+test('a damaged page keeps its container from merging, and no other', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  await world.run(table.putMany(numbered(200)));
+  await world.run(table.deleteMany(numbered(200).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
+  const { id, header } = leavesOf(world.state, 't')[3]!;
+  damage(world, id, partName(`p${header.pages[0]!.slot}`));
+  const report = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
+  expect(report).toMatchObject({ damaged: 1, busy: 0 });
+  const left = leavesOf(world.state, 't');
+  expect(left.map((leaf) => leaf.id)).toContain(id);
+  expect(left.length).toBeLessThanOrEqual(3);
+  // Nobody may write to a leaf that is retired and cannot be taken in.
+  expect(left.map((leaf) => leaf.header.state)).toEqual(left.map(() => 'live'));
+});
+
+test('a retired container with a damaged page is passed by', async () => {
+  const world = new World();
+  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  await world.run(table.putMany(numbered(60)));
+  await world.run(table.deleteMany(numbered(60).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
+  const retired = () => leavesOf(world.state, 't').find(({ header }) => header.state === 'retired');
+  vacuumer.rule(() => (retired() === undefined ? undefined : { fail: 'unavailable' }));
+  await expect(world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }))).rejects.toMatchObject({ code: 'unknown' });
+  const { id, header } = retired()!;
+  damage(world, id, partName(`p${header.pages[0]!.slot}`));
+  for (const merges of [false, true])
+    expect(await world.run(world.process({ merges }).store.vacuum('t', { quietMs: 1_000 }))).toMatchObject({ left: 0 });
+  expect(retired()!.id).toBe(id);
+});
+
+test('what nobody writes is written anew at most once, however well it compresses', async () => {
+  const world = new World({ limits: ROOMY });
+  const writer = world.process({ compression: 'zstd' });
+  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  await world.run(table.putMany(numbered(6_000)));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  const vacuum = async (): Promise<number> => {
+    const vacuumer = world.process({ compression: 'zstd', merges: true });
+    await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
+    return vacuumer.writes.length;
+  };
+  await vacuum();
+  expect(await vacuum()).toBe(0);
 });
 
 /** So many records, from the first on. */

@@ -1,8 +1,9 @@
 // What the tests of the protocol share: a database in memory, several processes on it, a script of what goes wrong, and a look at the
 // stored entities past every cache. Limits are tiny, so that a few dozen records split, and time is virtual.
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
-import type { DriverLimits, Write } from '../../../shared/store/contract/driver.ts';
+import type { DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
+import { entityVersion } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 /** A container of some 4,000 bytes of records, in pages of a few hundred. */
@@ -108,4 +109,16 @@ export function key(number: number): string {
 /** Some `bytes` of text that no compression shrinks away. */
 export function text(seed: string | number, bytes = 100): string {
   return String(seed).padEnd(bytes, '.');
+}
+
+/** A bit of a stored part turns over. */
+export function damage(world: World, id: EntityId, part: PartName): void {
+  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
+  const damaged = Buffer.from(parts.get(part)!);
+  damaged[damaged.length >> 1]! ^= 1;
+  world.state.entities.set(id, {
+    version: entityVersion(`${version}x`),
+    parts: new Map([...parts, [part, damaged]]),
+    chunksPeak,
+  });
 }
