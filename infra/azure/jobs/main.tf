@@ -78,27 +78,34 @@ resource "azurerm_storage_container" "parts" {
   container_access_type = "private"
 }
 
-resource "azurerm_role_assignment" "store" {
-  scope                = local.data_group
-  role_definition_name = "Storage Table Data Contributor"
+resource "azurerm_role_assignment" "part" {
+  for_each = merge(
+    {
+      store = { role = "Storage Table Data Contributor", scope = local.data_group }
+      parts = { role = "Storage Blob Data Contributor", scope = azurerm_storage_account.parts.id }
+    },
+    var.registry_id == "" ? {} : { image = { role = "AcrPull", scope = var.registry_id } },
+  )
+
+  scope                = each.value.scope
+  role_definition_name = each.value.role
   principal_id         = azurerm_user_assigned_identity.part.principal_id
   principal_type       = "ServicePrincipal"
 }
 
-resource "azurerm_role_assignment" "parts" {
-  scope                = azurerm_storage_account.parts.id
-  role_definition_name = "Storage Blob Data Contributor"
-  principal_id         = azurerm_user_assigned_identity.part.principal_id
-  principal_type       = "ServicePrincipal"
+moved {
+  from = azurerm_role_assignment.store
+  to   = azurerm_role_assignment.part["store"]
 }
 
-resource "azurerm_role_assignment" "image" {
-  count = var.registry_id == "" ? 0 : 1
+moved {
+  from = azurerm_role_assignment.parts
+  to   = azurerm_role_assignment.part["parts"]
+}
 
-  scope                = var.registry_id
-  role_definition_name = "AcrPull"
-  principal_id         = azurerm_user_assigned_identity.part.principal_id
-  principal_type       = "ServicePrincipal"
+moved {
+  from = azurerm_role_assignment.image[0]
+  to   = azurerm_role_assignment.part["image"]
 }
 
 # Without a workspace: logs of a job are streamed while it runs, and what it measured is in its file.
@@ -156,7 +163,7 @@ resource "azurerm_container_app_job" "part" {
     }
   }
 
-  depends_on = [azurerm_role_assignment.store, azurerm_role_assignment.parts, azurerm_role_assignment.image]
+  depends_on = [azurerm_role_assignment.part]
 }
 
 locals {

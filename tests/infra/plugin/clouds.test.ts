@@ -8,7 +8,7 @@ import type { ProviderSettings } from '../../../infra/plugin/context/settings.ts
 import { type CloudMachine, startCloudMachine } from './stand-ins/clouds/machine.ts';
 import { failureOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
-import { hasTerraform } from './stand-ins/terraform.ts';
+import { type Cloud, hasTerraform } from './stand-ins/terraform.ts';
 
 const PATIENCE = { patienceMs: 5 * 60_000 } as const;
 const NOW = { isPlanOnly: false, ...PATIENCE } as const;
@@ -16,9 +16,20 @@ const KEPT = { isDataDeleted: false, isConfirmed: true } as const;
 const DELETED = { isDataDeleted: true, isConfirmed: true } as const;
 const RECORD = '/v1/tables/users/records/ada';
 let machine: CloudMachine;
+/** Put the machine and its cloud back: to before the first deployment, and to after it. */
+let asNew: () => Promise<void>;
+let asDeployed: () => Promise<void>;
 
 // A test runs Terraform up to forty times.
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+/** Deploys once: whatever is tried on a deployed stage begins with this one. */
+async function startDeployed(cloud: Cloud): Promise<void> {
+  machine = await startCloudMachine(cloud);
+  asNew = await machine.keep();
+  await deploy(machine.contextOf(), NOW);
+  asDeployed = await machine.keep();
+}
 
 const azureWith = (changed: Partial<ProviderSettings['azure']>): Partial<ProviderSettings> => ({
   azure: { ...PROVIDER_SETTINGS.azure, ...changed },
@@ -42,297 +53,278 @@ const changesSince = (from: number): string[] =>
   machine.calls.slice(from).filter((call) => /^terraform (apply|destroy)|lock delete|databases update/.test(call));
 
 describe.skipIf(!hasTerraform)('on Azure', () => {
-  beforeEach(async () => {
-    machine = await startCloudMachine('azure');
-    return () => machine.close();
-  });
-
-  test('a first deployment works, and a second one changes nothing', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const applied = machine.sandbox.provider.applied.length;
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
-  });
-
-  test('resource providers are registered at the apply, and not for a plan', async () => {
-    machine.arm.registered.clear();
-    await deploy(machine.contextOf(), { ...NOW, isPlanOnly: true });
-    expect([...machine.arm.registered]).toEqual([]);
-    expect(machine.said.join('\n')).toContain(
-      'Before it is applied: az provider register --namespace Microsoft.Web --wait',
-    );
-    await deploy(machine.contextOf(), NOW);
-    expect([...machine.arm.registered].sort()).toEqual([...RESOURCE_PROVIDERS]);
-  });
-
-  test('who may not register them is told the command', async () => {
-    machine.arm.registered.delete('Microsoft.Web');
-    machine.fail('az provider register', 'ERROR: (AuthorizationFailed)');
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toMatch(
-      /Microsoft\.Web: missing[^]*AuthorizationFailed[^]*az provider register --namespace Microsoft\.Web --wait --subscription/,
-    );
-    expect(machine.arm.idsOf('azurerm_resource_group')).toEqual([]);
-  });
-
-  test('settings of the provider’s own go before the upload, after a change of keys too', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const at = (part: string): number => machine.calls.findIndex((call) => call.includes(part));
-    expect(at('appsettings delete')).toBeLessThan(at('config-zip'));
-    await changeKeys(machine.contextOf(), { step: 'add', ...PATIENCE });
-    for (const id of machine.arm.idsOf('azurerm_function_app_flex_consumption'))
-      expect([...machine.arm.sites.settings(id).keys()].filter((name) => /Storage$|DEPLOYMENT/.test(name))).toEqual([]);
-  });
-
-  test('apps get their keys, though their right to them is younger than they are', async () => {
-    await deploy(machine.contextOf(), NOW);
-    for (const id of machine.arm.idsOf('azurerm_function_app_flex_consumption'))
-      expect(machine.arm.sites.references(id).map(({ status }) => status)).toEqual([
-        'Resolved',
-        'Resolved',
-        'Resolved',
-      ]);
-  });
-
-  test('a second deployment heals what the first one left when it was cut off', async () => {
-    machine.fail('az functionapp config appsettings', 'ERROR: no network');
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('no network');
-    machine.fail(undefined);
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.said.at(-2)).toContain('azurewebsites.net');
-  });
-
-  test('a refusal that the platform keeps is asked for again', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const [app] = machine.arm.idsOf('azurerm_function_app_flex_consumption');
-    machine.arm.sites.isAnswering = false;
-    machine.arm.sites.refresh(app!);
-    machine.arm.sites.isAnswering = true;
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.said.join('\n').match(/azure: healthy/g)).toHaveLength(2);
-  });
-
-  test('a key that does not arrive is named', async () => {
-    machine.fail('az rest --method post', 'ERROR: (Conflict) try later');
-    machine.arm.sites.isAnswering = false;
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('Conflict');
-    machine.fail(undefined);
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toMatch(
-      /stowage-dev-\w+-\w+ does not get the secret keys-\w+-1 of the key vault stowagedev-\w+: AccessToKeyVaultDenied/,
-    );
-  });
-
-  test('a second person deploys once the first has named both, and takes no right away', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const first = machine.arm.caller;
-    const second = 'aaaaaaaa-0000-0000-0000-000000000002';
-    machine.arm.caller = second;
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('provider.azure.deployers');
-    machine.arm.caller = first;
-    const both = machine.contextOf(azureWith({ deployers: [first, second] }));
-    await deploy(both, NOW);
-    machine.arm.caller = second;
-    await deploy(both, NOW);
-    // With nobody named, those who have deployed stay.
-    await deploy(machine.contextOf(), NOW);
-    machine.arm.caller = first;
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.said.join('\n').match(/azure: healthy/g)).toHaveLength(5);
-  });
-
-  test('remove leaves the data under its lock, and the next deployment finds it', async () => {
-    await deploy(machine.contextOf(), NOW);
-    records().set(RECORD, '"ada"');
-    await remove(machine.contextOf(), KEPT);
-    expect(machine.arm.idsOf('azurerm_function_app_flex_consumption')).toEqual([]);
-    expect(machine.arm.locks()).toHaveLength(1);
-    await deploy(machine.contextOf(), NOW);
-    expect(records().get(RECORD)).toBe('"ada"');
-  });
-
-  test('remove --delete-data lifts the lock first, then deletes the rest', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const from = machine.calls.length;
-    await remove(machine.contextOf(), DELETED);
-    expect(changesSince(from).map((call) => call.split(' ').slice(0, 3).join(' '))).toEqual([
-      'az lock delete',
-      'terraform destroy -auto-approve',
-    ]);
-    expect([...machine.arm.resources.keys()]).toEqual([]);
-  });
-
-  test('remove --delete-data goes on where it was cut off', async () => {
-    await deploy(machine.contextOf(), NOW);
-    machine.fail('terraform destroy', 'Error: no network');
-    expect(await failureOf(remove(machine.contextOf(), DELETED))).toContain('destroy failed');
-    machine.fail(undefined);
-    await remove(machine.contextOf(), DELETED);
-    expect([...machine.arm.resources.keys()]).toEqual([]);
-  });
-
-  test('what changes in place is not refused', async () => {
-    await deploy(machine.contextOf(), NOW);
-    records().set(RECORD, '"ada"');
-    await deploy(machine.contextOf(azureWith({ replication: 'GRS' })), NOW);
-    expect(records().get(RECORD)).toBe('"ada"');
-  });
-
-  test('what Azure has converted is no change', async () => {
-    await deploy(machine.contextOf(), NOW);
-    machine.arm.resources.get(account())!.values['account_replication_type'] = 'ZRS';
-    const applied = machine.sandbox.provider.applied.length;
-    await deploy(machine.contextOf(azureWith({ replication: 'ZRS' })), NOW);
-    expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
-  });
-
-  test('the data goes with --delete-data, after a yes', async () => {
-    await deploy(machine.contextOf(), NOW);
-    records().set(RECORD, '"ada"');
-    const moved = machine.contextOf(azureWith({ region: 'westeurope' }));
-    expect(await failureOf(deploy(moved, { ...NOW, isDataDeleted: true }))).toContain('--yes agrees beforehand');
-    expect(records().get(RECORD)).toBe('"ada"');
-    await deploy(moved, { ...NOW, isDataDeleted: true, isConfirmed: true });
-    expect(machine.arm.resources.get(account())!.values['location']).toBe('westeurope');
-    expect(records().get(RECORD)).toBeUndefined();
-  });
-});
-
-describe.skipIf(!hasTerraform)('a deployed stage on Azure', () => {
-  beforeAll(async () => {
-    machine = await startCloudMachine('azure');
-    await deploy(machine.contextOf(), NOW);
-  });
+  beforeAll(() => startDeployed('azure'));
   afterAll(() => machine.close());
 
-  test.each<readonly [string, Partial<ProviderSettings>, string, readonly string[]]>([
-    [
-      'another replication',
-      azureWith({ replication: 'ZRS' }),
-      'stowage',
-      ['account_replication_type LRS -> ZRS, from provider.azure.replication', '--sku Standard_ZRS --name default'],
-    ],
-    [
-      'another replication with another region',
-      azureWith({ replication: 'GZRS' }),
-      'stowage',
-      ['deploy with `replication: GRS`, which changes in place', '--sku Standard_GZRS'],
-    ],
-    [
-      'another region',
-      azureWith({ region: 'westeurope' }),
-      'stowage',
-      ['azurerm_resource_group.data', 'location eastus -> westeurope, from provider.azure.region'],
-    ],
-    ['another name', {}, 'warehouse', ['name stowage-dev-data -> warehouse-dev-data, from service']],
-  ])('%s does not delete the data', async (_, provider, service, parts) => {
-    const from = machine.calls.length;
-    for (const command of [
-      () => deploy(machine.contextOf(provider, service), { ...NOW, isPlanOnly: true }),
-      () => deploy(machine.contextOf(provider, service), { ...NOW, isConfirmed: true }),
-      () => changeKeys(machine.contextOf(provider, service), { step: 'add', isConfirmed: true, ...PATIENCE }),
-      () => remove(machine.contextOf(provider, service), KEPT),
-    ]) {
-      const message = await failureOf(command());
-      for (const part of ['DELETES THE DATA', ...parts]) expect(message).toContain(part);
-    }
-    expect(changesSince(from)).toEqual([]);
+  describe('at first', () => {
+    beforeEach(() => asNew());
+
+    test('resource providers are registered at the apply, and not for a plan', async () => {
+      machine.arm.registered.clear();
+      await deploy(machine.contextOf(), { ...NOW, isPlanOnly: true });
+      expect([...machine.arm.registered]).toEqual([]);
+      expect(machine.said.join('\n')).toContain(
+        'Before it is applied: az provider register --namespace Microsoft.Web --wait',
+      );
+      await deploy(machine.contextOf(), NOW);
+      expect([...machine.arm.registered].sort()).toEqual([...RESOURCE_PROVIDERS]);
+    });
+
+    test('who may not register them is told the command', async () => {
+      machine.arm.registered.delete('Microsoft.Web');
+      machine.fail('az provider register', 'ERROR: (AuthorizationFailed)');
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toMatch(
+        /Microsoft\.Web: missing[^]*AuthorizationFailed[^]*az provider register --namespace Microsoft\.Web --wait --subscription/,
+      );
+      expect(machine.arm.idsOf('azurerm_resource_group')).toEqual([]);
+    });
+
+    test('a second deployment heals what the first one left when it was cut off', async () => {
+      machine.fail('az functionapp config appsettings', 'ERROR: no network');
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('no network');
+      machine.fail(undefined);
+      await deploy(machine.contextOf(), NOW);
+      expect(machine.said.at(-2)).toContain('azurewebsites.net');
+    });
+
+    test('a key that does not arrive is named', async () => {
+      machine.fail('az rest --method post', 'ERROR: (Conflict) try later');
+      machine.arm.sites.isAnswering = false;
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('Conflict');
+      machine.fail(undefined);
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toMatch(
+        /stowage-dev-\w+-\w+ does not get the secret keys-\w+-1 of the key vault stowagedev-\w+: AccessToKeyVaultDenied/,
+      );
+    });
+  });
+
+  describe('once deployed', () => {
+    beforeEach(() => asDeployed());
+
+    test('a first deployment works, and a second one changes nothing', async () => {
+      const applied = machine.sandbox.provider.applied.length;
+      await deploy(machine.contextOf(), NOW);
+      expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
+    });
+
+    test('settings of the provider’s own go before the upload, after a change of keys too', async () => {
+      const at = (part: string): number => machine.calls.findIndex((call) => call.includes(part));
+      expect(at('appsettings delete')).toBeLessThan(at('config-zip'));
+      await changeKeys(machine.contextOf(), { step: 'add', ...PATIENCE });
+      for (const id of machine.arm.idsOf('azurerm_function_app_flex_consumption'))
+        expect([...machine.arm.sites.settings(id).keys()].filter((name) => /Storage$|DEPLOYMENT/.test(name))).toEqual(
+          [],
+        );
+    });
+
+    test('apps get their keys, though their right to them is younger than they are', async () => {
+      for (const id of machine.arm.idsOf('azurerm_function_app_flex_consumption'))
+        expect(machine.arm.sites.references(id).map(({ status }) => status)).toEqual([
+          'Resolved',
+          'Resolved',
+          'Resolved',
+        ]);
+    });
+
+    test('a refusal that the platform keeps is asked for again', async () => {
+      const [app] = machine.arm.idsOf('azurerm_function_app_flex_consumption');
+      machine.arm.sites.isAnswering = false;
+      machine.arm.sites.refresh(app!);
+      machine.arm.sites.isAnswering = true;
+      await deploy(machine.contextOf(), NOW);
+      expect(machine.said.join('\n').match(/azure: healthy/g)).toHaveLength(2);
+    });
+
+    test('a second person deploys once the first has named both, and takes no right away', async () => {
+      const first = machine.arm.caller;
+      const second = 'aaaaaaaa-0000-0000-0000-000000000002';
+      machine.arm.caller = second;
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('provider.azure.deployers');
+      machine.arm.caller = first;
+      const both = machine.contextOf(azureWith({ deployers: [first, second] }));
+      await deploy(both, NOW);
+      machine.arm.caller = second;
+      await deploy(both, NOW);
+      // With nobody named, those who have deployed stay.
+      await deploy(machine.contextOf(), NOW);
+      machine.arm.caller = first;
+      await deploy(machine.contextOf(), NOW);
+      expect(machine.said.join('\n').match(/azure: healthy/g)).toHaveLength(5);
+    });
+
+    test('remove leaves the data under its lock, and the next deployment finds it', async () => {
+      records().set(RECORD, '"ada"');
+      await remove(machine.contextOf(), KEPT);
+      expect(machine.arm.idsOf('azurerm_function_app_flex_consumption')).toEqual([]);
+      expect(machine.arm.locks()).toHaveLength(1);
+      await deploy(machine.contextOf(), NOW);
+      expect(records().get(RECORD)).toBe('"ada"');
+    });
+
+    test('remove --delete-data lifts the lock first, then deletes the rest', async () => {
+      const from = machine.calls.length;
+      await remove(machine.contextOf(), DELETED);
+      expect(changesSince(from).map((call) => call.split(' ').slice(0, 3).join(' '))).toEqual([
+        'az lock delete',
+        'terraform destroy -auto-approve',
+      ]);
+      expect([...machine.arm.resources.keys()]).toEqual([]);
+    });
+
+    test('remove --delete-data goes on where it was cut off', async () => {
+      machine.fail('terraform destroy', 'Error: no network');
+      expect(await failureOf(remove(machine.contextOf(), DELETED))).toContain('destroy failed');
+      machine.fail(undefined);
+      await remove(machine.contextOf(), DELETED);
+      expect([...machine.arm.resources.keys()]).toEqual([]);
+    });
+
+    test('what changes in place is not refused', async () => {
+      records().set(RECORD, '"ada"');
+      await deploy(machine.contextOf(azureWith({ replication: 'GRS' })), NOW);
+      expect(records().get(RECORD)).toBe('"ada"');
+    });
+
+    test('what Azure has converted is no change', async () => {
+      machine.arm.resources.get(account())!.values['account_replication_type'] = 'ZRS';
+      const applied = machine.sandbox.provider.applied.length;
+      await deploy(machine.contextOf(azureWith({ replication: 'ZRS' })), NOW);
+      expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
+    });
+
+    test('the data goes with --delete-data, after a yes', async () => {
+      records().set(RECORD, '"ada"');
+      const moved = machine.contextOf(azureWith({ region: 'westeurope' }));
+      expect(await failureOf(deploy(moved, { ...NOW, isDataDeleted: true }))).toContain('--yes agrees beforehand');
+      expect(records().get(RECORD)).toBe('"ada"');
+      await deploy(moved, { ...NOW, isDataDeleted: true, isConfirmed: true });
+      expect(machine.arm.resources.get(account())!.values['location']).toBe('westeurope');
+      expect(records().get(RECORD)).toBeUndefined();
+    });
+
+    test.each<readonly [string, Partial<ProviderSettings>, string, readonly string[]]>([
+      [
+        'another replication',
+        azureWith({ replication: 'ZRS' }),
+        'stowage',
+        ['account_replication_type LRS -> ZRS, from provider.azure.replication', '--sku Standard_ZRS --name default'],
+      ],
+      [
+        'another replication with another region',
+        azureWith({ replication: 'GZRS' }),
+        'stowage',
+        ['deploy with `replication: GRS`, which changes in place', '--sku Standard_GZRS'],
+      ],
+      [
+        'another region',
+        azureWith({ region: 'westeurope' }),
+        'stowage',
+        ['azurerm_resource_group.data', 'location eastus -> westeurope, from provider.azure.region'],
+      ],
+      ['another name', {}, 'warehouse', ['name stowage-dev-data -> warehouse-dev-data, from service']],
+    ])('%s does not delete the data', async (_, provider, service, parts) => {
+      const from = machine.calls.length;
+      for (const command of [
+        () => deploy(machine.contextOf(provider, service), { ...NOW, isPlanOnly: true }),
+        () => deploy(machine.contextOf(provider, service), { ...NOW, isConfirmed: true }),
+        () => changeKeys(machine.contextOf(provider, service), { step: 'add', isConfirmed: true, ...PATIENCE }),
+        () => remove(machine.contextOf(provider, service), KEPT),
+      ]) {
+        const message = await failureOf(command());
+        for (const part of ['DELETES THE DATA', ...parts]) expect(message).toContain(part);
+      }
+      expect(changesSince(from)).toEqual([]);
+    });
   });
 });
 
 describe.skipIf(!hasTerraform)('on Google Cloud', () => {
-  beforeEach(async () => {
-    machine = await startCloudMachine('gcp');
-    return () => machine.close();
-  });
-
-  test('a first deployment waits for the roles of the build, and a second one changes nothing', async () => {
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.clock.waitedMs()).toBe(60_000);
-    expect(machine.said.join('\n')).toContain('not there yet');
-    const applied = machine.sandbox.provider.applied.length;
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
-  });
-
-  test('a second person deploys, and the first one still may', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const first = machine.google.caller;
-    machine.google.caller = 'another@example.com';
-    await deploy(machine.contextOf(), NOW);
-    machine.google.caller = first;
-    await deploy(machine.contextOf(), NOW);
-    expect(machine.google.invokersOf('stowage-dev-records')).toEqual([`user:${first}`, 'user:another@example.com']);
-  });
-
-  test('deployers who are named are all there are', async () => {
-    await deploy(machine.contextOf(), NOW);
-    machine.google.caller = 'another@example.com';
-    const named = machine.contextOf(gcpWith({ deployers: ['user:another@example.com'] }));
-    await deploy(named, NOW);
-    expect(machine.google.invokersOf('stowage-dev-records')).toEqual(['user:another@example.com']);
-  });
-
-  test('an apply that fails for another reason is not repeated', async () => {
-    machine.fail('terraform apply', 'Error: Quota exceeded');
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('gcp: terraform apply failed');
-    expect(machine.clock.waitedMs()).toBe(0);
-  });
-
-  test('an apply that goes on failing is repeated for three minutes', async () => {
-    machine.fail('terraform apply', 'Error: missing permission on the build service account');
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('applied again, in vain');
-    expect(machine.clock.waitedMs()).toBe(180_000);
-  });
-
-  test('functions are moved after a yes only, and find their data', async () => {
-    await deploy(machine.contextOf(), NOW);
-    records().set(RECORD, '"ada"');
-    const from = machine.calls.length;
-    const moved = machine.contextOf(gcpWith({ region: 'europe-west1', databaseLocation: 'us-east4' }));
-    expect(await failureOf(deploy(moved, NOW))).toContain('--yes agrees beforehand');
-    expect(machine.said.join('\n')).toMatch(
-      /takes functions away[^]*location us-east4 -> europe-west1, from provider.gcp.region/,
-    );
-    expect(changesSince(from)).toEqual([]);
-    await deploy(moved, { ...NOW, isConfirmed: true });
-    expect(records().get(RECORD)).toBe('"ada"');
-  });
-
-  test('remove keeps the data, and --delete-data deletes it, in whatever region the settings are', async () => {
-    await deploy(machine.contextOf(), NOW);
-    records().set(RECORD, '"ada"');
-    await remove(machine.contextOf(), KEPT);
-    expect(records().get(RECORD)).toBe('"ada"');
-    await remove(machine.contextOf(gcpWith({ region: 'europe-west1' })), DELETED);
-    expect(machine.google.idsOf('google_firestore_database')).toEqual([]);
-  });
-
-  test('the data goes with deploy --delete-data, after a yes', async () => {
-    await deploy(machine.contextOf(), NOW);
-    records().set(RECORD, '"ada"');
-    const moved = machine.contextOf(gcpWith({ region: 'europe-west1' }));
-    await deploy(moved, { ...NOW, isDataDeleted: true, isConfirmed: true });
-    expect([...records().keys()]).not.toContain(RECORD);
-  });
-});
-
-describe.skipIf(!hasTerraform)('a deployed stage on Google Cloud', () => {
-  beforeAll(async () => {
-    machine = await startCloudMachine('gcp');
-    await deploy(machine.contextOf(), NOW);
-  });
+  beforeAll(() => startDeployed('gcp'));
   afterAll(() => machine.close());
 
-  test.each<readonly [string, Partial<ProviderSettings>, string]>([
-    [
-      'another region',
-      gcpWith({ region: 'europe-west1' }),
-      'location_id us-east4 -> europe-west1, from provider.gcp.databaseLocation',
-    ],
-    ['another location', gcpWith({ databaseLocation: 'eur3' }), 'location_id us-east4 -> eur3'],
-  ])('%s deletes neither the data nor the functions', async (_, provider, part) => {
-    const from = machine.calls.length;
-    const message = await failureOf(deploy(machine.contextOf(provider), { ...NOW, isConfirmed: true }));
-    expect(message).toContain(part);
-    expect(changesSince(from)).toEqual([]);
+  describe('at first', () => {
+    beforeEach(() => asNew());
+
+    test('an apply that fails for another reason is not repeated', async () => {
+      machine.fail('terraform apply', 'Error: Quota exceeded');
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('gcp: terraform apply failed');
+      expect(machine.clock.waitedMs()).toBe(0);
+    });
+
+    test('an apply that goes on failing is repeated for three minutes', async () => {
+      machine.fail('terraform apply', 'Error: missing permission on the build service account');
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('applied again, in vain');
+      expect(machine.clock.waitedMs()).toBe(180_000);
+    });
+  });
+
+  describe('once deployed', () => {
+    beforeEach(() => asDeployed());
+
+    test('a first deployment waits for the roles of the build, and a second one changes nothing', async () => {
+      expect(machine.clock.waitedMs()).toBe(60_000);
+      expect(machine.said.join('\n')).toContain('not there yet');
+      const applied = machine.sandbox.provider.applied.length;
+      await deploy(machine.contextOf(), NOW);
+      expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
+    });
+
+    test('a second person deploys, and the first one still may', async () => {
+      const first = machine.google.caller;
+      machine.google.caller = 'another@example.com';
+      await deploy(machine.contextOf(), NOW);
+      machine.google.caller = first;
+      await deploy(machine.contextOf(), NOW);
+      expect(machine.google.invokersOf('stowage-dev-records')).toEqual([`user:${first}`, 'user:another@example.com']);
+    });
+
+    test('deployers who are named are all there are', async () => {
+      machine.google.caller = 'another@example.com';
+      const named = machine.contextOf(gcpWith({ deployers: ['user:another@example.com'] }));
+      await deploy(named, NOW);
+      expect(machine.google.invokersOf('stowage-dev-records')).toEqual(['user:another@example.com']);
+    });
+
+    test('functions are moved after a yes only, and find their data', async () => {
+      records().set(RECORD, '"ada"');
+      const from = machine.calls.length;
+      const moved = machine.contextOf(gcpWith({ region: 'europe-west1', databaseLocation: 'us-east4' }));
+      expect(await failureOf(deploy(moved, NOW))).toContain('--yes agrees beforehand');
+      expect(machine.said.join('\n')).toMatch(
+        /takes functions away[^]*location us-east4 -> europe-west1, from provider.gcp.region/,
+      );
+      expect(changesSince(from)).toEqual([]);
+      await deploy(moved, { ...NOW, isConfirmed: true });
+      expect(records().get(RECORD)).toBe('"ada"');
+    });
+
+    test('remove keeps the data, and --delete-data deletes it, in whatever region the settings are', async () => {
+      records().set(RECORD, '"ada"');
+      await remove(machine.contextOf(), KEPT);
+      expect(records().get(RECORD)).toBe('"ada"');
+      await remove(machine.contextOf(gcpWith({ region: 'europe-west1' })), DELETED);
+      expect(machine.google.idsOf('google_firestore_database')).toEqual([]);
+    });
+
+    test('the data goes with deploy --delete-data, after a yes', async () => {
+      records().set(RECORD, '"ada"');
+      const moved = machine.contextOf(gcpWith({ region: 'europe-west1' }));
+      await deploy(moved, { ...NOW, isDataDeleted: true, isConfirmed: true });
+      expect([...records().keys()]).not.toContain(RECORD);
+    });
+
+    test.each<readonly [string, Partial<ProviderSettings>, string]>([
+      [
+        'another region',
+        gcpWith({ region: 'europe-west1' }),
+        'location_id us-east4 -> europe-west1, from provider.gcp.databaseLocation',
+      ],
+      ['another location', gcpWith({ databaseLocation: 'eur3' }), 'location_id us-east4 -> eur3'],
+    ])('%s deletes neither the data nor the functions', async (_, provider, part) => {
+      const from = machine.calls.length;
+      const message = await failureOf(deploy(machine.contextOf(provider), { ...NOW, isConfirmed: true }));
+      expect(message).toContain(part);
+      expect(changesSince(from)).toEqual([]);
+    });
   });
 });

@@ -8,7 +8,7 @@ import { type CountedStore, countedStore } from '../../counted-store.ts';
 import type { TextRecord } from '../../plain-sdk/plain-sdk.ts';
 import { forEachOf, type Numbers } from '../../rounds.ts';
 import { type Cost, costOf } from '../../spending.ts';
-import { putAll } from '../../text-table.ts';
+import { getAll, putAll } from '../../text-table.ts';
 import { textsOf } from '../../texts.ts';
 
 /** `memory`: the memory driver, in this process, without any network. */
@@ -30,6 +30,8 @@ export interface Amounts {
 const CHARACTERS = 500;
 const PER_CALL = 500;
 const LOADERS = 4;
+/** What a split leaves to be mended is mended by the first who meets it. */
+const READERS_MAX = 50;
 export const CALLERS = 32;
 /** Coprime to the numbers of records used. */
 const STRIDE = 7_919;
@@ -76,23 +78,31 @@ export async function workAt(
   const some = (count: number): TextRecord[] => Array.from({ length: count }, record);
   const table = await counted.store.table<string>(name, options);
   const put = ({ key, text }: TextRecord): Promise<unknown> => table.put(key, text, { signal });
-  const costs: Record<Kind, readonly [cost: Cost, pieces: number]> = {
+  const written = {
     load: [await costOf(counted, () => load(table, records, textOf, signal)), records],
     put: [await costOf(counted, () => forEachOf(some(puts), { inFlight: 1, signal }, put)), puts],
     puts: [
       await costOf(counted, () => forEachOf(some(CALLERS * putsOfEach), { inFlight: CALLERS, signal }, put)),
       CALLERS * putsOfEach,
     ],
-    get: [
-      await costOf(counted, () =>
-        forEachOf(some(gets), { inFlight: 1, signal }, ({ key }) => find(table, key, signal)),
-      ),
-      gets,
-    ],
-    first: [await firstGet({ place, driver, options }, name, some(firstGets), signal), firstGets],
-    scan: [await costOf(counted, () => scan(table, records, signal)), 1],
-  };
-  return Object.assign({}, ...KINDS.map((kind) => numbersOf(place, kind, ...costs[kind]))) as Numbers;
+  } as const;
+  const reader = await readerAtRest({ place, driver, options }, name, records, signal);
+  try {
+    const costs: Record<Kind, readonly [cost: Cost, pieces: number]> = {
+      ...written,
+      get: [
+        await costOf(reader.counted, () =>
+          forEachOf(some(gets), { inFlight: 1, signal }, ({ key }) => find(reader.table, key, signal)),
+        ),
+        gets,
+      ],
+      first: [await firstGet({ place, driver, options }, name, some(firstGets), signal), firstGets],
+      scan: [await costOf(reader.counted, () => scan(reader.table, records, signal)), 1],
+    };
+    return Object.assign({}, ...KINDS.map((kind) => numbersOf(place, kind, ...costs[kind]))) as Numbers;
+  } finally {
+    await reader.counted.store.close();
+  }
 }
 
 function keyOf(index: number): string {
@@ -107,6 +117,38 @@ async function load(
 ): Promise<void> {
   const all = Array.from({ length: records }, (_, index) => ({ key: keyOf(index), text: textOf(index) }));
   await forEachOf(chunks(all, PER_CALL), { inFlight: LOADERS, signal }, (some) => putAll(table, some, signal));
+}
+
+interface Reader {
+  readonly counted: CountedStore;
+  readonly table: Table<string>;
+}
+
+/**
+ * A store that has the whole table in memory, and came to every record without a detour. Nothing is left to be mended then, of which a part would be
+ * counted with what this store is asked next. Throws if that does not come about.
+ */
+async function readerAtRest(
+  { place, driver, options }: Omit<Site, 'counted'>,
+  name: string,
+  records: number,
+  signal: AbortSignal,
+): Promise<Reader> {
+  const keys = Array.from({ length: records }, (_, index) => keyOf(index));
+  const readAll = async (counted: CountedStore): Promise<Table<string>> => {
+    const table = await counted.store.table<string>(name, { ...options, create: false });
+    for (const some of chunks(keys, PER_CALL)) await getAll(table, some, signal);
+    return table;
+  };
+  for (let readers = 0; readers < READERS_MAX; readers += 1) {
+    const counted = storeOn(place, driver);
+    const table = await readAll(counted).catch((error: unknown) =>
+      counted.store.close().then(() => Promise.reject(error)),
+    );
+    if (table.stats().rightWalks === 0) return { counted, table };
+    await counted.store.close();
+  }
+  throw new Error(`${READERS_MAX} readers in a row found branches that do not know all leaves`);
 }
 
 async function find(table: Table<string>, key: string, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { type Cloud, Refusal, textOf, type Value, type Values } from '../terrafo
 import { RESOURCE_PROVIDERS } from '../../../../../infra/plugin/clouds/azure.ts';
 import type { ProviderSchema } from '../../schemas/schema.ts';
 import { replacedByOf } from './force-new.ts';
+import { kept } from './kept.ts';
 import { Sites, type Surroundings } from './sites.ts';
 
 export const SUBSCRIPTION = '00000000-1111-2222-3333-444444444444';
@@ -42,6 +43,17 @@ export class Arm implements Cloud, Surroundings {
 
   constructor(schema: ProviderSchema) {
     this.replacedBy = replacedByOf(schema);
+  }
+
+  /** Gives what puts everything back as it is now. */
+  keep(): () => void {
+    const { caller } = this;
+    const [maps, sites] = [kept(this.resources, this.#secrets, this.registered, this.#records), this.sites.keep()];
+    return () => {
+      maps();
+      sites();
+      this.caller = caller;
+    };
   }
 
   readonly computed = (type: string, attribute: string, values: Readonly<Values>): Value => {

@@ -4,6 +4,8 @@ import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 export interface TestClock extends Clock {
   /** How long everybody has waited so far, in milliseconds. */
   waitedMs(): number;
+  /** Gives what sets it back to now. */
+  keep(): () => void;
 }
 
 export function testClock(): TestClock {
@@ -15,5 +17,9 @@ export function testClock(): TestClock {
       return Promise.resolve();
     },
     waitedMs: () => nowMs,
+    keep() {
+      const keptMs = nowMs;
+      return () => void (nowMs = keptMs);
+    },
   };
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import type { ProviderSchema } from '../../schemas/schema.ts';
 import { replacedByOf } from './force-new.ts';
+import { kept } from './kept.ts';
 import { answerOf, type Answered, type Asked } from './records.ts';
 
 const PROJECT = 'some-project';
@@ -34,6 +35,16 @@ export class Google implements Cloud {
   constructor(schema: ProviderSchema, clock: Clock) {
     this.replacedBy = replacedByOf(schema);
     this.#clock = clock;
+  }
+
+  /** Gives what puts everything back as it is now. */
+  keep(): () => void {
+    const { caller } = this;
+    const maps = kept(this.resources, this.enabled, this.#records, this.#secrets, this.#built);
+    return () => {
+      maps();
+      this.caller = caller;
+    };
   }
 
   readonly computed = (type: string, attribute: string, values: Readonly<Values>): Value => {

@@ -1,7 +1,7 @@
 // A machine to deploy from, to a cloud in memory: the real Terraform with infra/<cloud> in a folder of its own and a provider that works on
 // that cloud, gcloud and az that work on it too, and requests that reach its functions. One cloud at a time.
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { vi } from 'vitest';
@@ -28,6 +28,8 @@ export interface CloudMachine {
   /** Fails calls that begin so, with what they print; undefined: none. */
   fail(begin: string | undefined, said?: string): void;
   contextOf(provider?: Partial<ProviderSettings>, service?: string): Context;
+  /** Gives what puts the machine and its cloud back as they are now, as often as it is called. */
+  keep(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -68,11 +70,37 @@ export async function startCloudMachine(cloud: Cloud): Promise<CloudMachine> {
       clock,
       log: (line) => void said.push(line),
     }),
+    async keep() {
+      const [folders, cloudKept, clockKept] = [await keptFolders(sandbox, outDir), keeping.keep(), clock.keep()];
+      const lists: unknown[][] = [said, calls, sandbox.provider.applied];
+      const contents = lists.map((list) => [...list]);
+      return async () => {
+        await folders();
+        cloudKept();
+        clockKept();
+        for (const [index, list] of lists.entries()) list.splice(0, list.length, ...contents[index]!);
+        failing = undefined;
+      };
+    },
     async close() {
       process.env['PATH'] = before;
       vi.unstubAllGlobals();
       await Promise.all([sandbox.close(), rm(outDir, { recursive: true, force: true })]);
     },
+  };
+}
+
+/** Copies the sandbox's folder and another; gives what puts the copies in their places. The copies go with the sandbox. */
+async function keptFolders({ dir, env }: Sandbox, other: string): Promise<() => Promise<void>> {
+  const folders = [dir, other];
+  const copies = await mkdtemp(path.join(env['HOME']!, 'kept-'));
+  const copyOf = (index: number): string => path.join(copies, String(index));
+  for (const [index, folder] of folders.entries()) await cp(folder, copyOf(index), { recursive: true });
+  return async () => {
+    for (const [index, folder] of folders.entries()) {
+      await rm(folder, { recursive: true });
+      await cp(copyOf(index), folder, { recursive: true });
+    }
   };
 }
 

@@ -4,6 +4,7 @@
 // What azurerm sends and hides: `AzureWebJobsStorage` with an empty key at every creation and update, `DEPLOYMENT_STORAGE_CONNECTION_STRING`
 // at updates; neither is shown when it reads (internal/services/appservice/function_app_flex_consumption_resource.go).
 import { textOf, type Value, type Values } from '../terraform-provider.ts';
+import { kept } from './kept.ts';
 import { answerOf, type Answered, type Asked } from './records.ts';
 
 /** What apps depend on in Azure. */
@@ -44,6 +45,16 @@ export class Sites {
 
   constructor(arm: Surroundings) {
     this.#arm = arm;
+  }
+
+  /** Gives what puts everything back as it is now. */
+  keep(): () => void {
+    const { isAnswering } = this;
+    const sites = kept(this.#sites);
+    return () => {
+      sites();
+      this.isAnswering = isAnswering;
+    };
   }
 
   put(id: string, isNew: boolean, values: Readonly<Values>): void {
