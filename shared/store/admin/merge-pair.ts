@@ -52,8 +52,8 @@ export async function finishPair(
     committer.sender.settle(now);
     const base = await absorbing.baseOn(now, false);
     if (base === undefined) break;
-    now = await committer.commit(base.left, [], base);
-    if (committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
+    if (base !== 'unsure') now = await committer.commit(base.left, [], base);
+    if (base === 'unsure' || committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
   if (now !== undefined) absorbing.mendParent(now);
   if (await strip(engine, retired, now)) tally.stripped += 1;

@@ -4,6 +4,7 @@ import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../conta
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { tagged } from '../container/turn-order.ts';
 import type { Id64 } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawId } from '../io/clock.ts';
 import type { EngineCore } from './core.ts';
@@ -32,9 +33,12 @@ export class Absorbing {
   readonly #core: EngineCore;
   readonly #met: Snapshot;
   #right: Snapshot | undefined;
-  /** The acknowledged copy of the neighbour, which any version of the leaf may link whose right neighbour is still the retired one. */
-  #copy: Id64 | undefined;
+  /** The copy of the neighbour, which any version of the leaf may link whose right neighbour is still the retired one, once it `isThere`. */
+  #copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
+  #isCopyThere = false;
   #tries = 0;
+  /** How often in a row it was not certain that the copy is there. */
+  unsureInARow = 0;
 
   constructor(retired: Snapshot, core: EngineCore) {
     this.#core = core;
@@ -44,13 +48,13 @@ export class Absorbing {
   }
 
   /**
-   * Undefined if there is nothing to absorb any more, or, unless it `mustGoOn`, it was tried too often. Cost: a read of each of the two that is not known whole, and where they
-   * do not fit together, once, the insert of a copy.
+   * Undefined if there is nothing to absorb any more, or, unless it `mustGoOn`, it was tried too often; `unsure` if it is not certain that a copy is there: to
+   * be tried again after a pause. Cost: a read of each of the two that is not known whole, and where they do not fit together, the insert of a copy.
    */
-  async baseOn(known: Snapshot, mustGoOn: boolean): Promise<AbsorbBase | undefined> {
+  async baseOn(known: Snapshot, mustGoOn: boolean): Promise<AbsorbBase | 'unsure' | undefined> {
     const { reader, rules } = this.#core;
     this.#tries += 1;
-    if (this.#tries > TRIES_MAX && !mustGoOn) return undefined;
+    if ((this.#tries > TRIES_MAX && !mustGoOn) || !this.#isPair(known)) return undefined;
     const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
     if (left === undefined || !this.#isPair(left)) return undefined;
     this.#right ??= await reader.readIntact(this.#met.id);
@@ -58,21 +62,28 @@ export class Absorbing {
     if (right?.header.state !== 'retired') return undefined;
     if (fitsTogether(left, right, MERGE_SHARE, rules))
       return { left, joined: joinedSnapshot(left, right, rules), mustReplace: true };
-    this.#copy ??= await this.#insertCopy(right);
-    return this.#copy && { left, joined: relinkedSnapshot(left, this.#copy), mustReplace: false };
+    const copy = await this.#copied(right);
+    return copy === undefined ? 'unsure' : { left, joined: relinkedSnapshot(left, copy), mustReplace: false };
   }
 
   #isPair({ header }: Snapshot): boolean {
     return header.state === 'live' && header.right === this.#met.header.container;
   }
 
-  async #insertCopy(right: Snapshot): Promise<Id64 | undefined> {
+  /** The id of the copy; undefined if it is not certainly there. The same one is sent again then: one that came late is found, and none is left over. */
+  async #copied(right: Snapshot): Promise<Id64 | undefined> {
+    this.#copy ??= this.#drawCopy(right);
+    const { header, attempt } = this.#copy;
+    this.#isCopyThere ||= (await insertNodes(this.#core, [header], attempt)) !== undefined;
+    this.unsureInARow = this.#isCopyThere ? 0 : this.unsureInARow + 1;
+    return this.#isCopyThere ? header.container : undefined;
+  }
+
+  #drawCopy(right: Snapshot): { header: Header; attempt: Id64 } {
     const { rules, runtime, tag } = this.#core;
     const attempt = tagged(drawId(runtime), tag);
     const container = drawId(runtime);
-    const copy = copyOf(right, { attempt, container, nowMs: runtime.wallMs() }, rules);
-    const inserted = await insertNodes(this.#core, [copy], attempt);
-    return inserted && container;
+    return { header: copyOf(right, { attempt, container, nowMs: runtime.wallMs() }, rules), attempt };
   }
 
   /** The entry that named the neighbour is to name the live leaf that owns its positions now, which `left` is or links to. */

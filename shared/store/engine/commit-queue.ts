@@ -121,7 +121,8 @@ export class CommitQueue {
   /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
   get #doublings(): number {
     const { failuresInARow, conflictsInARow } = this.#committer.sender;
-    return failuresInARow + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+    const unsure = this.#absorbing?.unsureInARow ?? 0;
+    return failuresInARow + unsure + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
   }
 
   get #areHints(): boolean {
@@ -199,6 +200,7 @@ export class CommitQueue {
   /** Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its keys cannot be written meanwhile. */
   async #absorb(snapshot: Snapshot, absorbing: Absorbing): Promise<void> {
     const base = await absorbing.baseOn(snapshot, this.#isCarrying);
+    if (base === 'unsure') return;
     if (base === undefined) {
       absorbing.mendParent(snapshot);
       this.#absorbing = undefined;

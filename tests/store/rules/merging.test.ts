@@ -360,6 +360,25 @@ test('rule 27: a copy that may not be there is not linked', async () => {
   expect(leavesOf(world.state, 't').every(({ header }) => header.state === 'live')).toBe(true);
 });
 
+test('rule 27: a copy that cannot be made sure of is tried again after a pause, and no second one is made', async () => {
+  const { world, table, low } = await retiring();
+  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  const writer = world.process();
+  const written = await open(world, writer);
+  const isAfterwards = writer.rule(async (call) => {
+    await world.runtime.sleep(5);
+    return isWriteOf('insert')(call) ? { replyLost: true, fail: 'throttled' } : undefined;
+  });
+  const putting = world.run(written.put(low + '!', text('new'), { timeoutMs: 60_000 }));
+  await world.runtime.advance(3_000);
+  isAfterwards();
+  await putting;
+  expect(writer.calls.length).toBeLessThan(200);
+  const copies = writer.writes.filter(({ kind }) => kind === 'insert');
+  expect(copies.length).toBeGreaterThan(3);
+  expect(new Set(copies.map(({ id }) => id)).size).toBe(1);
+});
+
 test('rule 31: what became of a write is told by its leaf although that was merged meanwhile', async () => {
   const { world, writer, vacuumer, table, kept } = await emptied();
   const name = `${kept[5]}+`;
