@@ -33,16 +33,28 @@ export async function lookForRecords(
   }
   engine.counters.cacheMisses += request.positions.length;
   const cached = engine.cache.get(id);
-  let slots = cached && pagesFor(cached, request.positions).map((ref) => ref.slot);
+  let latest = cached;
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
-    const read = await (slots === undefined ? engine.reader.readUnknown(id) : engine.reader.readPages(id, slots));
+    const read = await readFor(engine, id, latest, request);
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, request.positions);
     const isReadFully = unread.every(({ content }) => content.damage !== undefined);
     if (isReadFully && read.seen.tick > request.begunTick) return read;
-    slots = pagesFor(read, request.positions).map((ref) => ref.slot);
+    latest = read;
   }
   return engine.reader.readWhole(id);
+}
+
+/** Header and pages, as far as the leaf seen last tells which. */
+function readFor(
+  { reader }: Engine,
+  id: EntityId,
+  latest: Snapshot | undefined,
+  { positions }: LeafRequest,
+): Promise<Snapshot | undefined> {
+  if (latest === undefined) return reader.readUnknown(id);
+  const slots = pagesFor(latest, positions).map((ref) => ref.slot);
+  return reader.readPages(id, slots, latest);
 }
 
 function isYoungEnough(snapshot: Snapshot, request: LeafRequest, clock: Clock): boolean {
