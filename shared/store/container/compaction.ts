@@ -5,7 +5,7 @@ import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts'
 import { beforeBound, type Position, positionsOf } from '../format/position.ts';
 import type { Change } from './change.ts';
 import { layersOf, rowBefore, rowsFor } from './layers.ts';
-import { isDead, mergeLayers, withoutDead } from './merge.ts';
+import { isDead } from './merge.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
 /** Layers above a base at most: a lookup may open a page of each. */
@@ -56,17 +56,6 @@ export function deadShare(
     if (sampled.length > 0) dead += (recordsIn(rows) * recordsIn(deadOnes)) / recordsIn(sampled);
   }
   return dead / recordsIn(pages);
-}
-
-/**
- * How many of a leaf's records, over all layers, a purge at `nowMs` would drop: hidden by newer ones, deleted, or expired for longer than
- * `PURGE_AFTER_MS`. Exact, and so opens and joins all pages, which must be known.
- */
-export function deadRecords(snapshot: Snapshot, nowMs: number, table: string): number {
-  const { header } = snapshot;
-  const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, table)));
-  const newest = mergeLayers(layers, positionsOf(header.order, header.level));
-  return recordsIn(header.pages) - recordCount(withoutDead(newest, nowMs - PURGE_AFTER_MS));
 }
 
 /** So many of the rows, or all if they are fewer, at equal distances. */

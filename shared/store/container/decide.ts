@@ -6,7 +6,7 @@ import { HEADER_FIXED_BYTES } from '../format/header.ts';
 import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
 import type { Change, Decision, Verdict } from './change.ts';
 import { findRecord } from './layers.ts';
-import type { Snapshot } from './snapshot.ts';
+import { pageOf, type Snapshot } from './snapshot.ts';
 
 /** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
 const RECORD_COST_BYTES = 128;
@@ -105,7 +105,10 @@ class Decider {
   #storedRecord(first: number, end: number): StoredRecord | undefined {
     for (let index = first; index < end; index += 1) {
       const { isBlind, position, key } = this.#changes[index]!;
-      if (!isBlind) return findRecord(this.#snapshot, position, key, this.#rules.table);
+      if (!isBlind)
+        return findRecord(this.#snapshot.header, position, key, (ref) =>
+          pageOf(this.#snapshot, ref, this.#rules.table),
+        );
     }
     return undefined;
   }

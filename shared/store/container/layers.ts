@@ -4,10 +4,9 @@
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, recordAt } from '../format/page.ts';
+import { indexOfKey, type Page, recordAt } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
-import { pageOf, type Snapshot } from './snapshot.ts';
 
 /** The rows of all layers, one after another, and how many rows each above the base has. */
 export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
@@ -72,16 +71,16 @@ export function rowBefore(rows: readonly PageRef[], first: number, end: number, 
   return low - 1;
 }
 
-/** The record as it is stored, expired or not; undefined if there is none. The pages of `rowsFor` must be known. */
+/** The record as it is stored, expired or not; undefined if there is none. `open` gives the pages of `rowsFor`. */
 export function findRecord(
-  snapshot: Snapshot,
+  header: Header,
   position: Position,
   key: Uint8Array,
-  table: string,
+  open: (ref: PageRef) => Page,
 ): StoredRecord | undefined {
   let found: StoredRecord | undefined;
-  everyRowFor(snapshot.header, position, (ref) => {
-    const page = pageOf(snapshot, ref, table);
+  everyRowFor(header, position, (ref) => {
+    const page = open(ref);
     const index = indexOfKey(page, key);
     if (index >= 0) found = recordAt(page, index);
     return found === undefined;

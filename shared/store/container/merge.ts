@@ -20,6 +20,7 @@ export function mergePages(
   positionOf: PositionOf,
   { first, end } = { first: 0, end: recordCount(newer) },
 ): Page {
+  if (first === end) return older;
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
@@ -47,14 +48,9 @@ export function concatenate(pages: readonly Page[]): Page {
   return builder.finish();
 }
 
-/** Layers of pages, the oldest first, as one page. */
+/** Layers of pages, the oldest first, as one page. The newest are the smallest: they are merged first, so that the oldest is copied once. */
 export function mergeLayers(layers: readonly (readonly Page[])[], positionOf: PositionOf): Page {
-  let flat = EMPTY_PAGE;
-  for (const layer of layers) {
-    const newer = concatenate(layer);
-    flat = recordCount(flat) === 0 ? newer : mergePages(flat, newer, positionOf);
-  }
-  return flat;
+  return layers.reduceRight((flat, layer) => mergePages(concatenate(layer), flat, positionOf), EMPTY_PAGE);
 }
 
 /** The page as a base keeps it: without tombstones and without records that expired before `expiredMs`. */

@@ -1,7 +1,7 @@
 // Looking records up in a leaf with as little I/O as is certain: none if memory is young enough, one tiny read if memory has the pages, and
 // otherwise one read of header and pages together.
 import { everyRowFor, findRecord, rowsFor } from '../container/layers.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
@@ -33,16 +33,28 @@ export async function lookForRecords(
   }
   engine.counters.cacheMisses += request.positions.length;
   const cached = engine.cache.get(id);
-  let slots = cached && pagesFor(cached, request.positions).map((ref) => ref.slot);
+  let latest = cached;
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
-    const read = await (slots === undefined ? engine.reader.readUnknown(id) : engine.reader.readPages(id, slots));
+    const read = await readFor(engine, id, latest, request);
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, request.positions);
     const isReadFully = unread.every(({ content }) => content.damage !== undefined);
     if (isReadFully && read.seen.tick > request.begunTick) return read;
-    slots = pagesFor(read, request.positions).map((ref) => ref.slot);
+    latest = read;
   }
   return engine.reader.readWhole(id);
+}
+
+/** Header and pages, as far as the leaf seen last tells which. */
+function readFor(
+  { reader }: Engine,
+  id: EntityId,
+  latest: Snapshot | undefined,
+  { positions }: LeafRequest,
+): Promise<Snapshot | undefined> {
+  if (latest === undefined) return reader.readUnknown(id);
+  const slots = pagesFor(latest, positions).map((ref) => ref.slot);
+  return reader.readPages(id, slots, latest);
 }
 
 function isYoungEnough(snapshot: Snapshot, request: LeafRequest, clock: Clock): boolean {
@@ -60,7 +72,8 @@ async function lookInMemory(engine: Engine, id: EntityId, request: LeafRequest):
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   engine.router.recognise(id, observed);
-  const now = inMemory(engine, id, request);
+  // The same snapshot has the same pages still: looking for them again would double what a large request costs.
+  const now = engine.cache.get(id) === before ? before : inMemory(engine, id, request);
   return now !== undefined && (isYoungEnough(now, request, clock) || isShownBy(observed, now)) ? now : undefined;
 }
 
@@ -80,10 +93,6 @@ function hasPages({ header }: Snapshot, positions: readonly Position[]): boolean
 
 function isKnown({ content }: PageRef): boolean {
   return content.isKnown;
-}
-
-function isExpanded({ content }: PageRef): boolean {
-  return content.page !== undefined;
 }
 
 /** The pages of the leaf that may hold those of the positions that lie within it. */
@@ -109,8 +118,11 @@ export function recordIn(
   position: Position,
   key: Uint8Array,
 ): StoredRecord | undefined {
-  const areExpanded = everyRowFor(leaf.header, position, isExpanded);
-  const record = findRecord(leaf, position, key, engine.table);
-  if (!areExpanded) engine.cache.offer(leaf);
+  let isHeavier = false;
+  const record = findRecord(leaf.header, position, key, (ref) => {
+    isHeavier ||= ref.content.page === undefined;
+    return pageOf(leaf, ref, engine.table);
+  });
+  if (isHeavier) engine.cache.offer(leaf);
   return record === undefined || isExpired(record, engine.runtime.wallMs()) ? undefined : record;
 }

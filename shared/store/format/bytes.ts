@@ -175,6 +175,17 @@ export class ByteReader {
     return this.raw(this.varint());
   }
 
+  /** As `bytes`, with the first `shared` bytes of `before` in front: in memory of its own. */
+  bytesAfter(before: Uint8Array, shared: number): Uint8Array {
+    const count = this.varint();
+    const start = this.#advance(count);
+    if (shared > before.length) throw new RangeError('bytes begin with more than there is');
+    const whole = Buffer.allocUnsafe(shared + count);
+    for (let at = 0; at < shared; at += 1) whole[at] = before[at]!;
+    for (let at = 0; at < count; at += 1) whole[shared + at] = this.#buffer[start + at]!;
+    return whole;
+  }
+
   /** Past what `bytes` would give. */
   skipBytes(): void {
     this.#advance(this.varint());

@@ -106,9 +106,7 @@ function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
 export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   let previous = low;
   return readMany(reader, () => {
-    const shared = reader.varint();
-    const rest = reader.bytes();
-    previous = shared === 0 ? rest : Buffer.concat([previous.subarray(0, shared), rest]);
+    previous = reader.bytesAfter(previous, reader.varint());
     return {
       low: previous,
       slot: reader.varint(),

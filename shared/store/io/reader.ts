@@ -38,6 +38,8 @@ interface Pending {
   /** A departure of its own will come. One that is not due waits for the end of a check: it may take no other's departure meanwhile. */
   isDue: boolean;
   askers: number;
+  /** The container as one of them saw it last. */
+  latest: Snapshot | undefined;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
 
@@ -86,9 +88,12 @@ export class Reader {
     return (await this.commitOf(id))?.version;
   }
 
-  /** The header, and the pages in these slots; undefined if the container is absent. A page that is missing has its `damage`. One request. */
-  async readPages(id: EntityId, slots: readonly number[]): Promise<Snapshot | undefined> {
-    const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)]);
+  /**
+   * The header, and the pages in these slots; undefined if the container is absent. A page that is missing has its `damage`. One request. `latest`: the
+   * container as the caller saw it last, for which the cache may have no room: its header is not decoded twice.
+   */
+  async readPages(id: EntityId, slots: readonly number[], latest?: Snapshot): Promise<Snapshot | undefined> {
+    const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)], latest);
     return observed?.snapshot;
   }
 
@@ -116,13 +121,15 @@ export class Reader {
     return snapshot;
   }
 
-  #request(id: EntityId, parts: 'all' | readonly PartName[]): Promise<Observation | undefined> {
+  #request(id: EntityId, parts: 'all' | readonly PartName[], latest?: Snapshot): Promise<Observation | undefined> {
     let pending = this.#pending.get(id);
     if (pending === undefined) {
-      pending = { id, parts: new Set(), isWhole: false, isDue: false, askers: 0, reply: Promise.withResolvers() };
+      const reply = Promise.withResolvers<Observation | undefined>();
+      pending = { id, parts: new Set(), isWhole: false, isDue: false, askers: 0, latest, reply };
       this.#pending.set(id, pending);
     }
     pending.askers += 1;
+    pending.latest ??= latest;
     if (parts === 'all') pending.isWhole = true;
     else for (const part of parts) pending.parts.add(part);
     if (!pending.isDue && this.#mayDepart(pending)) this.#departSoon(pending);
@@ -199,16 +206,18 @@ export class Reader {
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
     const { cache, table } = this.#context;
     const { version } = entity;
-    const known = cache.get(entity.id);
+    const cached = cache.get(entity.id);
     if (!pending.isWhole && !pending.parts.has(HEADER_PART)) {
       const stored = entity.parts.get(COMMIT_PART);
       const lastCommit = stored?.length === ID64_BYTES ? id64(stored) : undefined;
       const observed = { version, lastCommit, seen, snapshot: undefined };
-      if (known !== undefined && isSameVersion(observed, known)) this.#note(known, known.header, seen);
+      if (cached !== undefined && isSameVersion(observed, cached)) this.#note(cached, cached.header, seen);
       return observed;
     }
+    const known = cached ?? pending.latest;
     const read = snapshotOf(entity, table, seen, known);
-    this.#note(known, read.header, seen);
+    // A commit of this process may lie between this reply and what one caller saw: the cache alone knows of it.
+    this.#note(cached, read.header, seen);
     if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
     for (const { slot, content } of read.header.pages) {

@@ -1,15 +1,12 @@
 // A scan walks the leaves in order of position. It takes each leaf whole from one reply, gives the records of exactly the positions that the leaf
 // owned then, and seeks the next leaf at its high. So it gives a record that exists throughout once, whatever splits meanwhile (rule 20).
-import { layersOf } from '../container/layers.ts';
-import { mergeLayers } from '../container/merge.ts';
-import { pageOf, type Snapshot } from '../container/snapshot.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import type { PageRef } from '../format/page-table.ts';
-import { lowerBound, type Page, recordAt, recordCount, slicePage } from '../format/page.ts';
+import { lowerBound, recordAt, recordCount } from '../format/page.ts';
 import {
   beforeBound,
   decodeKey,
@@ -21,9 +18,10 @@ import {
   successor,
   type UpperBound,
 } from '../format/position.ts';
-import { isExpired, isTombstone, type StoredRecord } from '../format/record.ts';
+import { isExpired, isTombstone } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
+import { pagesIn } from './leaf-pages.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
 
 /** Leaves read ahead of the one whose records are being given: as many as were given, within these bounds and about so many bytes. */
@@ -92,19 +90,25 @@ export class TableScan<V> implements Scan<V> {
       if (order !== this.#order) throw orderChanged(this.#engine.table);
       this.#checkIncarnation(incarnation);
       const range = { engine: this.#engine, leaf, positionOf: this.#positionOf, from: position, end };
+      const nowMs = this.#engine.runtime.wallMs();
       const state = { order: this.#order, incarnation, position, end };
-      for (const found of recordsIn(range)) {
-        if ('error' in found) {
-          this.#goPast(found.high, position, incarnation);
-          throw found.error;
+      for (const page of pagesIn(range)) {
+        if ('error' in page) {
+          this.#goPast(page.high, position, incarnation);
+          throw page.error;
         }
-        if (this.#engine.turns.isLong) await this.#engine.turns.pause();
-        // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
-        this.#state = state;
-        this.#given = found.key;
-        left -= 1;
-        yield decodeEntry(this.#values, decodeKey(found.key), found, incarnation);
-        if (left === 0) return;
+        const stop = end === undefined ? recordCount(page) : lowerBound(page, end, this.#positionOf);
+        for (let index = lowerBound(page, position, this.#positionOf); index < stop; index += 1) {
+          const found = recordAt(page, index);
+          if (isTombstone(found) || isExpired(found, nowMs)) continue;
+          if (this.#engine.turns.isLong) await this.#engine.turns.pause();
+          // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
+          this.#state = state;
+          this.#given = found.key;
+          left -= 1;
+          yield decodeEntry(this.#values, decodeKey(found.key), found, incarnation);
+          if (left === 0) return;
+        }
       }
       position = this.#goPast(high, position, incarnation);
     }
@@ -219,87 +223,4 @@ function isSameBound(a: UpperBound, b: UpperBound): boolean {
 /** An empty bound is the beginning of the table. */
 function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
-}
-
-/** A damaged page, from `low` to `high`: nobody can say which records lie there. */
-interface DamagedStretch {
-  readonly error: StoreError;
-  readonly low: Position;
-  readonly high: UpperBound;
-}
-
-/** The records of a leaf in [from, end). */
-interface LeafRange {
-  readonly engine: Engine;
-  readonly leaf: Snapshot;
-  readonly positionOf: PositionOf;
-  readonly from: Position;
-  readonly end: UpperBound;
-}
-
-/** The live records of a range, in order, up to the first stretch that is damaged: it comes last. */
-function* recordsIn(range: LeafRange): Generator<StoredRecord | DamagedStretch> {
-  const { from, end, positionOf } = range;
-  const nowMs = range.engine.runtime.wallMs();
-  for (const page of pagesIn(range)) {
-    if ('error' in page) {
-      yield page;
-      return;
-    }
-    const stop = end === undefined ? recordCount(page) : lowerBound(page, end, positionOf);
-    for (let index = lowerBound(page, from, positionOf); index < stop; index += 1) {
-      const record = recordAt(page, index);
-      if (!isTombstone(record) && !isExpired(record, nowMs)) yield record;
-    }
-  }
-}
-
-interface Row {
-  readonly ref: PageRef;
-  readonly low: Position;
-  readonly high: UpperBound;
-}
-
-/**
- * Pages that hold the records of a range, in order, and some beside. A leaf of one layer gives its pages as they come; several layers are
- * opened together, and give what lies before the first damage in any.
- */
-function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
-  const { engine, leaf, positionOf } = range;
-  const layers = layersOf(leaf.header).map((refs) => rowsIn(refs, range));
-  const [only] = layers;
-  if (layers.length === 1 && only !== undefined) {
-    for (const row of only) yield open(engine, leaf, row);
-    return;
-  }
-  const damaged = layers.flat().flatMap((row) => {
-    const opened = open(engine, leaf, row);
-    return 'error' in opened ? [opened] : [];
-  });
-  const [first] = damaged.sort((a, b) => compareBytes(a.low, b.low));
-  const intact = layers.map((rows) => rows.filter(({ low }) => beforeBound(low, first?.low)));
-  const page = mergeLayers(
-    intact.map((rows) => rows.map(({ ref }) => pageOf(leaf, ref, engine.table))),
-    positionOf,
-  );
-  yield first === undefined ? page : slicePage(page, 0, lowerBound(page, first.low, positionOf));
-  if (first !== undefined) yield first;
-}
-
-/** The rows of a layer that may hold records of the range. */
-function rowsIn(refs: readonly PageRef[], { leaf, from, end }: LeafRange): Row[] {
-  const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
-  return rows.filter(
-    ({ low, high }, row) =>
-      (high === undefined || compareBytes(high, from) > 0) && (row === 0 || beforeBound(low, end)),
-  );
-}
-
-function open(engine: Engine, leaf: Snapshot, { ref, low, high }: Row): Page | DamagedStretch {
-  try {
-    return pageOf(leaf, ref, engine.table);
-  } catch (error) {
-    if (error instanceof StoreError) return { error, low, high };
-    throw error;
-  }
 }

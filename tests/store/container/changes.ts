@@ -5,7 +5,7 @@ import { type Action, byPosition, Change } from '../../../shared/store/container
 import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
-import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
 import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
@@ -75,7 +75,9 @@ export function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber
 /** Expects that a lookup finds of each key what the model says. */
 export function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: readonly string[]): void {
   const found = keys.map((key) => {
-    const record = findRecord(snapshot, Buffer.from(key), Buffer.from(key), TABLE);
+    const record = findRecord(snapshot.header, Buffer.from(key), Buffer.from(key), (ref) =>
+      pageOf(snapshot, ref, TABLE),
+    );
     return [key, record !== undefined && !isExpired(record, nowMs) ? record.value[0] : undefined];
   });
   const wanted = keys.map((key) => {

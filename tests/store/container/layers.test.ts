@@ -4,7 +4,7 @@ import { seededRandom } from '../../../shared/compare/data/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
 import { PURGE_AFTER_MS, deadShare, pagesToCommit } from '../../../shared/store/container/compaction.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
-import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { after, evaluated, expectModel, type Model, put, randomChanges, remove } from './changes.ts';
@@ -118,7 +118,8 @@ test('a tombstone above hides the record below, also after the key is gone from 
   expect(removed.header.layers.length).toBe(1);
   const again = await evaluated(removed, [put(key(20), 3)]);
   const gone = await evaluated(after(removed, again), [remove(key(20))]);
-  const find = (index: number, at: Snapshot) => findRecord(at, Buffer.from(key(index)), Buffer.from(key(index)), 't');
+  const find = (index: number, at: Snapshot) =>
+    findRecord(at.header, Buffer.from(key(index)), Buffer.from(key(index)), (ref) => pageOf(at, ref, 't'));
   expect(find(20, after(removed, again))?.value[0]).toBe(3);
   expect(find(20, after(after(removed, again), gone))).toBeUndefined();
   expect(find(21, removed)?.value[0]).toBe(1);

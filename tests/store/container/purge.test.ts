@@ -1,8 +1,13 @@
 // A purge leaves no dead record: deleted, hidden, or long expired; nobody notices but by the size.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
-import { deadRecords, PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import { layersOf } from '../../../shared/store/container/layers.ts';
+import { mergeLayers, withoutDead } from '../../../shared/store/container/merge.ts';
+import { peekPage, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
+import { recordCount } from '../../../shared/store/format/page.ts';
+import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, type Model, put, randomChanges } from './changes.ts';
 import { snapshotWith, TABLE } from './nodes.ts';
 
@@ -11,6 +16,14 @@ const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStar
 
 function recordsIn({ pages }: Header): number {
   return pages.reduce((sum, { records }) => sum + records, 0);
+}
+
+/** How many of a leaf's records, over all layers, a purge at `nowMs` is to drop: hidden by newer ones, deleted, or expired for long enough. */
+function deadRecords(snapshot: Snapshot, nowMs: number): number {
+  const { header } = snapshot;
+  const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, TABLE)));
+  const newest = mergeLayers(layers, positionsOf(header.order, header.level));
+  return recordsIn(header) - recordCount(withoutDead(newest, nowMs - PURGE_AFTER_MS));
 }
 
 test('one commit without changes drops just the records that were counted as dead, and leaves none', async () => {
@@ -24,10 +37,10 @@ test('one commit without changes drops just the records that were counted as dea
       const changes = randomChanges(random, KEYS, model, { count, fill: groups, nowMs: 1_000 });
       snapshot = after(snapshot, await evaluated(snapshot, changes, { nowMs: 1_000 }));
     }
-    const dead = deadRecords(snapshot, LATER_MS, TABLE);
+    const dead = deadRecords(snapshot, LATER_MS);
     const purged = after(snapshot, await evaluated(snapshot, [], { nowMs: LATER_MS, purges: true }));
     expect(recordsIn(snapshot.header) - recordsIn(purged.header)).toBe(dead);
-    expect([deadRecords(purged, LATER_MS, TABLE), purged.header.layers]).toEqual([0, []]);
+    expect([deadRecords(purged, LATER_MS), purged.header.layers]).toEqual([0, []]);
     expectModel(purged, model, LATER_MS, KEYS);
     most = Math.max(most, dead);
   }
@@ -43,9 +56,9 @@ test('a purge writes all records anew that live, and no page looks at what is de
   const snapshot = after(snapshotWith({}), await evaluated(snapshotWith({}), living));
   const { pages } = snapshot.header;
   expect(snapshot.header.layers).toEqual([]);
-  expect(deadRecords(snapshot, 5 + PURGE_AFTER_MS, TABLE)).toBe(0);
+  expect(deadRecords(snapshot, 5 + PURGE_AFTER_MS)).toBe(0);
   const nowMs = 6 + PURGE_AFTER_MS;
-  expect(deadRecords(snapshot, nowMs, TABLE)).toBe(21);
+  expect(deadRecords(snapshot, nowMs)).toBe(21);
 
   // Merging all layers looks at no page that nothing is written into.
   expect((await evaluated(snapshot, [], { nowMs, mergesAll: true })).pages).toEqual(pages);

@@ -210,6 +210,16 @@ test('a header with every optional field survives encoding', () => {
   });
 });
 
+test('a row whose low begins with more than the low before it has is damage', () => {
+  const row = { slot: 0, records: 1, sealedBytes: 1, number: 1, crc: 0, compression: 0, chunksMost: 1 };
+  const pages = [{ ...row, low: Buffer.from('ab'), content: new PageContent() }];
+  const stored = Buffer.from(encodeHeader({ ...header(), low: Buffer.from('ab'), pages, layers: [] }));
+  const at = stored.lastIndexOf(Buffer.from([2, 0, 0, 1, 1, 1]));
+  stored[at] = 3;
+  stored.writeUInt32BE(crc32(stored.subarray(0, -4)), stored.length - 4);
+  expect(() => decodeHeader(stored)).toThrow(RangeError);
+});
+
 test('every single damaged byte of a header is noticed', () => {
   const stored = Buffer.from(encodeHeader(header()));
   for (let at = 0; at < stored.length; at += 1) {

@@ -1,5 +1,14 @@
 // What a read asks for, and when it departs.
+import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { createEngine } from '../../../shared/store/engine/engine.ts';
+import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
+import { Clock } from '../../../shared/store/io/clock.ts';
+import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
+import { Deadlines } from '../../../shared/store/io/deadline.ts';
+import { RecentContainers } from '../../../shared/store/io/recent-containers.ts';
+import { leavesOf } from '../rules/structure.ts';
 import { World } from '../rules/world.ts';
 
 /** Reads that a store sends at a time before it knows more. */
@@ -97,4 +106,34 @@ test('nor does one that could not go when its own departure came', async () => {
   await get(9);
   runtime.share = 0;
   expect(await found()).not.toContain(undefined);
+
+test('a header that the caller saw last is not decoded again, where the cache has no room for it', async () => {
+  const world = new World();
+  const { runtime, state } = world;
+  const table = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  await world.run(table.putMany(KEYS.map((key) => ({ key, value: key.padEnd(2_000, '.') }))));
+  const shared = {
+    runtime,
+    clock: new Clock(runtime),
+    cache: new ContainerCache(1_024),
+    recentContainers: new RecentContainers(),
+    deadlines: new Deadlines(runtime, 30_000),
+    readLimit: new AdaptiveLimit(runtime),
+    writeLimit: new AdaptiveLimit(runtime),
+    limitCommits: pLimit(8),
+    compression: 'none' as const,
+    compressor: runtime.newCompressor(),
+  };
+  const { reader } = createEngine(shared, { table: 't', driver: memoryDriver({ state }) });
+  const [leaf] = leavesOf(state, 't');
+  const seen = await world.run(reader.readPages(leaf!.id, []));
+  const [{ slot, content } = { slot: -1, content: undefined }] = seen!.header.pages;
+  expect(content?.isKnown).toBe(false);
+  const again = await world.run(reader.readPages(leaf!.id, [slot], seen));
+  expect(again!.header).toBe(seen!.header);
+  expect(content?.isKnown).toBe(true);
+  // Not once it changed.
+  await world.run(table.put(KEYS[0]!, 'changed'));
+  const changed = await world.run(reader.readPages(leaf!.id, [slot], seen));
+  expect(changed!.header.commitCount).toBe(seen!.header.commitCount + 1);
 });

@@ -1,0 +1,91 @@
+// The pages of one leaf as a scan goes through them: of several layers joined, and as far as none is damaged.
+import { layersOf } from '../container/layers.ts';
+import { mergeLayers, mergePages } from '../container/merge.ts';
+import { pageOf, type Snapshot } from '../container/snapshot.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { compareBytes } from '../format/bytes.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { lowerBound, type Page, recordCount, slicePage } from '../format/page.ts';
+import { beforeBound, type PositionOf, type Position, type UpperBound } from '../format/position.ts';
+
+/** A damaged page, from `low` to `high`: nobody can say which records lie there. */
+export interface DamagedStretch {
+  readonly error: StoreError;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/** The positions of a leaf in [from, end). Its pages must have been read. */
+export interface LeafRange {
+  readonly engine: Engine;
+  readonly leaf: Snapshot;
+  readonly positionOf: PositionOf;
+  readonly from: Position;
+  readonly end: UpperBound;
+}
+
+interface Row {
+  readonly ref: PageRef;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/**
+ * Pages that hold the records of a range, in order, and some beside, up to the first stretch that is damaged: it comes last. The upper layers are
+ * small: they are joined first, and laid over those pages of the base that they change.
+ */
+export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
+  const { engine, leaf, positionOf } = range;
+  const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, range));
+  const { newer, damaged } = openTogether(above, range);
+  let next = 0;
+  for (const row of base) {
+    if (!beforeBound(row.low, damaged?.low)) break;
+    const page = open(engine, leaf, row);
+    if ('error' in page) {
+      yield page;
+      return;
+    }
+    const end = row.high === undefined ? recordCount(newer) : lowerBound(newer, row.high, positionOf, next);
+    const merged = mergePages(page, newer, positionOf, { first: next, end });
+    yield damaged === undefined ? merged : slicePage(merged, 0, lowerBound(merged, damaged.low, positionOf));
+    next = end;
+  }
+  // A split may have left nothing of the base.
+  if (base.length === 0)
+    yield damaged === undefined ? newer : slicePage(newer, 0, lowerBound(newer, damaged.low, positionOf));
+  if (damaged !== undefined) yield damaged;
+}
+
+/** The first damage in any of the layers, and the records of those of their pages that begin before it. */
+function openTogether(
+  layers: readonly (readonly Row[])[],
+  { engine, leaf, positionOf }: LeafRange,
+): { readonly newer: Page; readonly damaged: DamagedStretch | undefined } {
+  const opened = layers.map((rows) => rows.map((row) => ({ low: row.low, page: open(engine, leaf, row) })));
+  let damaged: DamagedStretch | undefined;
+  for (const { page } of opened.flat()) if ('error' in page && beforeBound(page.low, damaged?.low)) damaged = page;
+  const intact = opened.map((layer) =>
+    layer.flatMap(({ low, page }) => ('error' in page || !beforeBound(low, damaged?.low) ? [] : [page])),
+  );
+  return { newer: mergeLayers(intact, positionOf), damaged };
+}
+
+/** The rows of a layer that may hold records of the range. */
+function rowsIn(refs: readonly PageRef[], { leaf, from, end }: LeafRange): Row[] {
+  const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
+  return rows.filter(
+    ({ low, high }, row) =>
+      (high === undefined || compareBytes(high, from) > 0) && (row === 0 || beforeBound(low, end)),
+  );
+}
+
+function open(engine: Engine, leaf: Snapshot, { ref, low, high }: Row): Page | DamagedStretch {
+  try {
+    return pageOf(leaf, ref, engine.table);
+  } catch (error) {
+    if (error instanceof StoreError) return { error, low, high };
+    throw error;
+  }
+}
