@@ -173,6 +173,20 @@ describe('a reply that lies or never ends', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test('several that never come end each at its own deadline, whichever was asked first', async () => {
+    const { driver, server } = await served(() => {});
+    const ended: string[] = [];
+    const request = async (name: string, timeoutMs: number): Promise<void> => {
+      expect(await write(driver, { timeoutMs })).toMatchObject({ kind: 'unknown', cause: { name: 'DeadlineError' } });
+      ended.push(name);
+    };
+    await Promise.all([request('second', 400), request('first', 200), request('third', 600)]);
+    await request('alone', 200);
+    expect(ended).toEqual(['first', 'second', 'third', 'alone']);
+    await expect.poll(server.open, PATIENTLY).toBe(0);
+    expect(server.requests).toHaveLength(4);
+  });
+
   test.each([
     ['body', `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nETag: v\r\n\r\n{"h":"`],
     ['head', 'HTTP/1.1 200 OK\r\nETag: '],

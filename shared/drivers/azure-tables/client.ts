@@ -2,7 +2,7 @@
 // one for leave to write anything. The physical table is created when a call finds it missing.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { Requests, withDeadline } from '../common/outcomes.ts';
+import { withDeadline } from '../common/outcomes.ts';
 import type { Credential } from './authorization.ts';
 import { isTableNotFound, isTableThere } from './errors.ts';
 import type { HttpReply } from './http.ts';
@@ -49,74 +49,67 @@ export interface TableCalls {
 export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
   const { endpoint, tableName, credential } = options;
   const service = tableService(endpoint, credential);
-  const requests = new Requests();
-  const send = sender(service, tableName, requests);
+  const send = sender(service, tableName);
   return {
     get: (keys, select, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => {
+      send(timeoutMs, async (untilMs) => {
         const query = select === undefined ? '' : `$select=${select.join()}`;
         const request = { method: 'GET', path: pathOf(tableName, keys), query, headers: DATA_VERSION } as const;
-        const reply = await service.send(request, abortSignal);
+        const reply = await service.send(request, untilMs);
         return { etag: etagOf(reply), properties: propertiesIn(reply) };
       }),
     write: (write, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => {
+      send(timeoutMs, async (untilMs) => {
         const request = requestOf(tableName, write);
-        return etagOf(await service.send({ ...request, body: bytesOf(request.body) }, abortSignal));
+        return etagOf(await service.send({ ...request, body: bytesOf(request.body) }, untilMs));
       }),
     delete: (keys, etag, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => {
+      send(timeoutMs, async (untilMs) => {
         const request = { method: 'DELETE', path: pathOf(tableName, keys), headers: conditionOf(etag) } as const;
-        await service.send(request, abortSignal);
+        await service.send(request, untilMs);
       }),
     submit: (writes, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => {
+      send(timeoutMs, async (untilMs) => {
         const { headers, body } = transactionOf(service.url, tableName, writes);
-        const reply = await service.send({ method: 'POST', path: '/$batch', headers, body }, abortSignal);
+        const reply = await service.send({ method: 'POST', path: '/$batch', headers, body }, untilMs);
         return etagsIn(reply, writes.length);
       }),
     listPage: (filter, count, continuation, timeoutMs) =>
-      send(timeoutMs, async (abortSignal) => {
+      send(timeoutMs, async (untilMs) => {
         const query = `$select=RowKey&$top=${count}&$filter=${encodeURIComponent(filter)}${continuation ?? ''}`;
         const request = { method: 'GET', path: `${pathOf(tableName)}()`, query, headers: DATA_VERSION } as const;
-        return pageIn(await service.send(request, abortSignal));
+        return pageIn(await service.send(request, untilMs));
       }),
-    close: () => {
-      requests.close();
-      service.close();
-    },
+    close: () => service.close(),
   };
 }
 
 /** Sends a request, and once more after creating the table if there was none; a request that found no table had no effect. */
-function sender(service: TableService, tableName: string, requests: Requests) {
+function sender(service: TableService, tableName: string) {
   let creating: Promise<void> | undefined;
-  const create = (timeoutMs: number) => {
-    creating ??= requests
-      .run(timeoutMs, (abortSignal) => createTable(service, tableName, abortSignal))
-      .finally(() => {
-        creating = undefined;
-      });
+  const create = (untilMs: number) => {
+    creating ??= createTable(service, tableName, untilMs).finally(() => {
+      creating = undefined;
+    });
     return creating;
   };
-  return async <T>(timeoutMs: number, request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> => {
-    const until = performance.now() + timeoutMs;
-    const leftMs = () => Math.max(1, until - performance.now());
+  return async <T>(timeoutMs: number, request: (untilMs: number) => Promise<T>): Promise<T> => {
+    const untilMs = performance.now() + timeoutMs;
     try {
-      return await requests.run(timeoutMs, request);
+      return await request(untilMs);
     } catch (error) {
       if (!isTableNotFound(error)) throw error;
     }
-    await withDeadline(create(leftMs()), leftMs());
-    return requests.run(leftMs(), request);
+    await withDeadline(create(untilMs), Math.max(1, untilMs - performance.now()));
+    return request(untilMs);
   };
 }
 
-async function createTable(service: TableService, tableName: string, abortSignal: AbortSignal): Promise<void> {
+async function createTable(service: TableService, tableName: string, untilMs: number): Promise<void> {
   const headers = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA, 'Prefer', 'return-no-content'];
   const body = Buffer.from(JSON.stringify({ TableName: tableName }));
   try {
-    await service.send({ method: 'POST', path: '/Tables', headers, body }, abortSignal);
+    await service.send({ method: 'POST', path: '/Tables', headers, body }, untilMs);
   } catch (error) {
     if (!isTableThere(error)) throw error;
   }

@@ -35,14 +35,15 @@ import type { RowWrite } from './rows.ts';
 
 /** The driver over given calls; with `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
-  const mistrust = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs)) : async () => undefined;
+  const mistrust = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs)) : () => undefined;
 
   return {
     limits: LIMITS,
 
     async read(requests, { timeoutMs }) {
       checkReads(requests, LIMITS);
-      return Promise.all(requests.map((request) => readOne(calls, request, timeoutMs)));
+      const [only] = requests;
+      return [await readOne(calls, only!, timeoutMs)];
     },
 
     async write(writes, { timeoutMs }) {
@@ -77,11 +78,13 @@ export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
 
 /** The outcome of writes that must not be sent to this endpoint; undefined if they may. */
 async function obstacle(
-  mistrust: (timeoutMs: number) => Promise<string | undefined>,
+  mistrust: (timeoutMs: number) => string | undefined | Promise<string | undefined>,
   timeoutMs: number,
 ): Promise<Refused | Unknown | undefined> {
   try {
-    const why = await withDeadline(mistrust(timeoutMs), timeoutMs);
+    const asked = mistrust(timeoutMs);
+    // Known after the first time: a deadline for each write would take a timer and a race of promises.
+    const why = asked instanceof Promise ? await withDeadline(asked, timeoutMs) : asked;
     if (why === undefined) return undefined;
     return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${why}`));
   } catch (error) {

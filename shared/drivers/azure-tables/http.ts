@@ -2,6 +2,7 @@
 // reply breaks off, nothing is sent again, and the caller decides. The environment's proxies are not looked for.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { UnderWay } from './under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
 const IDLE_SOCKET_MS = 55_000;
@@ -28,9 +29,12 @@ export interface HttpReply {
 }
 
 export interface HttpClient {
-  /** Rejects when no whole reply came, and once `abortSignal` aborts. A request that waits for a socket by then is never sent. */
-  send(request: HttpRequest, abortSignal: AbortSignal): Promise<HttpReply>;
-  /** Closes the sockets that are idle. Those in use close with their requests, which the caller aborts. */
+  /**
+   * Rejects when no whole reply came, with a DeadlineError at `untilMs` by `performance.now()`, and once the client is closed. A request that
+   * waits for a socket by then is never sent.
+   */
+  send(request: HttpRequest, untilMs: number): Promise<HttpReply>;
+  /** Gives up the requests under way, whose outcomes stay unknown, refuses further ones, and closes the sockets. */
   close(): void;
 }
 
@@ -44,19 +48,31 @@ export function httpClient(origin: string): HttpClient {
   // The URL class writes an IPv6 address in brackets, sockets take it without.
   const server = { agent, port, host: hostname.replace(/^\[(.*)\]$/, '$1') };
   const common = ['Host', host, 'User-Agent', 'stowage', 'Connection', 'keep-alive'];
+  const underWay = new UnderWay();
   return {
-    send: ({ method, target, headers, body }, abortSignal) =>
+    send: ({ method, target, headers, body }, untilMs) =>
       new Promise((resolve, reject) => {
-        abortSignal.throwIfAborted();
+        underWay.check(untilMs);
         const length = body === undefined ? [] : ['Content-Length', String(body.byteLength)];
         // As a list, headers are written as they stand; as an object, Node.js would first build a table of them.
         const sent = module.request({ ...server, method, path: target, headers: [...common, ...length, ...headers] });
-        abortSignal.addEventListener('abort', () => sent.destroy(new Error('the request was given up')));
-        sent.on('error', reject);
-        sent.once('response', (reply) => collect(reply, resolve, reject));
+        const fail = (error: Error): void => {
+          underWay.delete(sent);
+          reject(error);
+        };
+        const take = (reply: HttpReply): void => {
+          underWay.delete(sent);
+          resolve(reply);
+        };
+        underWay.add(sent, untilMs, fail);
+        sent.on('error', fail);
+        sent.once('response', (reply) => collect(reply, take, fail));
         sent.end(body);
       }),
-    close: () => agent.destroy(),
+    close: () => {
+      underWay.close();
+      agent.destroy();
+    },
   };
 }
 

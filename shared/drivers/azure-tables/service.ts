@@ -1,4 +1,5 @@
 // Requests to the table service at one endpoint: authorized, with its headers, and with its refusals as errors.
+import { withDeadline } from '../common/outcomes.ts';
 import { authorizeWith, type Credential, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './errors.ts';
 import { httpClient, type HttpReply, type HttpRequest } from './http.ts';
@@ -18,10 +19,11 @@ export interface TableService {
   /** The account's address, without a query. */
   readonly url: string;
   /**
-   * The reply, if it is a success. Rejects with a RefusedRequestError if the service gave another, with other errors if no whole reply came.
+   * The reply, if it is a success. Rejects with a RefusedRequestError if the service gave another, with other errors if no whole reply came, with
+   * a DeadlineError at `untilMs` by `performance.now()`.
    * What is answered 401 has not been carried out (RFC 9110, 15.5.2): where the credential may have a newer token, it goes out once more.
    */
-  send(request: ServiceRequest, abortSignal: AbortSignal): Promise<HttpReply>;
+  send(request: ServiceRequest, untilMs: number): Promise<HttpReply>;
   close(): void;
 }
 
@@ -32,26 +34,30 @@ export function tableService(endpoint: string, credential: Credential | undefine
   const authorize = authorizeWith(credential);
   const client = httpClient(origin);
 
-  const sendWith = ({ headers: shown, query: signature }: Proof, request: ServiceRequest, abortSignal: AbortSignal) => {
+  const sendWith = ({ headers: shown, query: signature }: Proof, request: ServiceRequest, untilMs: number) => {
     const { method, path, body } = request;
     const query = [search.slice(1), signature, request.query].filter(Boolean).join('&');
     const target = query === '' ? account + path : `${account}${path}?${query}`;
     const headers = [...COMMON_HEADERS, ...request.headers, ...shown];
-    return client.send({ method, target, headers, body }, abortSignal);
+    return client.send({ method, target, headers, body }, untilMs);
   };
 
   return {
     url: origin + account,
-    async send(request, abortSignal) {
+    async send(request, untilMs) {
       const path = account + request.path;
-      const proof = await authorize(path);
-      const reply = await sendWith(proof, request, abortSignal);
+      const proof = await inTime(authorize(path), untilMs);
+      const reply = await sendWith(proof, request, untilMs);
       if (reply.status !== 401 || proof.forget === undefined) return success(reply);
       proof.forget();
-      return success(await sendWith(await authorize(path), request, abortSignal));
+      return success(await sendWith(await inTime(authorize(path), untilMs), request, untilMs));
     },
     close: () => client.close(),
   };
+}
+
+function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise<Proof> {
+  return proof instanceof Promise ? withDeadline(proof, untilMs - performance.now()) : proof;
 }
 
 function success(reply: HttpReply): HttpReply {

@@ -7,7 +7,6 @@ import {
   type Refused,
   type Unknown,
 } from '../../store/contract/driver.ts';
-import { StoreError } from '../../store/contract/errors.ts';
 
 export function refused(reason: Refused['reason'], cause?: unknown): Refused {
   return cause === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, cause };
@@ -36,34 +35,6 @@ export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Prom
   } finally {
     clearTimeout(timer);
     work.catch(() => {});
-  }
-}
-
-/** The requests that a driver has under way. Each ends with its reply, at its deadline, or when the driver is closed. */
-export class Requests {
-  readonly #underWay = new Set<AbortController>();
-  #isClosed = false;
-
-  /** The request's result, or a DeadlineError after `timeoutMs`. Its signal aborts when nobody waits for it any more: `send` must heed it. */
-  async run<T>(timeoutMs: number, send: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
-    const abort = new AbortController();
-    this.#underWay.add(abort);
-    try {
-      return await withDeadline(send(abort.signal), timeoutMs);
-    } catch (error) {
-      // Frees what the request holds. Not after a reply: it would do nothing, and takes longer than the driver's own work.
-      abort.abort();
-      throw error;
-    } finally {
-      this.#underWay.delete(abort);
-    }
-  }
-
-  /** Aborts the requests under way, whose outcomes stay unknown, and refuses further ones. */
-  close(): void {
-    this.#isClosed = true;
-    for (const abort of this.#underWay) abort.abort();
   }
 }
 

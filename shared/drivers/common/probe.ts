@@ -9,15 +9,19 @@ export function drawProbeId(): EntityId {
 
 /**
  * What `probe` finds out, asked for once: a probe under way is shared, one that failed is forgotten, one that succeeded holds for the
- * driver's life.
+ * driver's life, and is then there at once.
  */
-export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => Promise<T> {
-  let known: Promise<T> | undefined;
-  return (timeoutMs) => {
-    known ??= probe(timeoutMs).catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    return known;
+export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => T | Promise<T> {
+  let underWay: Promise<T> | undefined;
+  let known: { readonly result: T } | undefined;
+  const run = async (timeoutMs: number): Promise<T> => {
+    try {
+      const result = await probe(timeoutMs);
+      known = { result };
+      return result;
+    } finally {
+      underWay = undefined;
+    }
   };
+  return (timeoutMs) => (known === undefined ? (underWay ??= run(timeoutMs)) : known.result);
 }

@@ -34,7 +34,7 @@ export function driverOn(
   calls: DatastoreCalls,
   { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
 ): Driver {
-  const abilities = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs)) : async () => SERVICE;
+  const abilities = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs)) : () => SERVICE;
   let closing: Promise<void> | undefined;
 
   async function send(mutations: readonly Mutation[], kinds: readonly MutationKind[], timeoutMs: number) {
@@ -94,11 +94,13 @@ type MutationKind = Write['kind'] | 'remove';
 
 /** The endpoint's abilities, or the outcome of writes that must not be sent to it. */
 async function ready(
-  abilities: (timeoutMs: number) => Promise<Abilities>,
+  abilities: (timeoutMs: number) => Abilities | Promise<Abilities>,
   timeoutMs: number,
 ): Promise<Abilities | Refused | Unknown> {
   try {
-    const found = await withDeadline(abilities(timeoutMs), timeoutMs);
+    const asked = abilities(timeoutMs);
+    // Known after the first time: a deadline for each write would take a timer and a race of promises.
+    const found = asked instanceof Promise ? await withDeadline(asked, timeoutMs) : asked;
     if (found.refusesStale) return found;
   } catch (error) {
     return outcomeOfMany(error);

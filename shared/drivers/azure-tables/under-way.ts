@@ -1,0 +1,72 @@
+// The requests that one client has under way. Each ends with its reply, at its deadline, or when the client is closed.
+import type { ClientRequest } from 'node:http';
+import { StoreError } from '../../store/contract/errors.ts';
+import { DeadlineError } from '../common/outcomes.ts';
+
+/** Node.js takes a longer time for none. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+interface Deadline {
+  /** By `performance.now()`. */
+  readonly untilMs: number;
+  readonly beganMs: number;
+  readonly fail: (error: Error) => void;
+}
+
+/** One timer serves all: most requests end long before their deadlines, and one for each, with its promises, took longer than the driver's own work. */
+export class UnderWay {
+  readonly #deadlines = new Map<ClientRequest, Deadline>();
+  #timer: NodeJS.Timeout | undefined;
+  #wakeMs = Infinity;
+  #isClosed = false;
+
+  /** Throws if a request with this deadline may not be sent any more. */
+  check(untilMs: number): void {
+    if (this.#isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
+    if (untilMs <= performance.now()) throw new DeadlineError(0);
+  }
+
+  /** At `untilMs`, unless it is deleted before, the request fails with a DeadlineError and is destroyed. */
+  add(sent: ClientRequest, untilMs: number, fail: (error: Error) => void): void {
+    const beganMs = performance.now();
+    this.#deadlines.set(sent, { untilMs, beganMs, fail });
+    this.#wakeBy(untilMs, beganMs);
+  }
+
+  delete(sent: ClientRequest): void {
+    this.#deadlines.delete(sent);
+  }
+
+  /** Gives up what is under way. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const [sent, { fail }] of this.#deadlines) giveUp(sent, fail, new Error('the request was given up'));
+  }
+
+  #wakeBy(atMs: number, nowMs: number): void {
+    if (atMs >= this.#wakeMs) return;
+    clearTimeout(this.#timer);
+    this.#wakeMs = atMs;
+    this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(atMs - nowMs), TIMER_MS_MAX));
+    // The sockets of requests keep the process alive, and nothing else should.
+    this.#timer.unref();
+  }
+
+  #wake(): void {
+    this.#wakeMs = Infinity;
+    const nowMs = performance.now();
+    let nextMs = Infinity;
+    for (const [sent, { untilMs, beganMs, fail }] of this.#deadlines) {
+      if (untilMs <= nowMs) giveUp(sent, fail, new DeadlineError(Math.round(untilMs - beganMs)));
+      else nextMs = Math.min(nextMs, untilMs);
+    }
+    if (nextMs < Infinity) this.#wakeBy(nextMs, nowMs);
+  }
+}
+
+/** The caller hears of it first, and does not depend on what Node.js tells of a request that is destroyed. */
+function giveUp(sent: ClientRequest, fail: (error: Error) => void, error: Error): void {
+  fail(error);
+  sent.destroy();
+}
