@@ -106,6 +106,7 @@ test('nor does one that could not go when its own departure came', async () => {
   await get(9);
   runtime.share = 0;
   expect(await found()).not.toContain(undefined);
+});
 
 test('a header that the caller saw last is not decoded again, where the cache has no room for it', async () => {
   const world = new World();
