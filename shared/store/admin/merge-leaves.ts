@@ -57,7 +57,7 @@ export class LeafMerger {
     if (left.header.state !== 'live' || right.header.state !== 'live') return undefined;
     if (this.#damaged.has(left.id) || this.#damaged.has(right.id)) return undefined;
     const areQuiet = this.#isQuiet(left) && this.#isQuiet(right);
-    const room = this.#fits(left, right) || !areQuiet || !this.#isRagged(left) ? left : await this.#purged(left);
+    const room = this.#fits(left, right) || !areQuiet ? left : await this.#evened(left);
     if (room === undefined || !this.#fits(room, right)) return undefined;
     const retired = areQuiet ? await retire(this.#engine, right) : undefined;
     if (retired === undefined) {
@@ -99,10 +99,15 @@ export class LeafMerger {
     return leaf;
   }
 
-  /** The leaf written anew; as it is by then if that was not acknowledged. */
-  async #purged(leaf: Snapshot): Promise<Snapshot | undefined> {
+  /** The leaf written anew if it takes far fewer pages then. */
+  async #evened(leaf: Snapshot): Promise<Snapshot | undefined> {
     const whole = isWhole(leaf.header) ? leaf : await this.#engine.reader.readIntact(leaf.id);
-    if (whole === undefined || !this.#isQuiet(whole)) return whole;
+    const mustPurge = whole !== undefined && this.#isQuiet(whole) && this.#isRagged(whole);
+    return mustPurge ? this.#purged(whole) : whole;
+  }
+
+  /** A leaf that is known whole, written anew; as it is by then if that was not acknowledged. */
+  async #purged(whole: Snapshot): Promise<Snapshot | undefined> {
     const committer = new Committer(whole.id, this.#engine);
     const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
     if (now === undefined || now === whole || committer.sender.hasLooked) return now;
@@ -116,7 +121,7 @@ export class LeafMerger {
     return deadShare(leaf, leaf.header, runtime.wallMs() - PURGE_AFTER_MS, rules.table) > DEAD_SHARE_MAX;
   }
 
-  /** Whether the leaf, which is known whole, takes far fewer pages when it is written anew. */
+  /** Whether the leaf takes far fewer pages when it is written anew. */
   #isRagged(leaf: Snapshot): boolean {
     const { pages, layers } = leaf.header;
     if (layers.length > 1) return true;
