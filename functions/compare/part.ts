@@ -73,14 +73,17 @@ const ALIVE_MS = 60_000;
 export async function runPartJob({ job, provider, app, signal, keep }: PartRun): Promise<number> {
   // Waiting for the start alone, or for the store, would not keep the process alive.
   const alive = setInterval(() => {}, ALIVE_MS);
-  const part = await runPlanPart({
-    ...job,
-    endpoint: { provider, urls: ['http://localhost'], headers: {} },
-    signal,
-    fetch: async (input, init) => await app.fetch(new Request(input, init)),
-    clock: systemRuntime,
-  });
-  clearInterval(alive);
-  await keep(partFileName(part), `${JSON.stringify(part)}\n`);
-  return part.failures.length > 0 || part.runs.length === 0 || part.endedEarly !== null ? 1 : 0;
+  try {
+    const part = await runPlanPart({
+      ...job,
+      endpoint: { provider, urls: ['http://localhost'], headers: {} },
+      signal,
+      fetch: async (input, init) => await app.fetch(new Request(input, init)),
+      clock: systemRuntime,
+    });
+    await keep(partFileName(part), `${JSON.stringify(part)}\n`);
+    return part.failures.length > 0 || part.runs.length === 0 || part.endedEarly !== null ? 1 : 0;
+  } finally {
+    clearInterval(alive);
+  }
 }

@@ -39,6 +39,7 @@ const COMMITS_AT_A_TIME = 256;
 const CONTAINERS_MAX = 256;
 const CLOSE_MS = 5_000;
 const QUIET_MS_DEFAULT = 120_000;
+const QUIET_MS_MOST = 24 * 3_600_000;
 
 /**
  * Opens a store on a driver. No I/O. The store owns the driver from now on: `close` closes it.
@@ -126,10 +127,11 @@ class ContainerStore implements Store {
     CHECK.vacuum(options);
     this.#checkSharedSize(name, options.containerBytesMax);
     const containerBytesMax = options.containerBytesMax ?? this.#engines.get(name)?.containerBytesMax;
+    const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
+    if (!(quietMs >= 0 && quietMs <= QUIET_MS_MOST))
+      throw new StoreError('invalid', `quietMs must be from 0 to ${QUIET_MS_MOST}`, { table: name });
     if (!this.#merges)
       return this.#administer(name, options, (engine) => vacuumTable(engine, undefined), containerBytesMax);
-    const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
-    if (!(quietMs >= 0)) throw new StoreError('invalid', 'quietMs must not be negative', { table: name });
     const bounds = { ...options, timeoutMs };
     return this.#administer(
       name,

@@ -31,7 +31,7 @@ export class LeafMerger {
 
   /**
    * Goes along all leaves. The lows of those that are left, in order; undefined if a leaf was missing on the way. Cost: a read of each leaf; a write for one that
-   * is purged; three writes and some six reads for one that is merged.
+   * is purged; three writes and some five reads for one that is merged.
    */
   async run(leftmost: Snapshot['id']): Promise<Position[] | undefined> {
     const lows: Position[] = [];

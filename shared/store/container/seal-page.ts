@@ -10,7 +10,7 @@ import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
-/** Expanded bytes of a page. Measured: see DESIGN.md, "Page size". */
+/** Expanded bytes of a page. Measured: DECISIONS.md, 8 and 47. */
 const PAGE_BYTES = 8 * 1024;
 
 /**

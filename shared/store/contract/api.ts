@@ -32,7 +32,7 @@ export interface StoreOptions {
 /** How a vacuum goes about it. */
 export interface VacuumOptions extends CallOptions {
   /**
-   * Where the store merges: containers that were not written for so many milliseconds, at least 0, may be merged. Default 120,000. The call takes as long at
+   * Where the store merges: containers that were not written for so many milliseconds, from 0 to a day, may be merged. Default 120,000. The call takes as long at
    * least; its default deadline is the store's `timeoutMs` and this together.
    */
   readonly quietMs?: number;
@@ -100,7 +100,7 @@ export interface Store {
   drop(name: string, options?: CallOptions): Promise<boolean>;
   /**
    * Removes containers that interrupted splits and drops left behind. In a store that merges, also purges and merges containers that fell quiet or empty. Safe
-   * at any time beside anything. Cost: two reads a container; where it merges, another two, and some ten requests for each one merged.
+   * at any time beside anything. Cost: two reads a container; where it merges, another two, and some eight requests for each one merged.
    */
   vacuum(name: string, options?: VacuumOptions): Promise<VacuumReport>;
   /** Waits (at most 5 s) for work under way, fails what is left, closes the driver. Idempotent. */

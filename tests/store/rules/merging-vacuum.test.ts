@@ -126,3 +126,16 @@ test('what nobody writes is written anew at most once, however well it compresse
 function numbered(count: number): { key: string; value: string }[] {
   return Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
 }
+
+test('a rest that no vacuum can wait for is refused by its name, whether the store merges or not', async () => {
+  for (const merges of [false, true]) {
+    const world = new World();
+    const { store } = world.process({ merges });
+    await world.run(store.table('t'));
+    for (const quietMs of [-1, Number.NaN, Infinity, 24 * 3_600_000 + 1])
+      await expect(world.run(store.vacuum('t', { quietMs }))).rejects.toMatchObject({
+        code: 'invalid',
+        message: expect.stringContaining('quietMs') as string,
+      });
+  }
+});
