@@ -23,7 +23,7 @@ const LAST = 99;
 export interface Result {
   readonly complaints: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
-  /** Of all that happened: equal for equal scenarios. */
+  /** Of all lines: equal for equal scenarios. */
   readonly hash: number;
   readonly steps: number;
   /** What happened, line by line, if it was asked for. */

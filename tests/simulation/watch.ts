@@ -272,14 +272,13 @@ export class Watch {
     if (fresh.length === 0) return;
     const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
     const firstNumber = Math.max(...sources.map(({ node }) => node.nextNumber));
-    for (const held of sources)
-      for (const record of this.#provider.allRecords(held)) records.set(nameOf(record), record);
+    for (const held of sources) for (const record of this.#provider.allRecords(held)) records.set(record.name, record);
     this.#countPurges(this.#provider.records(before), now);
     for (const row of fresh) {
       const isFresh = row.number >= firstNumber && row.number < now.node.nextNumber;
       this.#expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
       for (const record of this.#provider.page(now, row)) {
-        const known = records.get(nameOf(record));
+        const known = records.get(record.name);
         if (known === undefined)
           this.#expect(record.version >= firstNumber, now.id, 'a record was written without a fresh version');
         else this.#expect(known.value.equals(record.value), now.id, 'a record changed under its version');
@@ -290,9 +289,9 @@ export class Watch {
   #countPurges(before: readonly DecodedRecord[], now: Held): void {
     const expiring = before.filter(({ expiresAtMs }) => expiresAtMs !== undefined);
     if (expiring.length === 0) return;
-    const left = new Set(this.#provider.records(now).map(({ key }) => key.toString('latin1')));
+    const left = new Set(this.#provider.records(now).map(({ keyText }) => keyText));
     const purged = expiring.filter(
-      ({ key, expiresAtMs }) => !left.has(key.toString('latin1')) && expiresAtMs! + PURGE_AFTER_MS < this.#wallMs(),
+      ({ keyText, expiresAtMs }) => !left.has(keyText) && expiresAtMs! + PURGE_AFTER_MS < this.#wallMs(),
     );
     this.#events.count('expired record purged', purged.length);
   }
@@ -319,8 +318,10 @@ export class Watch {
     this.#expect(before.node.level === 0, now.id, 'a branch absorbed its neighbour');
     if (copy !== undefined) this.#events.count(isAlone ? 'copy linked' : 'copy linked beside changes');
     else {
-      const records = new Set([before, absorbed].flatMap((held) => this.#provider.records(held)).map(nameOf));
-      const hasFresh = this.#provider.records(now).some((record) => !records.has(nameOf(record)));
+      const records = new Set(
+        [before, absorbed].flatMap((held) => this.#provider.records(held)).map(({ name }) => name),
+      );
+      const hasFresh = this.#provider.records(now).some(({ name }) => !records.has(name));
       this.#events.count(hasFresh ? 'retired leaf absorbed beside changes' : 'retired leaf absorbed');
       if (absorbed.node.rows.length > 0) this.#events.count('records moved by a merge');
       if (absorbed.node.layers.length > 1 || before.node.layers.length > 1)
@@ -383,17 +384,13 @@ export class Watch {
 
   #countEntries(before: readonly DecodedRecord[], now: readonly DecodedRecord[]): void {
     if (now.length > before.length) this.#events.count('parent repaired');
-    const children = new Map(now.map(({ key, value }) => [key.toString('latin1'), value]));
-    for (const { key, value } of before) {
-      const child = children.get(key.toString('latin1'));
+    const children = new Map(now.map(({ keyText, value }) => [keyText, value]));
+    for (const { keyText, value } of before) {
+      const child = children.get(keyText);
       if (child === undefined) this.#events.count('entry dropped');
       else if (!child.equals(value)) this.#events.count('entry overridden');
     }
   }
-}
-
-function nameOf({ key, version }: DecodedRecord): string {
-  return `${version} ${key.toString('latin1')}`;
 }
 
 function namesOf({ parts }: Node): string {
