@@ -32,11 +32,15 @@ export function reshapeOf(provider: Provider, before: Held, now: Held): Reshape 
   if (end === was.right)
     return sameBound(high, was.high) ? reshape : { ...reshape, fault: 'its bounds and links differ' };
   const next = end === undefined ? undefined : nodeAt(end);
-  if (end !== undefined && next === undefined) return { ...reshape, fault: 'linked a node that is not there' };
+  const isThere = end === undefined || next !== undefined;
   const absorbed = was.right === undefined ? undefined : nodeAt(was.right);
+  // A drop may have removed what the retired leaf led to: it was absorbed all the same.
+  if (absorbed?.node.state === 'retired' && end === absorbed.node.right) {
+    const fault = isThere ? 'joined other bounds' : 'linked a node that is not there';
+    return { ...reshape, absorbed, fault: isThere && sameBound(high, absorbed.node.high) ? undefined : fault };
+  }
+  if (!isThere) return { ...reshape, fault: 'linked a node that is not there' };
   if (absorbed?.node.state !== 'retired') return { ...reshape, fault: 'linked a node made for another base' };
-  if (end === absorbed.node.right)
-    return { ...reshape, absorbed, fault: sameBound(high, absorbed.node.high) ? undefined : 'joined other bounds' };
   return {
     ...reshape,
     absorbed,

@@ -263,7 +263,9 @@ export class Watch {
   }
 
   /** Rule 13 and invariant 3: whatever bytes or records are new bear numbers that are new. */
-  #checkNumbers(before: Held, now: Held, { absorbed, copy }: Reshape): void {
+  #checkNumbers(before: Held, now: Held, { absorbed, copy, fault }: Reshape): void {
+    // What it took in may have been removed by a drop.
+    if (fault !== undefined && this.#isDoomed(now)) return;
     const rows = new Map(before.node.rows.map((row) => [row.slot, row]));
     const records = new Map<string, DecodedRecord>();
     const fresh = now.node.rows.filter(
