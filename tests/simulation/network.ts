@@ -151,7 +151,8 @@ export class Network {
     const fault = this.isCalm ? undefined : this.#draw(chance, request);
     this.#tell(life, `#${number} ${request.name}${fault === undefined ? '' : ` (${fault})`}`);
     if (fault !== undefined) this.#options.events.count(`fault ${fault}`);
-    const fate = this.#deliver(life, request, chance, fault);
+    const delayMs = mishaps.reduce((sum, mishap) => sum + (mishap.kind === 'delay' ? mishap.ms : 0), 0);
+    const fate = this.#deliver(life, request, chance, fault, delayMs);
     for (const mishap of mishaps) if (!life.isDead) this.#befall(life, mishap);
     return fate;
   }
@@ -174,12 +175,18 @@ export class Network {
     return this.#rates.find(([fault, rate]) => able[fault] !== false && chance.is(rate))?.[0];
   }
 
-  #deliver(life: Life, { kind, ids, timeoutMs }: Request, chance: Chance, fault: Fault | undefined): Fate {
+  #deliver(
+    life: Life,
+    { kind, ids, timeoutMs }: Request,
+    chance: Chance,
+    fault: Fault | undefined,
+    delayMs: number,
+  ): Fate {
     const { scheduler, scenario, touch } = this.#options;
     const latency = this.isCalm ? 'even' : scenario.latency;
     const sentMs = scheduler.nowMs;
     const arriveMs =
-      sentMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
+      sentMs + delayMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
     const answerMs =
       arriveMs + oneWayMs(chance, latency) + (fault === 'slow to reply' ? 500 + chance.below(11_000) : 0);
     const replyMs = Math.min(answerMs, sentMs + timeoutMs);
@@ -274,6 +281,8 @@ export class Network {
       case 'clock':
         this.#tell(life, `has its clock set by ${mishap.jumpMs} ms`);
         return life.process.setClock(mishap.jumpMs);
+      case 'delay':
+        return;
       default:
         mishap satisfies never;
     }

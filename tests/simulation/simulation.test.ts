@@ -34,6 +34,7 @@ test('a danger that many seeds never met is named, whichever it is; few seeds ne
     expect(missing(SEEDS, without)).toEqual([name]);
   }
   expect(missing(10, none)).toEqual([]);
+  expect(missing(2_000, none).length).toBeGreaterThan(expected.length);
 });
 
 test('every mutant applies to the sources as they are', () => {
