@@ -1,7 +1,7 @@
 // What a scenario has of merges: who vacuums when, who reads and writes beside it, and who dies, falls asleep or is late as it is to do a step of one.
 import type { Action, ActionSource } from './actions.ts';
 import type { Chance } from './chance.ts';
-import type { MergeStep, Mishap } from './scenario.ts';
+import type { MergeStep, Mishap } from './mishap.ts';
 
 export type Clients = { readonly process: number; readonly actions: Action[] }[];
 

@@ -8,7 +8,8 @@ import type { Events } from './events.ts';
 import { partName } from '../support/ids.ts';
 import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
-import type { Fault, Latency, MergeStep, Mishap, Scenario } from './scenario.ts';
+import type { MergeStep, Mishap } from './mishap.ts';
+import type { Fault, Latency, Scenario } from './scenario.ts';
 import type { Scheduler } from '../../shared/model/time/scheduler.ts';
 
 const HOUR_MS = 3_600_000;

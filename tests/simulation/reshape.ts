@@ -100,3 +100,7 @@ function contentOf(record: DecodedRecord): string {
 export function sameBound(a: Node['high'], b: Node['high']): boolean {
   return a === undefined || b === undefined ? a === b : a.equals(b);
 }
+
+export function pagesOf({ rows }: Node): string {
+  return rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
+}

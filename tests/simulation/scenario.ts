@@ -11,6 +11,7 @@ import {
   rareMishaps,
   shrinkBy,
 } from './merge-scenario.ts';
+import type { Mishap } from './mishap.ts';
 
 /** The table of every run. */
 export const TABLE = 't';
@@ -31,24 +32,6 @@ export const FAULTS = [
   'empty page of a listing',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
-
-/** What a write does for a merge. */
-export const MERGE_STEPS = ['retire', 'copy', 'absorb', 'strip'] as const;
-export type MergeStep = (typeof MERGE_STEPS)[number];
-
-/** Something that happens to a process as it makes its `atCall`-th request. */
-export type Mishap = {
-  readonly process: number;
-  readonly atCall: number;
-  /** Only requests that do this are counted. */
-  readonly step?: MergeStep;
-} & (
-  | { readonly kind: 'crash'; readonly isSent: boolean; readonly downMs: number }
-  | { readonly kind: 'sleep'; readonly ms: number; readonly monotonicStops: boolean }
-  | { readonly kind: 'clock'; readonly jumpMs: number }
-  /** This one request is so much longer on its way. */
-  | { readonly kind: 'delay'; readonly ms: number }
-);
 
 /** Milliseconds that requests take, one way. */
 export type Latency = 'even' | 'wide' | 'uneven';
