@@ -1,30 +1,12 @@
 // Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside whoever remembers them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import { fill, keysBy, open } from './table-steps.ts';
+import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
-
-async function open(world: World, process: Process): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order: 'key' }));
-}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
-
-async function keysBy(world: World, table: Table<string>): Promise<string[]> {
-  const found: string[] = [];
-  await world.run(
-    (async () => {
-      for await (const entry of table.scan()) found.push(entry.key);
-    })(),
-  );
-  return found;
-}
 
 /** A table of some ten leaves, of whose 200 records every twentieth is left. */
 async function emptied(options = {}) {
@@ -129,14 +111,7 @@ test('a store that does not merge leaves quiet leaves alone, and finishes what a
 });
 
 test('rules 27, 28: a retired leaf whose merger died is read as it is, and absorbed by the next who writes to it', async () => {
-  const { world, vacuumer, kept } = await emptied();
-  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
-  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  const retired = storedIds(world.state, 't').find(
-    (id) => storedNode(world.state, 't', id)!.header.state === 'retired',
-  )!;
-  const low = Buffer.from(storedNode(world.state, 't', retired)!.header.low).toString();
-
+  const { world, kept, retired, low } = await retiring();
   const reader = world.process();
   const read = await open(world, reader);
   expect(await keysBy(world, read)).toEqual(kept);
@@ -332,13 +307,7 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
 });
 
 test('rule 27: where both are too large together, the neighbour lives on in a copy', async () => {
-  const { world, vacuumer, table, kept } = await emptied();
-  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
-  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  const retired = storedIds(world.state, 't').find(
-    (id) => storedNode(world.state, 't', id)!.header.state === 'retired',
-  )!;
-  const low = Buffer.from(storedNode(world.state, 't', retired)!.header.low).toString();
+  const { world, vacuumer, table, kept, low } = await retiring();
   // Its left neighbour grows meanwhile.
   for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
   const before = leavesOf(world.state, 't').length;
