@@ -167,9 +167,12 @@ export class Watch {
     if (was.incarnation !== is.incarnation || was.state !== is.state) return this.#turns(id, was, is);
     const isReshaped = is.level !== was.level || is.right !== was.right || !sameBound(is.high, was.high);
     const reshape = isReshaped ? reshapeOf(this.#provider, before, now) : NO_RESHAPE;
-    this.#checkNumbers(before, now, reshape);
-    this.#checkContent(before, now, reshape);
-    this.#checkCourtesies(before, now, reshape);
+    // A drop may have removed what it took in or made, and then nothing is left to compare it with.
+    if (reshape.fault === undefined || !this.#isDoomed(now)) {
+      this.#checkNumbers(before, now, reshape);
+      this.#checkContent(before, now, reshape);
+      this.#checkCourtesies(before, now, reshape);
+    }
     if (isReshaped) return this.#reshapes(before, now, reshape);
     this.#countPatch(before, now);
     return is.level > 0 && this.merges.past.retired.size > 0;
@@ -227,9 +230,7 @@ export class Watch {
   }
 
   /** Rule 13 and invariant 3: whatever bytes or records are new bear numbers that are new. */
-  #checkNumbers(before: Held, now: Held, { absorbed, copy, fault }: Reshape): void {
-    // What it took in may have been removed by a drop.
-    if (fault !== undefined && this.#isDoomed(now)) return;
+  #checkNumbers(before: Held, now: Held, { absorbed, copy }: Reshape): void {
     const rows = new Map(before.node.rows.map((row) => [row.slot, row]));
     const records = new Map<string, DecodedRecord>();
     const fresh = now.node.rows.filter(
