@@ -196,6 +196,7 @@ export class Batches {
           events.count('vacuum left an orphan it could not judge', answer.value.left);
           events.count('pair left alone, as it was not quiet', answer.value.busy);
           events.count('leaf purged', answer.value.purged);
+          events.count('merge finished by a vacuum', answer.value.merged);
         }
         return;
       }

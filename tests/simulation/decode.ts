@@ -47,6 +47,10 @@ export interface Node {
 
 export interface DecodedRecord {
   readonly key: Buffer;
+  /** The key, a character for each byte. */
+  readonly keyText: string;
+  /** Key and version: what no other write shares. */
+  readonly name: string;
   readonly version: number;
   readonly expiresAtMs: number | undefined;
   readonly value: Buffer;
@@ -73,13 +77,18 @@ class Cursor {
   }
 
   number(bytes: 1 | 2 | 4): number {
-    return this.take(bytes).readUIntBE(0, bytes);
+    if (bytes > this.left) throw new RangeError('the bytes end too early');
+    let value = 0;
+    for (let end = this.#at + bytes; this.#at < end; this.#at += 1) value = value * 256 + this.#bytes[this.#at]!;
+    return value;
   }
 
   varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
-      const byte = this.number(1);
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined) throw new RangeError('the bytes end too early');
+      this.#at += 1;
       value += (byte % 128) * scale;
       if (byte < 128) return value;
     }
@@ -102,8 +111,23 @@ class Cursor {
   }
 }
 
+/** What each header says, while its bytes are kept: nobody changes bytes that are stored, or sent. */
+const nodes = new WeakMap<Uint8Array, Node>();
+
 export function decodeNode(stored: Uint8Array): Node {
-  const bytes = Buffer.from(stored);
+  const known = nodes.get(stored);
+  if (known !== undefined) return known;
+  const node = nodeOf(viewOf(stored));
+  nodes.set(stored, node);
+  return node;
+}
+
+/** The state alone of a header that is decoded elsewhere. */
+export function stateOf(stored: Uint8Array): Node['state'] | undefined {
+  return STATES[stored[4] ?? STATES.length];
+}
+
+function nodeOf(bytes: Buffer): Node {
   const cursor = new Cursor(bytes);
   if (cursor.number(2) !== 0x5357 || cursor.number(1) !== 1) throw new RangeError('no header of version 1');
   if (crc32(bytes.subarray(0, -4)) !== bytes.readUInt32BE(bytes.length - 4)) throw new RangeError('bad header CRC');
@@ -184,7 +208,7 @@ function layersOf(rows: readonly Row[], counts: readonly number[]): Row[][] {
 
 /** The records of a page, which must be the one that `row` of `node` names. */
 export function decodePage(stored: Uint8Array, node: Node, row: Row): DecodedRecord[] {
-  const bytes = Buffer.from(stored);
+  const bytes = viewOf(stored);
   const crc = bytes.readUInt32BE(bytes.length - 4);
   if (crc32(bytes.subarray(0, -4)) !== crc || crc !== row.crc) throw new RangeError('bad page CRC');
   if (bytes.length !== row.bytes) throw new RangeError('a page of another length');
@@ -195,16 +219,22 @@ export function decodePage(stored: Uint8Array, node: Node, row: Row): DecodedRec
   if (place !== [node.incarnation, node.container, row.slot, row.number].join())
     throw new RangeError('a page of another place or time');
   const rawBytes = cursor.number(4);
-  const body = expanded(cursor.take(cursor.left - 4), compression);
+  const body = expanded(cursor.take(cursor.left - 4), compression, rawBytes);
   if (body.length !== rawBytes) throw new RangeError('a body of another length');
   const records = recordsOf(new Cursor(body));
   if (records.length !== row.records) throw new RangeError('another number of records');
   return records;
 }
 
-function expanded(body: Buffer, compression: number): Buffer {
+/** `rawBytes` is only how much memory to begin with. */
+function expanded(body: Buffer, compression: number, rawBytes: number): Buffer {
   if (compression === 0) return body;
-  return compression === 1 ? inflateRawSync(body) : zstdDecompressSync(body);
+  const options = { chunkSize: Math.min(65_536, Math.max(64, rawBytes)) };
+  return compression === 1 ? inflateRawSync(body, options) : zstdDecompressSync(body, options);
+}
+
+function viewOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function recordsOf(cursor: Cursor): DecodedRecord[] {
@@ -214,7 +244,9 @@ function recordsOf(cursor: Cursor): DecodedRecord[] {
     const flags = cursor.number(1);
     const version = cursor.varint();
     const expiresAtMs = (flags & 8) === 0 ? undefined : cursor.varint();
-    records.push({ key, version, expiresAtMs, value: cursor.bytes(), isTombstone: flags % 8 === 7 });
+    const keyText = key.toString('latin1');
+    const name = `${version} ${keyText}`;
+    records.push({ key, keyText, name, version, expiresAtMs, value: cursor.bytes(), isTombstone: flags % 8 === 7 });
   }
   return records;
 }

@@ -1,5 +1,5 @@
-// What happened in a run: how often each kind of thing (so that a run that never meets a danger is noticed), a hash of everything (so that a
-// replay that differs is noticed), and on demand every line of it.
+// What happened in a run: how often each kind of thing (so that a run that never meets a danger is noticed), and on demand every line of it, and
+// a hash of them (so that a replay that differs is noticed).
 
 export class Events {
   readonly counts = new Map<string, number>();
@@ -13,7 +13,7 @@ export class Events {
     this.#nowMs = nowMs;
   }
 
-  /** Of all that was told, and when. */
+  /** Of all that was told, and when; 0 where nobody reads the lines. */
   get hash(): number {
     return this.#hash >>> 0;
   }
@@ -23,10 +23,10 @@ export class Events {
   }
 
   tell(who: string, what: string): void {
-    const nowMs = this.#nowMs();
-    const line = `${nowMs.toFixed(3)} ${who} ${what}`;
+    if (this.lines === undefined) return;
+    const line = `${this.#nowMs().toFixed(3)} ${who} ${what}`;
     for (let at = 0; at < line.length; at += 1) this.#hash = (Math.imul(this.#hash, 31) + line.charCodeAt(at)) | 0;
-    this.lines?.push(line);
+    this.lines.push(line);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Write } from '../../shared/store/contract/driver.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { decodeNode, type Node } from './decode.ts';
-import type { MergeStep } from './scenario.ts';
+import type { MergeStep } from './mishap.ts';
 
 /** Undefined for whatever else is written. */
 export function mergeStepOf(writes: readonly Write[], state: MemoryState): MergeStep | undefined {

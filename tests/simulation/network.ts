@@ -1,21 +1,15 @@
 // The network between the processes and the provider: when each request arrives, takes effect and is answered, and what goes wrong with it.
 // Built on the memory driver, whose effects are the contract's; all that is decided here is when, and whether.
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
-import type {
-  Driver,
-  DriverCallOptions,
-  DriverLimits,
-  Entity,
-  ReadRequest,
-  Refused,
-} from '../../shared/store/contract/driver.ts';
+import type { Driver, DriverCallOptions, Entity, ReadRequest, Refused } from '../../shared/store/contract/driver.ts';
 import { Chance } from './chance.ts';
-import { decodeNode } from './decode.ts';
+import { stateOf } from './decode.ts';
 import type { Events } from './events.ts';
 import { partName } from '../support/ids.ts';
 import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
-import type { Fault, Latency, MergeStep, Mishap, Scenario } from './scenario.ts';
+import type { MergeStep, Mishap } from './mishap.ts';
+import type { Fault, Latency, Scenario } from './scenario.ts';
 import type { Scheduler } from '../../shared/model/time/scheduler.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,24 +41,29 @@ type Fate = { readonly fault: Promise<MemoryFault> } | { readonly refused: Promi
 
 export class Network {
   readonly #options: NetworkOptions;
-  readonly #limits: Partial<DriverLimits>;
+  readonly #provider: Driver;
+  /** What becomes of the request that is made next. */
+  #fault: Promise<MemoryFault> = Promise.resolve({});
   readonly #late = new Set<() => void>();
+  readonly #rates: readonly (readonly [Fault, number])[];
   readonly #merges: boolean;
   /** Nothing goes wrong any more. */
   isCalm = false;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
-    const { entityBytesMax, chunksMax, chunkBytes, merges } = options.scenario;
+    const { entityBytesMax, chunksMax, chunkBytes, merges, faults } = options.scenario;
     this.#merges = merges.includes(true);
     const sizes = { entityBytesMax, chunksMax, chunkBytes, entityOverheadBytes: 100, chunkOverheadBytes: 8 };
-    this.#limits = { ...sizes, readsMax: 4, writesMax: 5, listMax: 5 };
+    const limits = { ...sizes, readsMax: 4, writesMax: 5, listMax: 5 };
+    this.#provider = memoryDriver({ state: options.state, limits, faults: () => this.#fault });
+    this.#rates = Object.entries(faults) as [Fault, number][];
   }
 
   /** The provider as one process reaches it. */
   driverFor(life: Life): Driver {
     const driver: Driver = {
-      limits: this.#provider(Promise.resolve({})).limits,
+      limits: this.#provider.limits,
       read: async (requests, options) => {
         const ids = requests.map(({ id }) => id);
         if (ids.length > 1 && this.#isPiecemeal(life)) {
@@ -104,8 +103,10 @@ export class Network {
     for (const deliver of this.#late) scheduler.at(scheduler.nowMs, deliver);
   }
 
-  #provider(fault: Promise<MemoryFault>): Driver {
-    return memoryDriver({ state: this.#options.state, limits: this.#limits, faults: () => fault });
+  /** The provider asks at once what becomes of a request. */
+  #send<T>(fault: Promise<MemoryFault>, send: (provider: Driver) => Promise<T>): Promise<T> {
+    this.#fault = fault;
+    return send(this.#provider);
   }
 
   async #ask<T>(
@@ -117,7 +118,7 @@ export class Network {
   ): Promise<T> {
     const fate = this.#meet(life, { name: `${kind} ${names.join(' + ')}`, kind, ids: [], timeoutMs });
     if ('refused' in fate) throw new TypeError('a read is never refused');
-    return send(this.#provider(fate.fault));
+    return this.#send(fate.fault, send);
   }
 
   async #change<O extends { readonly kind: string }>(
@@ -126,7 +127,7 @@ export class Network {
     send: (provider: Driver) => Promise<readonly (O | Refused)[]>,
   ): Promise<readonly (O | Refused)[]> {
     const fate = this.#meet(life, request);
-    const outcomes = 'refused' in fate ? [await fate.refused] : await send(this.#provider(fate.fault));
+    const outcomes = 'refused' in fate ? [await fate.refused] : await this.#send(fate.fault, send);
     if (request.ids.length > 1) this.#options.events.count('batch of several writes');
     for (const outcome of outcomes) this.#options.events.count(`outcome ${nameOf(outcome)}`);
     if (request.step !== undefined && !('refused' in fate))
@@ -151,13 +152,15 @@ export class Network {
     const fault = this.isCalm ? undefined : this.#draw(chance, request);
     this.#tell(life, `#${number} ${request.name}${fault === undefined ? '' : ` (${fault})`}`);
     if (fault !== undefined) this.#options.events.count(`fault ${fault}`);
-    const fate = this.#deliver(life, request, chance, fault);
+    const delayMs = mishaps.reduce((sum, mishap) => sum + (mishap.kind === 'delay' ? mishap.ms : 0), 0);
+    const fate = this.#deliver(life, request, chance, fault, delayMs);
     for (const mishap of mishaps) if (!life.isDead) this.#befall(life, mishap);
     return fate;
   }
 
   /** The fault of this request, if its kind can have it and the scenario wants it. */
   #draw(chance: Chance, { kind, ids }: Request): Fault | undefined {
+    if (this.#rates.length === 0) return undefined;
     const isChange = kind !== 'read' && kind !== 'list';
     const able: Partial<Record<Fault, boolean>> = {
       'applied long after failing': isChange,
@@ -170,16 +173,21 @@ export class Network {
       'read piecemeal': false,
       'empty page of a listing': kind === 'list',
     };
-    const rates = Object.entries(this.#options.scenario.faults) as [Fault, number][];
-    return rates.find(([fault, rate]) => able[fault] !== false && chance.is(rate))?.[0];
+    return this.#rates.find(([fault, rate]) => able[fault] !== false && chance.is(rate))?.[0];
   }
 
-  #deliver(life: Life, { kind, ids, timeoutMs }: Request, chance: Chance, fault: Fault | undefined): Fate {
+  #deliver(
+    life: Life,
+    { kind, ids, timeoutMs }: Request,
+    chance: Chance,
+    fault: Fault | undefined,
+    delayMs: number,
+  ): Fate {
     const { scheduler, scenario, touch } = this.#options;
     const latency = this.isCalm ? 'even' : scenario.latency;
     const sentMs = scheduler.nowMs;
     const arriveMs =
-      sentMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
+      sentMs + delayMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
     const answerMs =
       arriveMs + oneWayMs(chance, latency) + (fault === 'slow to reply' ? 500 + chance.below(11_000) : 0);
     const replyMs = Math.min(answerMs, sentMs + timeoutMs);
@@ -218,7 +226,7 @@ export class Network {
   #countMerged(requests: readonly ReadRequest[], entities: readonly (Entity | undefined)[]): void {
     for (const [at, entity] of entities.entries()) {
       const header = requests[at]?.parts === 'all' ? entity?.parts.get(partName('h')) : undefined;
-      if (header !== undefined && decodeNode(header).state === 'merged')
+      if (header !== undefined && stateOf(header) === 'merged')
         this.#options.events.count('merged leaf read whole, as a scan does');
     }
   }
@@ -274,6 +282,8 @@ export class Network {
       case 'clock':
         this.#tell(life, `has its clock set by ${mishap.jumpMs} ms`);
         return life.process.setClock(mishap.jumpMs);
+      case 'delay':
+        return;
       default:
         mishap satisfies never;
     }

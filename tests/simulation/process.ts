@@ -5,7 +5,8 @@ import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts
 import { compressHere } from '../../shared/store/format/compression.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { Chance } from './chance.ts';
-import type { MergeStep, Scenario } from './scenario.ts';
+import type { MergeStep } from './mishap.ts';
+import type { Scenario } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
 
 /** What the clocks show when a run begins. */

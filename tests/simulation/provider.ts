@@ -13,10 +13,18 @@ export interface Held {
   readonly node: Node;
 }
 
+/** A page, and what the row said of it. */
+interface Decoded {
+  readonly records: readonly DecodedRecord[];
+  readonly container: string;
+  readonly row: Row;
+}
+
 export class Provider {
   readonly state: MemoryState;
   readonly #held = new Map<string, Held>();
-  readonly #pages = new WeakMap<Uint8Array, DecodedRecord[]>();
+  readonly #pages = new WeakMap<Uint8Array, Decoded>();
+  readonly #records = new WeakMap<Held, readonly DecodedRecord[]>();
 
   constructor(state: MemoryState) {
     this.state = state;
@@ -37,17 +45,25 @@ export class Provider {
     const bytes = stored.parts.get(partName(`p${row.slot}`));
     if (bytes === undefined) throw new RangeError(`page ${row.slot} of ${id} is missing`);
     const known = this.#pages.get(bytes);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.container === node.container && isSameRow(known.row, row)) return known.records;
     const records = decodePage(bytes, node, row);
-    this.#pages.set(bytes, records);
+    this.#pages.set(bytes, { records, container: node.container, row });
     return records;
   }
 
   /** The records that count, in order of position: of each key that of the highest layer, unless it is a tombstone. */
-  records(held: Held): DecodedRecord[] {
+  records(held: Held): readonly DecodedRecord[] {
+    const known = this.#records.get(held);
+    if (known !== undefined) return known;
+    const records = this.#recordsOf(held);
+    this.#records.set(held, records);
+    return records;
+  }
+
+  #recordsOf(held: Held): DecodedRecord[] {
     const { layers, order, level } = held.node;
     const newest = new Map<string, DecodedRecord>();
-    for (const record of this.allRecords(held)) newest.set(record.key.toString('latin1'), record);
+    for (const record of this.allRecords(held)) newest.set(record.keyText, record);
     const records = [...newest.values()].filter(({ isTombstone }) => !isTombstone);
     if (layers.length === 1) return records;
     const placed = records.map((record) => ({ record, at: positionOf(order, level, record.key) }));
@@ -67,6 +83,12 @@ export class Provider {
   nodeIds(table: string): string[] {
     return [...this.state.entities.keys()].filter((id) => id.startsWith(`n!${table}!`));
   }
+}
+
+function isSameRow(a: Row, b: Row): boolean {
+  return (
+    a.slot === b.slot && a.number === b.number && a.crc === b.crc && a.bytes === b.bytes && a.records === b.records
+  );
 }
 
 const hasher = await xxhash();

@@ -32,11 +32,15 @@ export function reshapeOf(provider: Provider, before: Held, now: Held): Reshape 
   if (end === was.right)
     return sameBound(high, was.high) ? reshape : { ...reshape, fault: 'its bounds and links differ' };
   const next = end === undefined ? undefined : nodeAt(end);
-  if (end !== undefined && next === undefined) return { ...reshape, fault: 'linked a node that is not there' };
+  const isThere = end === undefined || next !== undefined;
   const absorbed = was.right === undefined ? undefined : nodeAt(was.right);
+  // A drop may have removed what the retired leaf led to: it was absorbed all the same.
+  if (absorbed?.node.state === 'retired' && end === absorbed.node.right) {
+    const fault = isThere ? 'joined other bounds' : 'linked a node that is not there';
+    return { ...reshape, absorbed, fault: isThere && sameBound(high, absorbed.node.high) ? undefined : fault };
+  }
+  if (!isThere) return { ...reshape, fault: 'linked a node that is not there' };
   if (absorbed?.node.state !== 'retired') return { ...reshape, fault: 'linked a node made for another base' };
-  if (end === absorbed.node.right)
-    return { ...reshape, absorbed, fault: sameBound(high, absorbed.node.high) ? undefined : 'joined other bounds' };
   return {
     ...reshape,
     absorbed,
@@ -71,35 +75,32 @@ export function contentFault(
 ): string | undefined {
   const first = Math.max(...before.map(({ node }) => node.nextNumber));
   const next = Math.max(...after.map(({ node }) => node.nextNumber));
-  const known = new Map(before.flatMap((held) => provider.records(held)).map((record) => [nameOf(record), record]));
+  const known = new Map(before.flatMap((held) => provider.records(held)).map((record) => [record.name, record]));
   const seen = new Set<string>();
   let fresh = 0;
   for (const record of after.flatMap((held) => provider.records(held))) {
-    const key = record.key.toString('latin1');
+    const key = record.keyText;
     if (seen.has(key)) return `holds ${key} twice`;
     seen.add(key);
-    const old = known.get(nameOf(record));
+    const old = known.get(record.name);
     if (old === undefined && record.version < first) return `holds ${key} in a version that was gone`;
     if (old === undefined) fresh += 1;
-    else if (contentOf(old) !== contentOf(record)) return `holds ${key} changed under its version`;
+    else if (old !== record && contentOf(old) !== contentOf(record)) return `holds ${key} changed under its version`;
   }
   const gone = [...known.values()].filter(
-    ({ key, expiresAtMs }) =>
-      !seen.has(key.toString('latin1')) && !(expiresAtMs !== undefined && expiresAtMs < expiredMs),
+    ({ keyText, expiresAtMs }) => !seen.has(keyText) && !(expiresAtMs !== undefined && expiresAtMs < expiredMs),
   );
-  return gone.length + fresh > next - first
-    ? `lost ${gone.map(({ key }) => key.toString('latin1')).join()}`
-    : undefined;
-}
-
-function nameOf({ key, version }: DecodedRecord): string {
-  return `${version} ${key.toString('latin1')}`;
+  return gone.length + fresh > next - first ? `lost ${gone.map(({ keyText }) => keyText).join()}` : undefined;
 }
 
 function contentOf(record: DecodedRecord): string {
-  return `${nameOf(record)} ${record.expiresAtMs} ${record.value.toString('latin1')}`;
+  return `${record.name} ${record.expiresAtMs} ${record.value.toString('latin1')}`;
 }
 
 export function sameBound(a: Node['high'], b: Node['high']): boolean {
   return a === undefined || b === undefined ? a === b : a.equals(b);
+}
+
+export function pagesOf({ rows }: Node): string {
+  return rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
 }

@@ -23,7 +23,7 @@ const LAST = 99;
 export interface Result {
   readonly complaints: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
-  /** Of all that happened: equal for equal scenarios. */
+  /** Of all lines: equal for equal scenarios. */
   readonly hash: number;
   readonly steps: number;
   /** What happened, line by line, if it was asked for. */
@@ -107,7 +107,7 @@ class Run {
     const [scenario, scheduler, recorder, events] = [this.#scenario, this.#scheduler, this.#recorder, this.#events];
     const nextId = (): number => (this.#lastId += 1);
     const isRetired = (key: string, sinceMs: number): boolean =>
-      (this.#watch.retiredSinceMs(TABLE, key) ?? Infinity) < START_WALL_MS + sinceMs;
+      (this.#watch.merges.retiredSinceMs(TABLE, key) ?? Infinity) < START_WALL_MS + sinceMs;
     return new Client({
       scenario,
       process,
@@ -174,7 +174,8 @@ class Run {
         this.#recorder.complain('the table beside lost its record');
     };
     await this.#scheduler.run(look(), STEPS_MAX);
-    for (const fault of structureFaults(this.#provider, TABLE, true, this.#watch.past)) this.#recorder.complain(fault);
+    for (const fault of structureFaults(this.#provider, TABLE, true, this.#watch.merges.past))
+      this.#recorder.complain(fault);
     for (const orphan of orphansOf(this.#provider, TABLE))
       this.#recorder.complain(`${orphan} is an orphan that vacuum left`);
   }

@@ -2,6 +2,16 @@
 // cause of a failure is left.
 import { type Action, type ActionRules, ActionSource } from './actions.ts';
 import { Chance } from './chance.ts';
+import {
+  aimedMishaps,
+  besideAMerge,
+  besideARareMerge,
+  type Clients,
+  mergeMishapsOf,
+  rareMishaps,
+  shrinkBy,
+} from './merge-scenario.ts';
+import type { Mishap } from './mishap.ts';
 
 /** The table of every run. */
 export const TABLE = 't';
@@ -22,22 +32,6 @@ export const FAULTS = [
   'empty page of a listing',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
-
-/** What a write does for a merge. */
-export const MERGE_STEPS = ['retire', 'copy', 'absorb', 'strip'] as const;
-export type MergeStep = (typeof MERGE_STEPS)[number];
-
-/** Something that happens to a process as it makes its `atCall`-th request. */
-export type Mishap = {
-  readonly process: number;
-  readonly atCall: number;
-  /** Only requests that do this are counted. */
-  readonly step?: MergeStep;
-} & (
-  | { readonly kind: 'crash'; readonly isSent: boolean; readonly downMs: number }
-  | { readonly kind: 'sleep'; readonly ms: number; readonly monotonicStops: boolean }
-  | { readonly kind: 'clock'; readonly jumpMs: number }
-);
 
 /** Milliseconds that requests take, one way. */
 export type Latency = 'even' | 'wide' | 'uneven';
@@ -69,8 +63,8 @@ export interface Scenario {
 const HOUR_MS = 3_600_000;
 /** So many of those that merge have one stop in the midst of it. */
 const AIMED_SHARE = 0.4;
-/** Which steps of a merge its process dies at, or falls asleep. */
-const AIMED: Readonly<Record<MergeStep, number>> = { retire: 5, absorb: 4, copy: 1, strip: 2 };
+/** So many of these are aimed at what else hardly ever occurs. */
+const RARE_SHARE = 0.5;
 /** So many of the seeds that are not hot merge. */
 const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
@@ -95,7 +89,17 @@ export function scenarioOf(seed: number): Scenario {
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
   const isAimed = isMerging && !isLong && merging.is(AIMED_SHARE);
-  const ownMishaps = isAimed ? aimedMishaps(merging) : isMerging ? mergeMishapsOf(merging, processes) : [];
+  const rarely = new Chance(seed, 6);
+  // Only in order of keys do those that come first lie in one leaf, which is to grow.
+  const rare = !isAimed || !rarely.is(RARE_SHARE) ? undefined : order === 'key' ? 'copies' : 'refused';
+  const ownMishaps =
+    rare !== undefined
+      ? rareMishaps(rare, rarely, processes)
+      : isAimed
+        ? aimedMishaps(merging)
+        : isMerging
+          ? mergeMishapsOf(merging, processes)
+          : [];
   const mishaps = [...(isAimed ? [] : mishapsOf(chance, processes)), ...ownMishaps];
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after minutes: someone must come back then.
@@ -116,7 +120,9 @@ export function scenarioOf(seed: number): Scenario {
   const clients = isHot
     ? burstsOf(chance, processes, actions)
     : isAimed
-      ? besideAMerge(merging, processes, actions)
+      ? rare === undefined
+        ? besideAMerge(merging, processes, actions)
+        : besideARareMerge(rare, rarely, processes, actions)
       : clientsOf(chance, processes, actions, isMerging);
   if (isAimed) clients[0]!.actions.unshift(...actions.load(merging.of([150, 300])));
   else if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
@@ -128,6 +134,7 @@ export function scenarioOf(seed: number): Scenario {
     compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
     cacheBytesMax: chance.is(0.3) ? 16 * 1024 : 1024 * 1024,
     ...sizesOf(chance, { isLong, isScattered, isMerging }),
+    ...(rare === 'copies' ? { entityBytesMax: 4_000 } : {}),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
     latency: chance.of(isAimed ? (['even', 'even', 'uneven'] as const) : (['even', 'wide', 'uneven'] as const)),
@@ -142,8 +149,6 @@ export function scenarioOf(seed: number): Scenario {
     clients,
   };
 }
-
-type Clients = { readonly process: number; readonly actions: Action[] }[];
 
 function clientsOf(chance: Chance, processes: number, actions: ActionSource, isMerging: boolean): Clients {
   const count = (): number => (isMerging ? 8 + chance.below(14) : 5 + chance.below(9));
@@ -189,7 +194,7 @@ function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fau
 function mishapsOf(chance: Chance, processes: number): Mishap[] {
   const process = (): number => chance.below(processes);
   const atCall = (): number => chance.below(60);
-  const draw: Record<Mishap['kind'], () => Mishap> = {
+  const draw: Record<Exclude<Mishap['kind'], 'delay'>, () => Mishap> = {
     crash: () => ({
       kind: 'crash',
       process: process(),
@@ -209,73 +214,6 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
   return Array.from({ length: chance.of([0, 0, 1, 1, 2, 3]) }, () =>
     draw[chance.weighted({ crash: 5, sleep: 4, clock: 1 })](),
   );
-}
-
-/** Whoever merges dies, or falls asleep, between two steps of it. */
-function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
-  const common = () => ({
-    process: chance.is(0.6) ? 0 : chance.below(processes),
-    atCall: chance.of([1, 1, 2, 3]),
-    step: chance.weighted(AIMED),
-  });
-  return Array.from({ length: chance.of([0, 1, 2, 2, 3]) }, (): Mishap =>
-    chance.is(0.6)
-      ? { ...common(), kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([1, 500, 20_000]) }
-      : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
-  );
-}
-
-/** The first process stops in the midst of a merge, for long. */
-function aimedMishaps(chance: Chance): Mishap[] {
-  const common = { process: 0, atCall: chance.of([1, 1, 2, 3]), step: chance.weighted(AIMED) };
-  return [
-    chance.is(0.5)
-      ? { ...common, kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([500, 20_000]) }
-      : { ...common, kind: 'sleep', ms: chance.of([3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
-  ];
-}
-
-/** One empties the table and vacuums; the others, who know the leaves as they were, write and read everywhere meanwhile and afterwards. */
-function besideAMerge(chance: Chance, processes: number, actions: ActionSource): Clients {
-  const merger = [...actions.unload(), { ...actions.vacuum(0), quietMs: 0, timeoutMs: 300_000 }, ...actions.draw(3)];
-  const others = Array.from({ length: 2 + chance.below(2) }, (_, other) => ({
-    process: 1 + (other % (processes - 1)),
-    actions: [
-      ...after(chance.of([300, 3_000]) * chance.share(), actions.look(0)),
-      ...Array.from({ length: 5 }, (_, time) => {
-        const kind = chance.weighted({ load: 3, look: 4, draw: 3 });
-        const some =
-          kind === 'load'
-            ? actions.load(chance.of([20, 300, 900]))
-            : kind === 'look'
-              ? actions.look(0)
-              : actions.draw(3);
-        const [first, ...rest] = after(chance.of([50, 500, 2_500]) * chance.share(), some);
-        return [time === 0 ? { ...first!, isBesideMerge: true as const } : first!, ...rest];
-      }).flat(),
-    ],
-  }));
-  return [{ process: 0, actions: merger }, ...others];
-}
-
-function after(gapMs: number, [first, ...rest]: readonly Action[]): Action[] {
-  return first === undefined ? [] : [{ ...first, gapMs }, ...rest];
-}
-
-/** Most of the records are deleted at once by someone, and several vacuum then. */
-function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void {
-  const [first] = clients;
-  const at = chance.below(4);
-  if (chance.is(0.7)) first!.actions.splice(at, 0, ...actions.unload(), actions.vacuum(chance.below(20)));
-  for (const { actions: own } of clients.slice(1)) {
-    const [begin, ...rest] = own.splice(0);
-    own.push({ ...begin!, gapMs: chance.below(3_000) }, ...rest);
-    for (let times = chance.below(3); times > 0; times -= 1)
-      own.splice(chance.below(own.length), 0, ...(chance.is(0.4) ? actions.load() : actions.look(chance.below(1_000))));
-  }
-  for (const { actions: own } of clients)
-    for (let vacuums = chance.below(3); vacuums > 0; vacuums -= 1)
-      own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(800)));
 }
 
 export function keyName(scenario: Scenario, key: number): string {

@@ -1,24 +1,23 @@
 // Looks at every entity the moment it was changed, and compares it with what it was: the invariants that hold for each single write,
 // whoever wrote it. What it sees is counted too: which kinds of split, fence, repair and removal a run met.
+import { Complaints } from './complaints.ts';
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import type { Events } from './events.ts';
-import { type Held, positionOf, type Provider, tableOf } from './provider.ts';
-import { contentFault, NO_RESHAPE, type Reshape, reshapeOf, sameBound } from './reshape.ts';
-import { type Past, structureFaults } from './structure.ts';
+import { MergeWatch } from './merge-watch.ts';
+import { type Held, type Provider, tableOf } from './provider.ts';
+import { contentFault, NO_RESHAPE, pagesOf, type Reshape, reshapeOf, sameBound } from './reshape.ts';
+import { structureFaults } from './structure.ts';
 import { partName } from '../support/ids.ts';
 
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
 const HOLD_MOST_MS = 1_000;
-/** What is left of a merged leaf is kept for a day. */
-const STRIPPED_KEPT_MS = 24 * 3_600_000;
 /** At most, as a simulated process is set. */
 const CLOCKS_APART_MS = 300_000;
-/** The first tell enough. */
-const COMPLAINTS_MAX = 5;
 
 export class Watch {
-  readonly complaints: string[] = [];
+  readonly merges: MergeWatch;
+  readonly #complaints: Complaints;
   readonly #provider: Provider;
   readonly #events: Events;
   readonly #entityBytesMax: number;
@@ -30,13 +29,6 @@ export class Watch {
   /** Versions that a split was begun on. */
   readonly #bases = new Set<string>();
   readonly #removingSince = new Map<string, number>();
-  readonly past: Past = { linked: new Set(), retired: new Map() };
-  /** Retired leaves that links lead to, and since when. */
-  readonly #retired = new Map<string, number>();
-  /** Leaves that others took in. */
-  readonly #absorbed = new Set<string>();
-  /** Copies of retired leaves. */
-  readonly #copies = new Set<string>();
   #looks = 0;
 
   constructor(provider: Provider, events: Events, entityBytesMax: number, wallMs: () => number) {
@@ -44,23 +36,18 @@ export class Watch {
     this.#provider = provider;
     this.#events = events;
     this.#entityBytesMax = entityBytesMax;
+    this.#complaints = new Complaints(events);
+    this.merges = new MergeWatch(provider, events, this.#complaints, wallMs);
+  }
+
+  get complaints(): readonly string[] {
+    return this.#complaints.all;
   }
 
   /** These may have changed when `look` is called next. */
   readonly touch = (ids: readonly string[]): void => {
     for (const id of ids) this.#touched.add(id);
   };
-
-  /** Since when the leaf has been retired that owns a key; undefined if it lives. By the clock that no process has. */
-  retiredSinceMs(table: string, key: string): number | undefined {
-    for (const [id, sinceMs] of this.#retired) {
-      const node = tableOf(id) === table ? this.#provider.entity(id)?.node : undefined;
-      if (node === undefined) continue;
-      const at = positionOf(node.order, 0, Buffer.from(key));
-      if (at.compare(node.low) >= 0 && (node.high === undefined || at.compare(node.high) < 0)) return sinceMs;
-    }
-    return undefined;
-  }
 
   /** To be called after each request's effect. */
   readonly look = (): void => {
@@ -71,7 +58,8 @@ export class Watch {
     this.#touched.clear();
     for (const table of reshaped) {
       if (this.#provider.root(table)?.node.state === 'live')
-        for (const fault of structureFaults(this.#provider, table, false, this.past)) this.#complain(fault);
+        for (const fault of structureFaults(this.#provider, table, false, this.merges.past))
+          this.#complaints.complain(fault);
     }
   };
 
@@ -89,18 +77,9 @@ export class Watch {
       );
       return before === undefined ? this.#comes(now) : this.#changes(before, now);
     } catch (error) {
-      this.#complain(`${id}: ${String(error)}`);
+      this.#complaints.complain(`${id}: ${String(error)}`);
       return false;
     }
-  }
-
-  #complain(what: string): void {
-    if (this.complaints.length < COMPLAINTS_MAX) this.complaints.push(what);
-    this.#events.tell('CHECK', what);
-  }
-
-  #expect(isTrue: boolean, id: string, what: string): void {
-    if (!isTrue) this.#complain(`${id}: ${what}`);
   }
 
   #goes(held: Held): boolean {
@@ -108,18 +87,15 @@ export class Watch {
     this.#known.delete(id);
     this.#removed.add(id);
     this.#events.tell('provider', `${id} is gone`);
-    this.#expect(node.container !== ROOT, id, 'a root was removed');
-    this.#retired.delete(id);
+    this.#complaints.expect(node.container !== ROOT, id, 'a root was removed');
+    this.merges.goes(id);
     if (this.#isDoomed(held)) this.#events.count('a node of a dropped table was removed');
-    else if (node.state === 'merged') {
-      const isOld = this.#wallMs() - node.createdAtMs > STRIPPED_KEPT_MS - 2 * CLOCKS_APART_MS;
-      this.#expect(isOld, id, 'what is left of a merged leaf was removed too soon');
-      this.#events.count('what is left of a merged leaf removed a day later');
-    } else {
-      this.#expect(node.state === 'live', id, `was removed although it is ${node.state}`);
-      this.#expect(!this.past.linked.has(id), id, 'was removed although links led to it');
+    else if (node.state === 'merged') this.merges.leaves(held);
+    else {
+      this.#complaints.expect(node.state === 'live', id, `was removed although it is ${node.state}`);
+      this.#complaints.expect(!this.merges.past.linked.has(id), id, 'was removed although links led to it');
       this.#events.count('vacuum removed an orphan');
-      if (this.#copies.has(id)) this.#events.count('copy that nobody linked removed');
+      if (this.merges.copies.has(id)) this.#events.count('copy that nobody linked removed');
     }
     return true;
   }
@@ -128,25 +104,37 @@ export class Watch {
     const { id, node } = now;
     this.#cameAt.set(id, this.#looks);
     if (this.#removed.has(id)) this.#events.count('a removed node came back by a late insert');
-    this.#expect(node.state === 'live', id, 'was inserted as a tombstone');
+    this.#complaints.expect(node.state === 'live', id, 'was inserted as a tombstone');
     if (node.container === ROOT) {
-      this.#expect(node.level === 0 && node.rows.length === 0, id, 'a new root is not an empty leaf');
+      this.#complaints.expect(node.level === 0 && node.rows.length === 0, id, 'a new root is not an empty leaf');
       return true;
     }
-    this.#expect(node.commitIds.length === 0, id, 'a new node has commit ids');
-    this.#expect(node.holdForMs === 0 && node.parts.length === 0, id, 'a new node asks for a hold, or names parts');
-    this.#expect(
+    this.#complaints.expect(node.commitIds.length === 0, id, 'a new node has commit ids');
+    this.#complaints.expect(
+      node.holdForMs === 0 && node.parts.length === 0,
+      id,
+      'a new node asks for a hold, or names parts',
+    );
+    this.#complaints.expect(
       node.rows.every((row) => row.number < node.nextNumber),
       id,
       'a page number is not below the next number',
     );
     if (node.origin !== undefined) this.#bases.add(`${node.origin.id} ${node.origin.version}`);
     const origin = node.origin === undefined ? undefined : this.#known.get(node.origin.id);
-    this.#expect(node.origin !== undefined, id, 'a new node names no origin');
-    if (origin?.node.state === 'retired') this.#copies.add(id);
+    this.#complaints.expect(node.origin !== undefined, id, 'a new node names no origin');
+    if (origin?.node.state === 'retired') this.merges.copies.add(id);
     if (origin !== undefined && origin.stored.version === node.origin?.version) {
-      this.#expect(node.nextNumber >= origin.node.nextNumber, id, 'a new node does not take on the next number');
-      this.#expect(node.commitCount >= origin.node.commitCount, id, 'a new node does not take on the commit count');
+      this.#complaints.expect(
+        node.nextNumber >= origin.node.nextNumber,
+        id,
+        'a new node does not take on the next number',
+      );
+      this.#complaints.expect(
+        node.commitCount >= origin.node.commitCount,
+        id,
+        'a new node does not take on the commit count',
+      );
     }
     return false;
   }
@@ -155,81 +143,61 @@ export class Watch {
     const { id } = now;
     const [was, is] = [before.node, now.node];
     const kept = was.commitIds.slice(is.commitIds.length - 1 < was.commitIds.length ? -(COMMIT_IDS_KEPT - 1) : 0);
-    this.#expect(
+    this.#complaints.expect(
       is.commitCount === was.commitCount + 1,
       id,
       `the commit count went from ${was.commitCount} to ${is.commitCount}`,
     );
-    this.#expect(is.commitIds.slice(0, -1).join() === kept.join(), id, 'the commit ids were not handed on');
-    this.#expect(!was.commitIds.includes(is.commitIds.at(-1) ?? ''), id, 'the commit carries no id of its own');
+    this.#complaints.expect(is.commitIds.slice(0, -1).join() === kept.join(), id, 'the commit ids were not handed on');
+    this.#complaints.expect(
+      !was.commitIds.includes(is.commitIds.at(-1) ?? ''),
+      id,
+      'the commit carries no id of its own',
+    );
     const last = Buffer.from(now.stored.parts.get(partName('c')) ?? []).toString('hex');
-    this.#expect(last === is.commitIds.at(-1), id, 'the last commit id and its copy differ');
-    this.#expect(is.nextNumber >= was.nextNumber, id, 'the next number went back');
-    this.#expect(is.low.equals(was.low) && is.container === was.container, id, 'the low, or the identity, changed');
-    if (was.state === 'retired' || is.state === 'retired') return this.#retires(before, now);
-    this.#expect(was.state !== 'merged', id, 'what is left of a merged leaf was written');
+    this.#complaints.expect(last === is.commitIds.at(-1), id, 'the last commit id and its copy differ');
+    this.#complaints.expect(is.nextNumber >= was.nextNumber, id, 'the next number went back');
+    this.#complaints.expect(
+      is.low.equals(was.low) && is.container === was.container,
+      id,
+      'the low, or the identity, changed',
+    );
+    if (was.state === 'retired' || is.state === 'retired') return this.merges.retires(before, now);
+    this.#complaints.expect(was.state !== 'merged', id, 'what is left of a merged leaf was written');
     if (was.incarnation !== is.incarnation || was.state !== is.state) return this.#turns(id, was, is);
     const isReshaped = is.level !== was.level || is.right !== was.right || !sameBound(is.high, was.high);
     const reshape = isReshaped ? reshapeOf(this.#provider, before, now) : NO_RESHAPE;
-    this.#checkNumbers(before, now, reshape);
-    this.#checkContent(before, now, reshape);
-    this.#checkCourtesies(before, now, reshape);
+    // A drop may have removed what it took in or made, and then nothing is left to compare it with.
+    if (reshape.fault === undefined || !this.#isDoomed(now)) {
+      this.#checkNumbers(before, now, reshape);
+      this.#checkContent(before, now, reshape);
+      this.#checkCourtesies(before, now, reshape);
+    }
     if (isReshaped) return this.#reshapes(before, now, reshape);
     this.#countPatch(before, now);
-    return is.level > 0 && this.past.retired.size > 0;
-  }
-
-  /** Rules 26 and 30: a leaf retires with nothing else changed, and is emptied once another owns what it owned. */
-  #retires(before: Held, now: Held): boolean {
-    const { id } = now;
-    const [was, is] = [before.node, now.node];
-    const turn = `${was.state} -> ${is.state}`;
-    const isAllowed = turn === 'live -> retired' || turn === 'retired -> merged';
-    this.#expect(isAllowed && was.incarnation === is.incarnation, id, `turned ${turn}`);
-    this.#expect(was.level === 0 && was.low.length > 0, id, 'retired, and is the leftmost, or no leaf');
-    this.#expect(sameBound(is.high, was.high) && is.right === was.right, id, `changed its bounds: ${turn}`);
-    this.#expect(is.nextNumber === was.nextNumber && is.holdForMs === 0, id, `changed more than its state: ${turn}`);
-    if (is.state === 'merged') this.#isEmptied(now);
-    else {
-      const isKept = pagesOf(is) === pagesOf(was) && rowsOf(is) === rowsOf(was);
-      this.#expect(isKept, id, 'changed its content as it retired');
-      this.#expect(this.past.linked.has(id) && !this.past.retired.has(id), id, 'retired, and nothing links it');
-      const isNextTo = (other: string): boolean => {
-        const node = this.#provider.entity(other)?.node;
-        return node?.container === is.right || node?.right === is.container;
-      };
-      if ([...this.#retired.keys()].some(isNextTo)) this.#events.count('leaf retired beside a retired one');
-      this.#retired.set(id, this.#wallMs());
-      this.past.retired.set(id, is.low);
-      this.#events.count('leaf retired');
-    }
-    return true;
-  }
-
-  #isEmptied({ id, node, stored }: Held): void {
-    this.#expect(this.#absorbed.has(id), id, 'was emptied although nobody had absorbed it');
-    const isEmpty = node.rows.length === 0 && node.deadSlots.length === 0 && node.parts.length === 0;
-    const hasBytes = [...stored.parts].some(([name, { byteLength }]) => name.startsWith('p') && byteLength > 0);
-    this.#expect(isEmpty && !hasBytes, id, 'is not empty although it is merged');
-    this.#events.count('absorbed leaf emptied');
+    return is.level > 0 && this.merges.past.retired.size > 0;
   }
 
   /** What others go by: a short hold, and parts only of a split that this very commit, or one before, has linked. */
   #checkCourtesies({ node: was }: Held, { id, node: is }: Held, { made, absorbed }: Reshape): void {
-    this.#expect(is.holdForMs <= HOLD_MOST_MS, id, `asks for a hold of ${is.holdForMs} ms`);
+    this.#complaints.expect(is.holdForMs <= HOLD_MOST_MS, id, `asks for a hold of ${is.holdForMs} ms`);
     if (is.holdForMs > 0) this.#events.count('commit that asks others to hold');
     const isSplit = made.length > 0;
     if (was.holdForMs > 0) this.#events.count(isSplit ? 'leaf split after a hold' : 'hold that no split followed');
     if (isSplit) {
-      this.#expect(is.holdForMs === 0, id, 'asks for a hold after its split');
-      this.#expect(is.parts[0]?.low.equals(is.high!) !== false, id, 'names parts that do not begin at its high');
+      this.#complaints.expect(is.holdForMs === 0, id, 'asks for a hold after its split');
+      this.#complaints.expect(
+        is.parts[0]?.low.equals(is.high!) !== false,
+        id,
+        'names parts that do not begin at its high',
+      );
       if (is.parts.length > 0) this.#events.count('split that names its parts');
       if (was.parts.length > 0 && is.parts.length > was.parts.length)
         this.#events.count('parts of an earlier split kept');
     } else {
       // The part might be the neighbour that went.
       const isKept = is.parts.length === 0 || (namesOf(is) === namesOf(was) && absorbed === undefined);
-      this.#expect(isKept, id, 'names other parts without a split');
+      this.#complaints.expect(isKept, id, 'names other parts without a split');
       if (was.parts.length > 0 && is.parts.length === 0) this.#events.count('parts of a split no longer named');
     }
   }
@@ -238,19 +206,18 @@ export class Watch {
   #turns(id: string, was: Node, is: Node): boolean {
     const turn = `${was.state} -> ${is.state}`;
     const isNew = was.incarnation !== is.incarnation;
-    this.#expect(was.container === ROOT, id, `a node that is no root turned: ${turn}`);
+    this.#complaints.expect(was.container === ROOT, id, `a node that is no root turned: ${turn}`);
     const isAllowed = isNew
       ? turn === 'removed -> live'
       : turn === 'live -> removing' || turn === 'removing -> removed';
-    this.#expect(isAllowed, id, `turned ${turn}${isNew ? ' with another incarnation' : ''}`);
-    this.#expect(is.rows.length === 0 && is.level === 0, id, `is not empty after ${turn}`);
+    this.#complaints.expect(isAllowed, id, `turned ${turn}${isNew ? ' with another incarnation' : ''}`);
+    this.#complaints.expect(is.rows.length === 0 && is.level === 0, id, `is not empty after ${turn}`);
     if (turn === 'live -> removing') {
       this.#removingSince.set(is.incarnation, this.#looks);
-      const isBeside = [...this.#retired.keys()].some((other) => tableOf(other) === tableOf(id));
-      if (isBeside) this.#events.count('table dropped beside a retired leaf');
+      if (this.merges.hasRetired(tableOf(id))) this.#events.count('table dropped beside a retired leaf');
     }
     if (turn === 'removing -> removed')
-      this.#expect(!this.#hasOldNodes(id, is.incarnation), id, 'was called removed with nodes left');
+      this.#complaints.expect(!this.#hasOldNodes(id, is.incarnation), id, 'was called removed with nodes left');
     this.#events.count(isNew ? 'table recreated' : `tombstone set to ${is.state}`);
     return true;
   }
@@ -272,17 +239,20 @@ export class Watch {
     if (fresh.length === 0) return;
     const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
     const firstNumber = Math.max(...sources.map(({ node }) => node.nextNumber));
-    for (const held of sources)
-      for (const record of this.#provider.allRecords(held)) records.set(nameOf(record), record);
+    for (const held of sources) for (const record of this.#provider.allRecords(held)) records.set(record.name, record);
     this.#countPurges(this.#provider.records(before), now);
     for (const row of fresh) {
       const isFresh = row.number >= firstNumber && row.number < now.node.nextNumber;
-      this.#expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
+      this.#complaints.expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
       for (const record of this.#provider.page(now, row)) {
-        const known = records.get(nameOf(record));
+        const known = records.get(record.name);
         if (known === undefined)
-          this.#expect(record.version >= firstNumber, now.id, 'a record was written without a fresh version');
-        else this.#expect(known.value.equals(record.value), now.id, 'a record changed under its version');
+          this.#complaints.expect(
+            record.version >= firstNumber,
+            now.id,
+            'a record was written without a fresh version',
+          );
+        else this.#complaints.expect(known.value.equals(record.value), now.id, 'a record changed under its version');
       }
     }
   }
@@ -290,9 +260,9 @@ export class Watch {
   #countPurges(before: readonly DecodedRecord[], now: Held): void {
     const expiring = before.filter(({ expiresAtMs }) => expiresAtMs !== undefined);
     if (expiring.length === 0) return;
-    const left = new Set(this.#provider.records(now).map(({ key }) => key.toString('latin1')));
+    const left = new Set(this.#provider.records(now).map(({ keyText }) => keyText));
     const purged = expiring.filter(
-      ({ key, expiresAtMs }) => !left.has(key.toString('latin1')) && expiresAtMs! + PURGE_AFTER_MS < this.#wallMs(),
+      ({ keyText, expiresAtMs }) => !left.has(keyText) && expiresAtMs! + PURGE_AFTER_MS < this.#wallMs(),
     );
     this.#events.count('expired record purged', purged.length);
   }
@@ -301,31 +271,14 @@ export class Watch {
   #reshapes(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): boolean {
     const [was, is] = [before.node, now.node];
     const isRoot = is.container === ROOT;
-    this.#expect(isRoot ? is.level === was.level + 1 : is.level === was.level, now.id, 'changed its level');
+    this.#complaints.expect(isRoot ? is.level === was.level + 1 : is.level === was.level, now.id, 'changed its level');
     // A drop may have removed what was linked: then all of them go.
-    if (fault !== undefined) this.#expect(this.#isDoomed(now), now.id, fault);
-    if (absorbed !== undefined) this.#absorbs(before, now, absorbed, copy);
+    if (fault !== undefined) this.#complaints.expect(this.#isDoomed(now), now.id, fault);
+    if (absorbed !== undefined) this.merges.absorbs(before, now, absorbed, copy);
     if (made.length === 0) return true;
     this.#countSplit(before, made.length - (isRoot ? 1 : 0));
     this.#countHandedOn(before.node, is, made);
     return true;
-  }
-
-  /** Rule 27. */
-  #absorbs(before: Held, now: Held, absorbed: Held, copy: Held | undefined): void {
-    this.#absorbed.add(absorbed.id);
-    this.#retired.delete(absorbed.id);
-    const isAlone = pagesOf(now.node) === pagesOf(before.node);
-    this.#expect(before.node.level === 0, now.id, 'a branch absorbed its neighbour');
-    if (copy !== undefined) this.#events.count(isAlone ? 'copy linked' : 'copy linked beside changes');
-    else {
-      const records = new Set([before, absorbed].flatMap((held) => this.#provider.records(held)).map(nameOf));
-      const hasFresh = this.#provider.records(now).some((record) => !records.has(nameOf(record)));
-      this.#events.count(hasFresh ? 'retired leaf absorbed beside changes' : 'retired leaf absorbed');
-      if (absorbed.node.rows.length > 0) this.#events.count('records moved by a merge');
-      if (absorbed.node.layers.length > 1 || before.node.layers.length > 1)
-        this.#events.count('layers joined by a merge');
-    }
   }
 
   /** Nothing of what a leaf held is lost, or comes back, whether it stays, moves to new nodes, or comes from a neighbour. */
@@ -339,7 +292,7 @@ export class Watch {
       isGrowing ? made : [now, ...made],
       this.#wallMs() + CLOCKS_APART_MS,
     );
-    if (wrong !== undefined) this.#complain(`${now.id}: ${wrong}`);
+    if (wrong !== undefined) this.#complaints.complain(`${now.id}: ${wrong}`);
   }
 
   #isDoomed({ id, node }: Held): boolean {
@@ -383,27 +336,15 @@ export class Watch {
 
   #countEntries(before: readonly DecodedRecord[], now: readonly DecodedRecord[]): void {
     if (now.length > before.length) this.#events.count('parent repaired');
-    const children = new Map(now.map(({ key, value }) => [key.toString('latin1'), value]));
-    for (const { key, value } of before) {
-      const child = children.get(key.toString('latin1'));
+    const children = new Map(now.map(({ keyText, value }) => [keyText, value]));
+    for (const { keyText, value } of before) {
+      const child = children.get(keyText);
       if (child === undefined) this.#events.count('entry dropped');
       else if (!child.equals(value)) this.#events.count('entry overridden');
     }
   }
 }
 
-function nameOf({ key, version }: DecodedRecord): string {
-  return `${version} ${key.toString('latin1')}`;
-}
-
 function namesOf({ parts }: Node): string {
   return parts.map(({ low, id }) => `${low.toString('hex')}/${id}`).join();
-}
-
-function rowsOf({ layers }: Node): string {
-  return layers.map((rows) => rows.length).join();
-}
-
-function pagesOf({ rows }: Node): string {
-  return rows.map(({ slot, number, crc }) => `${slot}/${number}/${crc}`).join();
 }

@@ -6,8 +6,8 @@ import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { compressHere } from '../../../shared/store/format/compression.ts';
 import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/format/header.ts';
-import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
+import { fill } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 
@@ -23,10 +23,6 @@ async function twoProcesses(world = new World()) {
 }
 
 function nothing(): void {}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
 
 test('rule 1: a write that was throttled and yet applied is found out, and counts once', async () => {
   const { world, a, tableA } = await twoProcesses();

@@ -1,30 +1,12 @@
 // Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside whoever remembers them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { fill, keysBy, open } from './table-steps.ts';
+import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
-
-async function open(world: World, process: Process): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order: 'key' }));
-}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
-
-async function keysBy(world: World, table: Table<string>): Promise<string[]> {
-  const found: string[] = [];
-  await world.run(
-    (async () => {
-      for await (const entry of table.scan()) found.push(entry.key);
-    })(),
-  );
-  return found;
-}
 
 /** A table of some ten leaves, of whose 200 records every twentieth is left. */
 async function emptied(options = {}) {
@@ -129,14 +111,7 @@ test('a store that does not merge leaves quiet leaves alone, and finishes what a
 });
 
 test('rules 27, 28: a retired leaf whose merger died is read as it is, and absorbed by the next who writes to it', async () => {
-  const { world, vacuumer, kept } = await emptied();
-  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
-  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  const retired = storedIds(world.state, 't').find(
-    (id) => storedNode(world.state, 't', id)!.header.state === 'retired',
-  )!;
-  const low = Buffer.from(storedNode(world.state, 't', retired)!.header.low).toString();
-
+  const { world, kept, retired, low } = await retiring();
   const reader = world.process();
   const read = await open(world, reader);
   expect(await keysBy(world, read)).toEqual(kept);
@@ -291,14 +266,48 @@ test('rules 3, 27: a change that went with an absorb of unknown fate is not give
   expect(await world.run(table.get(low + '!'))).toMatchObject({ version, value: text('new') });
 });
 
-test('rule 27: where both are too large together, the neighbour lives on in a copy', async () => {
-  const { world, vacuumer, table, kept } = await emptied();
+test('rules 3, 27: an attempt that landed before its leaf was read to absorb another is found out, and counts once', async () => {
+  // The left leaf is so large that an attempt at it reads the one page it needs.
+  const world = new World({ limits: { ...TINY, entityBytesMax: 200_000 } });
+  const [filler, vacuumer, writer] = [world.process(), world.process({ merges: true }), world.process()];
+  const [table, written] = [await open(world, filler), await open(world, writer)];
+  for (let number = 0; number < 120; number += 1) await world.run(table.put(key(number), text(number, 2_000)));
+  const [left, right] = leavesOf(world.state, 't');
+  const low = Buffer.from(right!.header.low).toString();
+  const names = Array.from({ length: 120 }, (_, number) => key(number));
+  await world.run(table.deleteMany(names.filter((name) => name >= low)));
   vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
   await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  const retired = storedIds(world.state, 't').find(
-    (id) => storedNode(world.state, 't', id)!.header.state === 'retired',
-  )!;
-  const low = Buffer.from(storedNode(world.state, 't', retired)!.header.low).toString();
+  expect(storedNode(world.state, 't', right!.id)!.header.state).toBe('retired');
+
+  // The attempt is answered once the other change has met the retired leaf; it lands after the look at it, and before the next read.
+  const late = Promise.withResolvers<() => void>();
+  let looks: number | undefined;
+  writer.once(isChangeOf(left!.id), () => {
+    const reply = world.runtime.sleep(900).then(() => {
+      looks = 0;
+    });
+    return { late: late.resolve, reply };
+  });
+  writer.rule(async (call) => {
+    if (looks === undefined || !isReadOf(left!.id)(call)) return undefined;
+    looks += 1;
+    if (looks === 2) (await late.promise)();
+    return undefined;
+  });
+  const [{ version }] = await world.run(
+    Promise.all([
+      written.put(key(0), text('once'), { ifVersion: (await world.run(written.get(key(0))))!.version }),
+      written.put(low, text('beside it')),
+    ]),
+  );
+  expect(looks).toBe(2);
+  expect(written.stats().merges).toBe(1);
+  expect(await world.run(table.get(key(0)))).toMatchObject({ version, value: text('once') });
+});
+
+test('rule 27: where both are too large together, the neighbour lives on in a copy', async () => {
+  const { world, vacuumer, table, kept, low } = await retiring();
   // Its left neighbour grows meanwhile.
   for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
   const before = leavesOf(world.state, 't').length;

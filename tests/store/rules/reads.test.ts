@@ -4,22 +4,15 @@ import { expect, test } from 'vitest';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
-import type { Entry, Scan, Table } from '../../../shared/store/index.ts';
+import type { Entry, Scan } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys } from './structure.ts';
-import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import { fill, open } from './table-steps.ts';
+import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
-
-async function open(world: World, process: Process): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order: 'key' }));
-}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
 
 async function twoProcesses() {
   const world = new World();

@@ -6,21 +6,13 @@ import type { Entity } from '../../../shared/store/contract/driver.ts';
 import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import type { Table } from '../../../shared/store/index.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import { fill, open } from './table-steps.ts';
+import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
-
-async function open(world: World, process: Process): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order: 'key' }));
-}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
 
 function insertedIds(calls: readonly MemoryCall[]): string[] {
   return calls.flatMap((call) =>

@@ -2,20 +2,13 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
-import { openStore, type Order, type Table } from '../../../shared/store/index.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
-import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { fill, open } from './table-steps.ts';
+import { isReadOf, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
-
-async function open(world: World, process: Process, order: Order = 'key'): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order }));
-}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
 
 test('rule 16: of two that create a table at once, the loser takes the table of the winner', async () => {
   const world = new World();

@@ -1,29 +1,11 @@
 // Rules 14 and 15: removing orphans, and meeting a node that is missing.
 import { expect, test } from 'vitest';
-import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
-import { isReadOf, isWriteOf, key, type Process, text, World } from './world.ts';
+import { fill, keysBy, open } from './table-steps.ts';
+import { isReadOf, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
-
-async function open(world: World, process: Process): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order: 'key' }));
-}
-
-async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
-}
-
-async function keysBy(world: World, table: Table<string>): Promise<string[]> {
-  const found: string[] = [];
-  await world.run(
-    (async () => {
-      for await (const entry of table.scan()) found.push(entry.key);
-    })(),
-  );
-  return found;
-}
 
 /** A process whose split has inserted its nodes and whose link is on its way, to be delivered when the test wants. */
 async function splitUnderWay() {

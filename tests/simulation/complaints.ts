@@ -1,0 +1,24 @@
+// What is wrong in a run, in words.
+import type { Events } from './events.ts';
+
+/** The first tell enough. */
+const COMPLAINTS_MAX = 5;
+
+export class Complaints {
+  readonly all: string[] = [];
+  readonly #events: Events;
+
+  constructor(events: Events) {
+    this.#events = events;
+  }
+
+  complain(what: string): void {
+    if (this.all.length < COMPLAINTS_MAX) this.all.push(what);
+    this.#events.tell('CHECK', what);
+  }
+
+  /** Complains of the entity `id` unless it is true. */
+  expect(isTrue: boolean, id: string, what: string): void {
+    if (!isTrue) this.complain(`${id}: ${what}`);
+  }
+}

@@ -1,0 +1,112 @@
+// What a scenario has of merges: who vacuums when, who reads and writes beside it, and who dies, falls asleep or is late as it is to do a step of one.
+import type { Action, ActionSource } from './actions.ts';
+import type { Chance } from './chance.ts';
+import type { MergeStep, Mishap } from './mishap.ts';
+
+export type Clients = { readonly process: number; readonly actions: Action[] }[];
+
+/** Which steps of a merge its process dies at, or falls asleep. */
+const AIMED: Readonly<Record<MergeStep, number>> = { retire: 5, absorb: 4, copy: 1, strip: 2 };
+
+/** Together more than half of a small container, and less than all of it. */
+const GROWN_KEYS = 16;
+const GROWN_BYTES = 250;
+
+/** Whoever merges dies, or falls asleep, between two steps of it. */
+export function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
+  const common = () => ({
+    process: chance.is(0.6) ? 0 : chance.below(processes),
+    atCall: chance.of([1, 1, 2, 3]),
+    step: chance.weighted(AIMED),
+  });
+  return Array.from({ length: chance.of([0, 1, 2, 2, 3]) }, (): Mishap =>
+    chance.is(0.6)
+      ? { ...common(), kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([1, 500, 20_000]) }
+      : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
+  );
+}
+
+/** The first process stops in the midst of a merge, for long. */
+export function aimedMishaps(chance: Chance): Mishap[] {
+  const common = { process: 0, atCall: chance.of([1, 1, 2, 3]), step: chance.weighted(AIMED) };
+  return [
+    chance.is(0.5)
+      ? { ...common, kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([500, 20_000]) }
+      : { ...common, kind: 'sleep', ms: chance.of([3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
+  ];
+}
+
+/** One empties the table and vacuums; the others, who know the leaves as they were, write and read everywhere meanwhile and afterwards. */
+export function besideAMerge(chance: Chance, processes: number, actions: ActionSource): Clients {
+  const merger = [...actions.unload(), { ...actions.vacuum(0), quietMs: 0, timeoutMs: 300_000 }, ...actions.draw(3)];
+  const others = Array.from({ length: 2 + chance.below(2) }, (_, other) => ({
+    process: 1 + (other % (processes - 1)),
+    actions: [
+      ...after(chance.of([300, 3_000]) * chance.share(), actions.look(0)),
+      ...Array.from({ length: 5 }, (_, time) => {
+        const kind = chance.weighted({ load: 3, look: 4, draw: 3 });
+        const some =
+          kind === 'load'
+            ? actions.load(chance.of([20, 300, 900]))
+            : kind === 'look'
+              ? actions.look(0)
+              : actions.draw(3);
+        const [first, ...rest] = after(chance.of([50, 500, 2_500]) * chance.share(), some);
+        return [time === 0 ? { ...first!, isBesideMerge: true as const } : first!, ...rest];
+      }).flat(),
+    ],
+  }));
+  return [{ process: 0, actions: merger }, ...others];
+}
+
+/**
+ * What hardly ever happens unless a seed is aimed at it: `refused`: others write to a leaf while its retirement is on its way. `copies`: who copies a retired
+ * leaf falls asleep before it links the copy, and others go on without it.
+ */
+export type Rare = 'refused' | 'copies';
+
+export function rareMishaps(rare: Rare, chance: Chance, processes: number): Mishap[] {
+  const retiring = { process: 0, step: 'retire', atCall: chance.of([1, 1, 2]) } as const;
+  if (rare === 'refused') return [{ ...retiring, kind: 'delay', ms: chance.of([500, 3_000]) }];
+  const copying = { kind: 'sleep', step: 'copy', atCall: 1, ms: 60_000, monotonicStops: false } as const;
+  return [
+    { ...retiring, kind: 'sleep', ms: 20_000, monotonicStops: false },
+    ...Array.from({ length: processes - 1 }, (_, other) => ({ ...copying, process: other + 1 })),
+  ];
+}
+
+/** As `besideAMerge`; once the merger is late, or asleep, the others write what the rare thing takes. */
+export function besideARareMerge(rare: Rare, chance: Chance, processes: number, actions: ActionSource): Clients {
+  const [merger, ...others] = besideAMerge(chance, processes, actions);
+  for (const { actions: own } of others) {
+    const [first, ...rest] = rare === 'copies' ? growing(actions) : actions.load(20);
+    own.unshift({ ...first!, gapMs: chance.below(20), isBesideMerge: true }, ...rest);
+  }
+  return [merger!, ...others];
+}
+
+/** What lies first grows, and may become too large to take in its neighbour; then something is written to every leaf. */
+function growing(actions: ActionSource): Action[] {
+  const [first] = actions.load(GROWN_BYTES);
+  return [{ ...first!, keys: first!.keys.slice(0, GROWN_KEYS) }, ...actions.load(20)];
+}
+
+function after(gapMs: number, [first, ...rest]: readonly Action[]): Action[] {
+  return first === undefined ? [] : [{ ...first, gapMs }, ...rest];
+}
+
+/** Most of the records are deleted at once by someone, and several vacuum then. */
+export function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void {
+  const [first] = clients;
+  const at = chance.below(4);
+  if (chance.is(0.7)) first!.actions.splice(at, 0, ...actions.unload(), actions.vacuum(chance.below(20)));
+  for (const { actions: own } of clients.slice(1)) {
+    const [begin, ...rest] = own.splice(0);
+    own.push({ ...begin!, gapMs: chance.below(3_000) }, ...rest);
+    for (let times = chance.below(3); times > 0; times -= 1)
+      own.splice(chance.below(own.length), 0, ...(chance.is(0.4) ? actions.load() : actions.look(chance.below(1_000))));
+  }
+  for (const { actions: own } of clients)
+    for (let vacuums = chance.below(3); vacuums > 0; vacuums -= 1)
+      own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(800)));
+}

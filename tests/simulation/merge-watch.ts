@@ -1,0 +1,124 @@
+// The part of the watch that is about merging (rules 26, 27 and 30): which leaves retired, who took them in, and what is left of them.
+import type { Complaints } from './complaints.ts';
+import type { Node } from './decode.ts';
+import type { Events } from './events.ts';
+import { type Held, positionOf, type Provider, tableOf } from './provider.ts';
+import { pagesOf, sameBound } from './reshape.ts';
+import type { Past } from './structure.ts';
+
+/** What is left of a merged leaf is kept for a day, by clocks that are a little apart. */
+const STRIPPED_KEPT_MS = 24 * 3_600_000 - 2 * 300_000;
+
+export class MergeWatch {
+  readonly past: Past = { linked: new Set(), retired: new Map() };
+  /** Copies of retired leaves. */
+  readonly copies = new Set<string>();
+  readonly #provider: Provider;
+  readonly #events: Events;
+  readonly #complaints: Complaints;
+  readonly #wallMs: () => number;
+  /** Retired leaves that links lead to, and since when. */
+  readonly #retired = new Map<string, number>();
+  /** Leaves that others took in. */
+  readonly #absorbed = new Set<string>();
+
+  constructor(provider: Provider, events: Events, complaints: Complaints, wallMs: () => number) {
+    this.#provider = provider;
+    this.#events = events;
+    this.#complaints = complaints;
+    this.#wallMs = wallMs;
+  }
+
+  /** Since when the leaf has been retired that owns a key; undefined if it lives. By the clock that no process has. */
+  retiredSinceMs(table: string, key: string): number | undefined {
+    for (const [id, sinceMs] of this.#retired) {
+      const node = tableOf(id) === table ? this.#provider.entity(id)?.node : undefined;
+      if (node === undefined) continue;
+      const at = positionOf(node.order, 0, Buffer.from(key));
+      if (at.compare(node.low) >= 0 && (node.high === undefined || at.compare(node.high) < 0)) return sinceMs;
+    }
+    return undefined;
+  }
+
+  hasRetired(table: string): boolean {
+    return [...this.#retired.keys()].some((id) => tableOf(id) === table);
+  }
+
+  /** A node was removed. */
+  goes(id: string): void {
+    this.#retired.delete(id);
+  }
+
+  /** What is left of a merged leaf was removed. */
+  leaves({ id, node }: Held): void {
+    const isOld = this.#wallMs() - node.createdAtMs > STRIPPED_KEPT_MS;
+    this.#complaints.expect(isOld, id, 'what is left of a merged leaf was removed too soon');
+    this.#events.count('what is left of a merged leaf removed a day later');
+  }
+
+  /** Rules 26 and 30: a leaf retires with nothing else changed, and is emptied once another owns what it owned. */
+  retires(before: Held, now: Held): boolean {
+    const { id } = now;
+    const [was, is] = [before.node, now.node];
+    const turn = `${was.state} -> ${is.state}`;
+    const isAllowed = turn === 'live -> retired' || turn === 'retired -> merged';
+    this.#complaints.expect(isAllowed && was.incarnation === is.incarnation, id, `turned ${turn}`);
+    this.#complaints.expect(was.level === 0 && was.low.length > 0, id, 'retired, and is the leftmost, or no leaf');
+    this.#complaints.expect(sameBound(is.high, was.high) && is.right === was.right, id, `changed its bounds: ${turn}`);
+    this.#complaints.expect(
+      is.nextNumber === was.nextNumber && is.holdForMs === 0,
+      id,
+      `changed more than its state: ${turn}`,
+    );
+    if (is.state === 'merged') this.#isEmptied(now);
+    else {
+      const isKept = pagesOf(is) === pagesOf(was) && rowsOf(is) === rowsOf(was);
+      this.#complaints.expect(isKept, id, 'changed its content as it retired');
+      this.#complaints.expect(
+        this.past.linked.has(id) && !this.past.retired.has(id),
+        id,
+        'retired, and nothing links it',
+      );
+      const isNextTo = (other: string): boolean => {
+        const node = this.#provider.entity(other)?.node;
+        return node?.container === is.right || node?.right === is.container;
+      };
+      if ([...this.#retired.keys()].some(isNextTo)) this.#events.count('leaf retired beside a retired one');
+      this.#retired.set(id, this.#wallMs());
+      this.past.retired.set(id, is.low);
+      this.#events.count('leaf retired');
+    }
+    return true;
+  }
+
+  #isEmptied({ id, node, stored }: Held): void {
+    this.#complaints.expect(this.#absorbed.has(id), id, 'was emptied although nobody had absorbed it');
+    const isEmpty = node.rows.length === 0 && node.deadSlots.length === 0 && node.parts.length === 0;
+    const hasBytes = [...stored.parts].some(([name, { byteLength }]) => name.startsWith('p') && byteLength > 0);
+    this.#complaints.expect(isEmpty && !hasBytes, id, 'is not empty although it is merged');
+    this.#events.count('absorbed leaf emptied');
+  }
+
+  /** Rule 27. */
+  absorbs(before: Held, now: Held, absorbed: Held, copy: Held | undefined): void {
+    this.#absorbed.add(absorbed.id);
+    this.#retired.delete(absorbed.id);
+    const isAlone = pagesOf(now.node) === pagesOf(before.node);
+    this.#complaints.expect(before.node.level === 0, now.id, 'a branch absorbed its neighbour');
+    if (copy !== undefined) this.#events.count(isAlone ? 'copy linked' : 'copy linked beside changes');
+    else {
+      const records = new Set(
+        [before, absorbed].flatMap((held) => this.#provider.records(held)).map(({ name }) => name),
+      );
+      const hasFresh = this.#provider.records(now).some(({ name }) => !records.has(name));
+      this.#events.count(hasFresh ? 'retired leaf absorbed beside changes' : 'retired leaf absorbed');
+      if (absorbed.node.rows.length > 0) this.#events.count('records moved by a merge');
+      if (absorbed.node.layers.length > 1 || before.node.layers.length > 1)
+        this.#events.count('layers joined by a merge');
+    }
+  }
+}
+
+function rowsOf({ layers }: Node): string {
+  return layers.map((rows) => rows.length).join();
+}
