@@ -14,8 +14,7 @@ import type { AttemptSender } from './attempt-sender.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 
-/** Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process from all else (some 20 ms). */
-const GROUP_COUNT_MAX = 5_000;
+/** Bytes of changes in one commit, at most. */
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
@@ -279,7 +278,7 @@ export class CommitQueue {
       if (isReached && change.order !== undefined && change.order !== header.order)
         change.settle({ kind: 'failed', error: orderChanged(this.#core.table) });
       else if (found === 'here') {
-        (here.length < GROUP_COUNT_MAX && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
+        (here.length < this.#committer.groupCountMax && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
         bytes += change.bytes;
       } else (departures(found) ?? kept).push(change);
     }

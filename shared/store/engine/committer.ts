@@ -19,6 +19,8 @@ import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
 import { sealPages } from './seal-pages.ts';
 
+/** Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process from all else (some 20 ms). */
+const GROUP_COUNT_MAX = 5_000;
 /** After so many refusals in a row a container is split among as many as one commit names. */
 const CONFLICTS_BEFORE_SPLIT = 5;
 const PARTS_OF_A_CROWD = 16;
@@ -59,6 +61,8 @@ export class Committer {
   readonly #core: EngineCore;
   /** Sends the attempts, and knows what became of them. */
   readonly sender: AttemptSender;
+  /** So many changes one commit may carry. */
+  groupCountMax = GROUP_COUNT_MAX;
   /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
   #mustHurry = false;
 
@@ -81,7 +85,10 @@ export class Committer {
     if (evaluation === undefined) return this.sender.seen;
     const mustWrite = upkeep !== undefined || changes.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !mustWrite) await this.#confirmNegatives(group, evaluation.verdicts);
-    else await this.#write(group, evaluation);
+    else {
+      this.groupCountMax = GROUP_COUNT_MAX;
+      await this.#write(group, evaluation);
+    }
     return this.sender.seen;
   }
 
@@ -132,7 +139,9 @@ export class Committer {
         return merged === undefined ? undefined : this.#write(group, merged);
       }
       case 'too_large':
-        return this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
+        if (changes.length > 1) this.groupCountMax = Math.ceil(changes.length / 2);
+        else this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
+        return;
       case 'split':
         if ((await this.#splitForSize(draft, plan)) && base !== snapshot) this.#core.counters.merges += 1;
         return;

@@ -390,3 +390,16 @@ test('rule 7: a refusal for size leads to one forced split, and to an error if t
   await expect(world.run(table.put('k', text('', 3_500)))).rejects.toMatchObject({ code: 'too_large' });
   expect(table.stats().writeRequests - before).toBeLessThan(8);
 });
+
+test('a batch that one commit cannot hold goes in several', async () => {
+  // A root that is split among so many leaves has no room for their names.
+  const world = new World({ limits: { ...TINY, chunksMax: 14 } });
+  const table = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  const items = Array.from({ length: 20 }, (_, index) => ({
+    key: 'x'.repeat(262) + key(index),
+    value: text(index, 150),
+  }));
+  const outcomes = await world.run(table.putMany(items));
+  expect(outcomes.map(({ status }) => status)).toEqual(items.map(() => 'written'));
+  for (const { key: name, value } of items) expect(await world.run(table.get(name))).toMatchObject({ value });
+});
