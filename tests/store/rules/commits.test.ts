@@ -395,7 +395,7 @@ test('a batch that one commit cannot hold goes in several', async () => {
   // A root that is split among so many leaves has no room for their names.
   const world = new World({ limits: { ...TINY, chunksMax: 14 } });
   const table = await world.run(world.process().store.table<string>('t', { order: 'key' }));
-  const items = Array.from({ length: 20 }, (_, index) => ({
+  const items = Array.from({ length: 60 }, (_, index) => ({
     key: 'x'.repeat(262) + key(index),
     value: text(index, 150),
   }));
