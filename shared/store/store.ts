@@ -164,8 +164,8 @@ class ContainerStore implements Store {
     return this.#deadlines.bound(this.#deadlines.begin(options), work);
   }
 
-  /** Does work on a whole table. It ends when its call ends, with `unknown` if it had written anything by then. The process stays alive meanwhile. */
-  async #administer<T>(
+  /** Does work on a whole table. It ends when its call ends, with `unknown` if it had written anything by then. */
+  #administer<T>(
     table: string,
     options: CallOptions | undefined,
     work: (engine: Engine, ended: AbortSignal) => Promise<T>,
@@ -176,18 +176,11 @@ class ContainerStore implements Store {
     const engine = createEngine(this.#shared, { table, driver: call.driver, containerBytesMax });
     const deadline = this.#deadlines.begin(options);
     const prepared = () => loadHash().then(() => work(engine, call.ended));
-    // What the work waits for may be no more than a timer of the background.
-    const done = new AbortController();
-    void this.#shared.runtime.sleep(deadline.dueMs - this.#shared.runtime.monotonicMs(), done.signal);
-    try {
-      return await this.#deadlines.bound(
-        deadline,
-        () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
-        (cause) => call.end(cause),
-      );
-    } finally {
-      done.abort();
-    }
+    return this.#deadlines.bound(
+      deadline,
+      () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
+      (cause) => call.end(cause),
+    );
   }
 
   /** All handles of a table share one engine. */

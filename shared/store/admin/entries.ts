@@ -8,6 +8,9 @@ import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 
+/** So long the answers are waited for: a hint that meets others' commits may pause for seconds, several times. */
+const ANSWERED_MS_MAX = 60_000;
+
 /** Entries of the branches right above the leaves. */
 export interface Entries {
   readonly incarnation: Id64;
@@ -44,17 +47,18 @@ export async function dropEntries(engine: Engine, entries: Entries, lows: readon
   if (stale.length === 0) return 0;
   let dropped = 0;
   let open = stale.length;
-  const done = Promise.withResolvers<void>();
+  const answered = new AbortController();
   const sink = {
     settled: (_: number, { kind }: { readonly kind: string }) => {
       if (kind === 'applied') dropped += 1;
       open -= 1;
-      if (open === 0) done.resolve();
+      if (open === 0) answered.abort();
     },
   };
   const changes = stale.map((separator, index) => removalOf(engine, entries.incarnation, separator, { sink, index }));
   await engine.router.route(changes);
-  await done.promise;
+  // Hints wait by timers that do not keep the process alive.
+  await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
   return dropped;
 }
 

@@ -50,10 +50,10 @@ export class Sideways {
    * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago. After merges
    * hints may lead back to a node that was passed: from there on links alone lead on, or the way would be a circle.
    */
-  async beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
+  beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
     const { position, passed } = traveller;
     const { low } = overtaken.header;
-    if (passed !== undefined && compareBytes(low, passed) <= 0) return this.#walkRight(overtaken);
+    if (passed !== undefined && compareBytes(low, passed) <= 0) return Promise.resolve(this.#walkRight(overtaken));
     traveller.passed = low;
     return this.#byHints(overtaken, position);
   }
