@@ -32,6 +32,11 @@ const LARGE_BYTES = 192 * 1024;
 const BUSY_SHARE = 0.7;
 /** Twice as many containers may mean twice the commits: a split for own calls must leave the process within this share of its time. */
 const WORK_MAX = 0.9;
+/**
+ * A call that meets others waits for a round trip at most. Where that is so short a container is not split for own calls: they would hardly notice,
+ * and each read, check and scan would take as many requests more as there are containers.
+ */
+const OWN_WAIT_LEAST_MS = 4;
 /** Own calls are watched so long before they split a container, again after each split: what the last one cost is known then. */
 const OWN_EVIDENCE_MS = 2_000;
 /** After a split that failed the next waits so long, then twice as long, up to a quarter of an hour. */
@@ -71,6 +76,8 @@ export class Contention {
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
   #roundTripMs = 0;
+  /** A longer one stood in line, perhaps behind requests of this very process: more of them would not make it shorter. */
+  #shortestRoundTripMs = Infinity;
 
   constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>) {
     this.#runtime = runtime;
@@ -129,6 +136,7 @@ export class Contention {
 
   /** A request with commits was answered so long after it left. */
   noteRoundTrip(ms: number): void {
+    this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, ms);
     const off = Math.min(ms, ROUND_TRIP_MOST_MS) - this.#roundTripMs;
     if (this.#roundTripMs === 0) this.#roundTripMs = off;
     else this.#roundTripMs += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
@@ -157,12 +165,18 @@ export class Contention {
 
   /** How many containers this one, with so many bytes of pages, should be for its traffic; 0: it may stay as it is. */
   partsFor(id: EntityId, pageBytes: number): number {
-    const { foreign, own, lastCallMs, noSplitBeforeMs } = this.#trafficOf(id);
-    if (this.#runtime.monotonicMs() < noSplitBeforeMs) return 0;
-    const ownPerMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
-    const affordable = own.watchedMs < OWN_EVIDENCE_MS ? 0 : Math.floor(WORK_MAX / this.#runtime.busyShare());
-    const ownParts = Math.min(partsOf(ownPerMs * this.#roundTripMs, pageBytes), affordable);
-    return Math.max(partsOf(foreign.leastPerMs() * this.#roundTripMs, pageBytes), ownParts < 2 ? 0 : ownParts);
+    const traffic = this.#trafficOf(id);
+    if (this.#runtime.monotonicMs() < traffic.noSplitBeforeMs) return 0;
+    const foreignParts = partsOf(traffic.foreign.leastPerMs() * this.#roundTripMs, pageBytes);
+    return Math.max(foreignParts, this.#ownPartsFor(traffic, pageBytes));
+  }
+
+  #ownPartsFor({ own, lastCallMs }: Traffic, pageBytes: number): number {
+    if (own.watchedMs < OWN_EVIDENCE_MS || this.#shortestRoundTripMs < OWN_WAIT_LEAST_MS) return 0;
+    const perMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
+    const affordable = Math.floor(WORK_MAX / this.#runtime.busyShare());
+    const parts = Math.min(partsOf(perMs * this.#roundTripMs, pageBytes), affordable);
+    return parts < 2 ? 0 : parts;
   }
 
   /** Whether this process has so much to do that requests shared by callers are worth waiting for. */

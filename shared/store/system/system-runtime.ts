@@ -5,7 +5,10 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import type { Runtime } from '../contract/runtime.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
+import { BusyShare } from './busy-share.ts';
 import { CompressionThread } from './compression-thread.ts';
+
+const busy = new BusyShare((since) => performance.eventLoopUtilization(since));
 
 export const systemRuntime: Runtime = {
   wallMs: () => Date.now(),
@@ -13,7 +16,7 @@ export const systemRuntime: Runtime = {
   sleep: (ms, signal) => wait(ms, true, signal),
   watch: (ms, signal) => wait(ms, false, signal),
   nextTurn: () => immediate(),
-  busyShare,
+  busyShare: () => busy.now(),
   random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
   newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };
@@ -24,19 +27,4 @@ async function wait(ms: number, keepsAlive: boolean, signal: AbortSignal | undef
   } catch {
     // An abort ends the wait: that is no error.
   }
-}
-
-/** A share is taken over at least so long: in less there is no telling. */
-const SHARE_TAKEN_MS = 100;
-
-const sampled = { at: performance.eventLoopUtilization(), share: 0 };
-
-function busyShare(): number {
-  const now = performance.eventLoopUtilization();
-  const { idle, active, utilization } = performance.eventLoopUtilization(now, sampled.at);
-  if (idle + active >= SHARE_TAKEN_MS) {
-    sampled.at = now;
-    sampled.share = utilization;
-  }
-  return sampled.share;
 }

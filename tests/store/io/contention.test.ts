@@ -16,8 +16,8 @@ class Watched {
     busyShare: () => this.busyShare,
   });
 
-  constructor() {
-    this.contention.noteRoundTrip(ROUND_TRIP_MS);
+  constructor(roundTripMs = ROUND_TRIP_MS) {
+    this.contention.noteRoundTrip(roundTripMs);
   }
 
   /** Lets `ms` pass, with a look each 100 ms that shows so many foreign commits. */
@@ -165,6 +165,15 @@ test('calls of its own split a container too, but not while the process is busy'
   watched.busyShare = 0.9;
   expect(watched.contention.partsFor(ID, 0)).toBe(0);
   // Others' commits count then as ever: they are refused conditions, not work that is shared.
+  await watched.look(ID, 2, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+});
+
+test('where round trips are short own calls split nothing, also when they are long for standing in line', async () => {
+  const watched = new Watched(2);
+  for (let replies = 0; replies < 1_000; replies += 1) watched.contention.noteRoundTrip(40);
+  await watched.call(ID, 20, 20_000);
+  expect(watched.contention.partsFor(ID, 0)).toBe(0);
   await watched.look(ID, 2, 20_000);
   expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
 });
