@@ -1,10 +1,15 @@
 // Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside whoever remembers them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import type { EntityId } from '../../../shared/store/contract/driver.ts';
+import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { HEADER_PART } from '../../../shared/store/format/ids.ts';
+import type { Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { fill, keysBy, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
-import { entityId } from '../../support/ids.ts';
+import { entityId, entityVersion } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -240,6 +245,55 @@ test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who s
   expect(isDropping).toBe(true);
   expect(world.state.entities.has(retired)).toBe(false);
   expect(world.state.entities.has(left)).toBe(true);
+});
+
+/** The leaf behind a retired one, with another header in the provider. */
+function changeBehind(world: World, retired: EntityId, change: (header: Header) => Header): Snapshot {
+  const leaves = leavesOf(world.state, 't');
+  const behind = leaves[leaves.findIndex(({ id }) => id === retired) + 1]!;
+  const { version, parts, chunksPeak } = world.state.entities.get(behind.id)!;
+  const changed = new Map([...parts, [HEADER_PART, encodeHeader(change(behind.header))]]);
+  world.state.entities.set(behind.id, { version: entityVersion(`${version}x`), parts: changed, chunksPeak });
+  return behind;
+}
+
+test.each(['is missing', 'was stripped'] as const)(
+  'rules 15, 28: a leaf behind a retired one that %s is damage, and told within a few requests',
+  async (what) => {
+    const { world, retired } = await retiring();
+    const stripped = { state: 'merged', pages: [], layers: [], deadSlots: [] } as const;
+    const { id, header } = changeBehind(world, retired, (header) => ({ ...header, ...stripped }));
+    if (what === 'is missing') world.state.entities.delete(id);
+    const name = Buffer.from(header.low).toString();
+    for (const ask of [(table: Table<string>) => table.get(name), (table: Table<string>) => table.put(name, 'new')]) {
+      const asker = world.process();
+      const table = await open(world, asker);
+      asker.takeCalls();
+      await expect(world.run(ask(table))).rejects.toMatchObject({ code: 'corrupt' });
+      expect(asker.takeCalls().length).toBeLessThan(20);
+    }
+  },
+);
+
+test('rules 15, 28: a leaf behind a retired one that is gone once both were absorbed is no damage to who searches', async () => {
+  const { world, table: writer, retired } = await retiring();
+  const leaves = leavesOf(world.state, 't');
+  const name = Buffer.from(leaves[leaves.findIndex(({ id }) => id === retired) + 1]!.header.low).toString();
+  await world.run(writer.put(name, text('kept')));
+  const { id } = changeBehind(world, retired, (header) => ({ ...header, state: 'retired' }));
+  const [finisher, reader] = [world.process(), world.process()];
+  const table = await open(world, reader);
+  let hasPassed = false;
+  reader.rule(async (call) => {
+    // The search has come by the retired leaf, and asks for the one behind it.
+    if (!isReadOf(id)(call) || !reader.calls.some(isReadOf(retired)) || hasPassed) return undefined;
+    hasPassed = true;
+    await finisher.store.vacuum('t');
+    world.state.entities.delete(id);
+    return undefined;
+  });
+  expect(await world.run(table.get(name))).toMatchObject({ key: name });
+  expect(hasPassed).toBe(true);
 });
 
 test('rules 3, 27: a change that went with an absorb of unknown fate is not given away before that is known', async () => {
