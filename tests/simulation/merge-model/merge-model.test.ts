@@ -27,13 +27,11 @@ test.each(SCRIPTS)('$name', (script) => {
 });
 
 test('a leaf that is missing behind a retired one is damage, and told within a few requests', () => {
-  const { leaves, ...world } = beginning({ lows: [0, 1, 2, 3], end: 4, processes: [{}] });
-  const { D: _, ...rest } = {
-    ...leaves,
-    B: { ...leaves.B!, state: 'retired' },
-    C: { ...leaves.C!, state: 'retired' },
-  } as const;
-  let at = take({ ...world, leaves: rest }, { kind: 'begin', process: 0, operation: { kind: 'get', key: 3 } });
+  const world = beginning({ lows: [0, 1, 2, 3], end: 4, processes: [{}] });
+  const { A, B, C } = world.leaves;
+  const leaves = { A: A!, B: { ...B!, state: 'retired' }, C: { ...C!, state: 'retired' } } as const;
+  const operation = { kind: 'get', key: 3 } as const;
+  let at = take({ ...world, leaves }, { kind: 'begin', process: 0, operation });
   let requests = 0;
   for (; at.ended === undefined; requests += 1) at = take(at.world, { kind: 'answer', process: 0, how: 'truly' });
   expect(at.ended.result.kind).toBe('corrupt');
