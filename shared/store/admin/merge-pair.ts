@@ -51,11 +51,14 @@ export async function finishPair(
   while (now !== undefined) {
     committer.sender.settle(now);
     const base = await absorbing.baseOn(now, false);
-    if (base === undefined) break;
+    if (base === undefined) {
+      now = absorbing.left;
+      break;
+    }
     if (base !== 'unsure') now = await committer.commit(base.left, [], base);
     if (base === 'unsure' || committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
-  if (now !== undefined) absorbing.mendParent(now);
+  absorbing.mendParent();
   if (await strip(engine, retired, now)) tally.stripped += 1;
   return now;
 }

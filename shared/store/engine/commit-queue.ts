@@ -201,7 +201,7 @@ export class CommitQueue {
     const base = await absorbing.baseOn(snapshot, this.#isCarrying);
     if (base === 'unsure') return;
     if (base === undefined) {
-      absorbing.mendParent(snapshot);
+      absorbing.mendParent();
       this.#absorbing = undefined;
       if (this.#isCarrying) await this.#read(this.#core.reader.readPages(this.#id, []));
       return;

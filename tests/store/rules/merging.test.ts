@@ -1,6 +1,7 @@
 // Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside whoever remembers them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
+import { childrenOf } from '../../../shared/store/container/branch.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
@@ -410,6 +411,25 @@ test('rule 30: a process that slept for days writes to what was merged and remov
   expect(table.stats().unknownOutcomes).toBe(0);
   expect(writer.writes.length).toBeGreaterThan(0);
   expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+});
+
+test('rule 29: who would absorb a leaf, and finds that another did, mends the entry that led there', async () => {
+  const { world, left, retired, low } = await retiring();
+  const [writer, other] = [world.process(), world.process()];
+  const [table, beside] = [await open(world, writer), await open(world, other)];
+  other.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
+  );
+  // The other gets ahead of it once it has met the retired leaf.
+  const isWhole = (call: MemoryCall): boolean =>
+    call.kind === 'read' && call.requests.some(({ id, parts }) => id === left && parts === 'all');
+  const ahead = beside.put.bind(beside, `${low}+`, text('other'));
+  writer.once(isWhole, () => ahead().then(() => undefined));
+  await world.run(table.put(`${low}!`, text('new')));
+  expect([beside.stats().merges, table.stats().merges]).toEqual([1, 0]);
+  await world.run(world.runtime.sleep(20_000));
+  const named = childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child);
+  expect(named).not.toContain(storedNode(world.state, 't', retired)!.header.container);
 });
 
 test('rule 27: a copy that may not be there is not linked', async () => {
