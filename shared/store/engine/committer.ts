@@ -114,10 +114,13 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { courtesy, reader, rules, runtime, tag } = this.#core;
+    const { counters, courtesy, reader, rules, runtime, tag } = this.#core;
     const { snapshot, base, upkeep, changes, nowMs } = group;
     const id = tagged(drawId(runtime), tag);
-    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
+    const landed = (): void => {
+      if (base !== snapshot) counters.merges += 1;
+    };
+    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false, landed };
     const mustSplit = this.sender.mustSplit || this.sender.failuresInARow >= FAILURES_BEFORE_SPLIT;
     const parts = mustSplit || upkeep !== undefined ? 0 : this.#partsByTraffic(snapshot);
     const asked = {
@@ -143,12 +146,10 @@ export class Committer {
         else this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
         return;
       case 'split':
-        if ((await this.#splitForSize(draft, plan)) && base !== snapshot) this.#core.counters.merges += 1;
-        return;
+        return this.#splitForSize(draft, plan);
       case 'update':
-        if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
-        if (base !== snapshot) this.#core.counters.merges += 1;
-        if (parts > 0) await this.#splitHeld(id, parts);
+        if ((await this.sender.send(plan.write, { ...draft, header: plan.header })) && parts > 0)
+          await this.#splitHeld(id, parts);
         return;
       default:
         plan satisfies never;
@@ -166,13 +167,12 @@ export class Committer {
     );
   }
 
-  /** Rule 10: looks again before it inserts anything. True if the split was acknowledged. */
-  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<boolean> {
+  /** Rule 10: looks again before it inserts anything. */
+  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<void> {
     const { reader } = this.#core;
     const { base, changes } = draft;
-    if (await reader.isCurrent(base)) return this.#split(draft, plan);
-    await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
-    return false;
+    if (await reader.isCurrent(base)) await this.#split(draft, plan);
+    else await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
   }
 
   /**
@@ -194,15 +194,13 @@ export class Committer {
       // What it met the next commit meets too, and that one has somebody to tell.
       if (!(error instanceof StoreError)) throw error;
     }
-    if (isSplit) counters.splitsByTraffic += 1;
-    else {
-      counters.lostSplits += 1;
-      contention.noteLostSplit(this.#id);
-    }
+    if (isSplit) return;
+    counters.lostSplits += 1;
+    contention.noteLostSplit(this.#id);
   }
 
   async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
-    const { reader, rules, runtime, tag } = this.#core;
+    const { counters, reader, rules, runtime, tag } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
     const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
@@ -212,13 +210,14 @@ export class Committer {
     const asked = { mustSplit: false, mustReplace: false, partsByTraffic: parts, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
-    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false };
+    const landed = (): void => void (counters.splitsByTraffic += 1);
+    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false, landed };
     return plan.kind === 'split' ? { draft, plan } : undefined;
   }
 
   /**
-   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if it was acknowledged. Where they
-   * are not there `withinMs`, they are left to vacuum.
+   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if they are known to be linked. Where
+   * they are not there `withinMs`, they are left to vacuum.
    */
   async #split(draft: Draft, { inserts, left }: SplitPlan, withinMs?: number): Promise<boolean> {
     const { changes } = draft;
@@ -231,8 +230,13 @@ export class Committer {
     }
     // A call that ended meanwhile was told that nothing was written: that stays true.
     if (changes.some((change) => change.isSettled)) return false;
-    const isLinked = await this.sender.send(left.write, { ...draft, header: left.header });
-    if (isLinked) this.#announce(left.header, inserted);
+    let isLinked = false;
+    const landed = (): void => {
+      isLinked = true;
+      draft.landed();
+      this.#announce(left.header, inserted);
+    };
+    await this.sender.send(left.write, { ...draft, header: left.header, landed });
     return isLinked;
   }
 

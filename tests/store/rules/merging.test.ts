@@ -413,6 +413,20 @@ test('rule 30: a process that slept for days writes to what was merged and remov
   expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
 });
 
+test('rule 27: a merge that a reading settled counts once', async () => {
+  for (const grown of [0, 27]) {
+    const { world, table, left, low } = await retiring();
+    // Where it has grown, its neighbour lives on in a copy.
+    for (let number = 0; number < grown; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+    const writer = world.process();
+    const written = await open(world, writer);
+    writer.once(isChangeOf(left), { replyLost: true });
+    await world.run(written.put(`${low}!`, text('new')));
+    expect(writer.writes.length).toBeGreaterThan(0);
+    expect(written.stats()).toMatchObject({ merges: 1, unknownOutcomes: 1 });
+  }
+});
+
 test('rule 29: who would absorb a leaf, and finds that another did, mends the entry that led there', async () => {
   const { world, left, retired, low } = await retiring();
   const [writer, other] = [world.process(), world.process()];
