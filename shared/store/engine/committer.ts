@@ -148,8 +148,8 @@ export class Committer {
       case 'split':
         return this.#splitForSize(draft, plan);
       case 'update':
-        if ((await this.sender.send(plan.write, { ...draft, header: plan.header })) && parts > 0)
-          await this.#splitHeld(id, parts);
+        if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
+        if (parts > 0) await this.#splitHeld(id, parts);
         return;
       default:
         plan satisfies never;
