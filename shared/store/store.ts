@@ -2,6 +2,7 @@
 import pLimit from 'p-limit';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
+import { TAG_DIGITS } from './container/turn-order.ts';
 import type {
   CallOptions,
   Store,
@@ -19,7 +20,7 @@ import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
 import { CallDriver } from './io/call-driver.ts';
-import { Clock } from './io/clock.ts';
+import { Clock, drawId } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
 import { RecentContainers } from './io/recent-containers.ts';
@@ -72,6 +73,7 @@ class ContainerStore implements Store {
     this.#shared = {
       runtime,
       clock: new Clock(runtime),
+      tag: drawId(runtime).slice(0, TAG_DIGITS),
       cache: new ContainerCache(cacheBytesMax),
       recentContainers: new RecentContainers(),
       deadlines: this.#deadlines,

@@ -1,6 +1,7 @@
 // Making one leaf of two (rules 26, 27 and 30): the right one retires, the left one takes it in, and what is left of the right one is a header that says so.
 import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { tagged } from '../container/turn-order.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import { Absorbing } from '../engine/absorbing.ts';
@@ -17,7 +18,7 @@ import type { Tally } from './tally.ts';
  * as somebody wrote it meanwhile.
  */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
-  const attempt = drawId(engine.runtime);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
   const encoded = encodeHeader(retiredHeader(right.header, attempt), right.header);
   await sendWrites(engine, [patchOf(right, encoded, { written: [], dropped: [] }, attempt)]);
   // Whatever the outcome was: what it is now decides.
@@ -69,7 +70,7 @@ export async function finishPair(
  */
 export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
   if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
-  const attempt = drawId(engine.runtime);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
   const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
   const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
   return outcome?.kind === 'written';
