@@ -109,7 +109,7 @@ export class LeafMerger {
   /** A leaf that is known whole, written anew; as it is by then if that was not acknowledged. */
   async #purged(whole: Snapshot): Promise<Snapshot | undefined> {
     const committer = new Committer(whole.id, this.#engine);
-    const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
+    const now = await committer.commit(whole, [], 'purge');
     if (now === undefined || now === whole || committer.sender.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;

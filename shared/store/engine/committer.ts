@@ -14,6 +14,7 @@ import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
+import type { AbsorbBase } from './absorbing.ts';
 import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
@@ -41,14 +42,8 @@ interface Group {
   readonly nowMs: number;
 }
 
-/** What a commit may do beside its changes. */
-export interface Upkeep {
-  /** As `AbsorbBase` has them. */
-  readonly joined: Snapshot;
-  readonly mustReplace: boolean;
-  /** Whether what is dead is dropped, and all pages are written anew. */
-  readonly purges?: boolean;
-}
+/** What a commit may do beside its changes: take the right neighbour in, or drop what is dead and write all pages anew. */
+export type Upkeep = AbsorbBase | 'purge';
 
 /** An attempt whose header is not made yet. */
 type Draft = Omit<Attempt, 'header'>;
@@ -79,7 +74,7 @@ export class Committer {
    */
   async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
     this.sender.seen = snapshot;
-    const base = upkeep?.joined ?? snapshot;
+    const base = typeof upkeep === 'object' ? upkeep.joined : snapshot;
     const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
     const evaluation = await this.#evaluate(group);
     if (evaluation === undefined) return this.sender.seen;
@@ -103,7 +98,7 @@ export class Committer {
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, deadlines, turns } = this.#core;
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
-    const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep?.purges === true });
+    const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
     // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
@@ -125,7 +120,7 @@ export class Committer {
     const parts = mustSplit || upkeep !== undefined ? 0 : this.#partsByTraffic(snapshot);
     const asked = {
       mustSplit,
-      mustReplace: upkeep?.mustReplace === true,
+      mustReplace: typeof upkeep === 'object' && upkeep.mustReplace,
       partsByTraffic: 0,
       holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
     };
