@@ -15,14 +15,19 @@ import type { Tally } from './tally.ts';
 
 /**
  * Retires `right`, which must be whole, not the leftmost, and live, if it still has this version. The leaf as it is then; undefined if it is not retired,
- * as somebody wrote it meanwhile.
+ * as somebody wrote it meanwhile. A write, and a read where that was not acknowledged.
  */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
   const attempt = tagged(drawId(engine.runtime), engine.tag);
-  const encoded = encodeHeader(retiredHeader(right.header, attempt), right.header);
-  await sendWrites(engine, [patchOf(right, encoded, { written: [], dropped: [] }, attempt)]);
-  // Whatever the outcome was: what it is now decides.
-  const now = await engine.reader.readIntact(right.id);
+  const header = retiredHeader(right.header, attempt);
+  const seen = engine.clock.now();
+  const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
+  const [outcome] = await sendWrites(engine, [write]);
+  // Where it was not acknowledged, what the leaf is now decides.
+  const now =
+    outcome?.kind === 'written'
+      ? engine.cache.offer({ id: right.id, version: outcome.version, header, lastCommit: attempt, seen })
+      : await engine.reader.readIntact(right.id);
   return now?.header.state === 'retired' ? now : undefined;
 }
 
