@@ -8,9 +8,12 @@ import { EMPTY_LEAF, TABLE } from './nodes.ts';
 
 const NODE: Header = { ...EMPTY_LEAF, low: Buffer.from('f'), high: Buffer.from('m'), right: hexId('cccccccccccccccc') };
 
+function names(changes: readonly Change[]): string {
+  return changes.map(({ key }) => Buffer.from(key).toString()).join(' ');
+}
+
 function sorted(changes: readonly Change[], header = NODE, countMax = 10) {
   const found = sortChanges(changes, header, { countMax, table: TABLE });
-  const names = (some: readonly Change[]): string => some.map(({ key }) => Buffer.from(key).toString()).join(' ');
   return Object.fromEntries(
     Object.entries(found).flatMap(([where, some]) => (some.length > 0 ? [[where, names(some)]] : [])),
   );
