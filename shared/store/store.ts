@@ -2,6 +2,7 @@
 import pLimit from 'p-limit';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
+import { TAG_DIGITS } from './container/turn-order.ts';
 import type {
   CallOptions,
   Store,
@@ -19,7 +20,7 @@ import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
 import { CallDriver } from './io/call-driver.ts';
-import { Clock } from './io/clock.ts';
+import { Clock, drawId } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
 import { RecentContainers } from './io/recent-containers.ts';
@@ -51,12 +52,14 @@ export function openStore(options: StoreOptions): Store {
 
 class ContainerStore implements Store {
   readonly #driver;
-  readonly #shared: StoreShared;
+  readonly #shared: Omit<StoreShared, 'tag'>;
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #engines = new Map<string, Engine>();
   readonly #merges: boolean;
   readonly #timeoutMs: number;
+  /** Drawn when it is first used, as all ids are: processes that begin as copies of one must not share it. */
+  #tag: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: StoreOptions) {
@@ -103,7 +106,7 @@ class ContainerStore implements Store {
     this.#checkSharedSize(name, containerBytesMax);
     // Only tables that exist have an engine that stays: calls with other names must not fill the memory.
     const subject = { table: name, driver: this.#driver, containerBytesMax };
-    const engine = this.#engines.get(name) ?? createEngine(this.#shared, subject);
+    const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
     return new StoredTable<V>({ engine, order: root.header.order, isNew, codec, ...shared });
@@ -112,7 +115,7 @@ class ContainerStore implements Store {
   async tables(options?: CallOptions): Promise<TableInfo[]> {
     CHECK.tables(options);
     return this.#bounded(options, () =>
-      listTables(this.#driver, (table) => createEngine(this.#shared, { table, driver: this.#driver })),
+      listTables(this.#driver, (table) => this.#newEngine({ table, driver: this.#driver })),
     );
   }
 
@@ -164,6 +167,11 @@ class ContainerStore implements Store {
     return this.#deadlines.bound(this.#deadlines.begin(options), work);
   }
 
+  #newEngine(subject: Parameters<typeof createEngine>[1]): Engine {
+    this.#tag ??= drawId(this.#shared.runtime).slice(0, TAG_DIGITS);
+    return createEngine({ ...this.#shared, tag: this.#tag }, subject);
+  }
+
   /** Does work on a whole table. It ends when its call ends, with `unknown` if it had written anything by then. */
   #administer<T>(
     table: string,
@@ -173,7 +181,7 @@ class ContainerStore implements Store {
   ): Promise<T> {
     this.#assertOpen();
     const call = new CallDriver(this.#driver);
-    const engine = createEngine(this.#shared, { table, driver: call.driver, containerBytesMax });
+    const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax });
     const deadline = this.#deadlines.begin(options);
     const prepared = () => loadHash().then(() => work(engine, call.ended));
     return this.#deadlines.bound(

@@ -49,13 +49,21 @@ export interface Neighbours {
   readonly right: Snapshot | undefined;
 }
 
-/** The node and its right neighbour. One that is retired is taken in first: the next one is then another, unless that failed, or one of them is damaged. */
-export async function nextAfter(engine: Engine, node: Snapshot, tally: Tally): Promise<Neighbours> {
+/**
+ * The node and its right neighbour, as `look` sees it, by default its header alone. One that is retired is taken in first: the next one is then another, unless
+ * that failed, or one of them is damaged.
+ */
+export async function nextAfter(
+  engine: Engine,
+  node: Snapshot,
+  tally: Tally,
+  look: (id: EntityId) => Promise<Snapshot | undefined> = (id) => engine.reader.readPages(id, []),
+): Promise<Neighbours> {
   let left = node;
   let finished: EntityId | undefined;
   while (left.header.right !== undefined) {
     const id = nodeId(engine.table, left.header.incarnation, left.header.right);
-    const right: Snapshot | undefined = await engine.reader.readPages(id, []);
+    const right = await look(id);
     if (right?.header.state !== 'retired' || left.header.state !== 'live' || finished === id) return { left, right };
     finished = id;
     const before = left;

@@ -4,6 +4,7 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplit } from '../container/split.ts';
 import { successor } from '../container/successor.ts';
+import { tagged } from '../container/turn-order.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, EntityId, Write } from '../contract/driver.ts';
@@ -48,7 +49,7 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
     }
     const unwritten = freshRoot(engine, options.order ?? 'hash', root?.header);
     drawn.add(unwritten.incarnation);
-    const attempt = drawId(engine.runtime);
+    const attempt = tagged(drawId(engine.runtime), engine.tag);
     const header = successor(unwritten, attempt);
     const write = root === undefined ? insertOf(rootId(table), header, attempt) : replaceOf(root, header, attempt);
     if ((await send(engine, write)) === 'written' && options.containers > 1) await preSplit(engine, options.containers);
@@ -103,7 +104,7 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined || root.header.level > 0 || root.header.pages.length > 0 || root.header.state !== 'live')
     return;
-  const attempt = drawId(engine.runtime);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
   const input = { snapshot: root, attempt, nowMs: engine.runtime.wallMs(), drawId: () => drawId(engine.runtime) };
   const plan = planSplit(input, evenSplitPoints(containers), root.header.nextNumber, engine.rules);
   if ((await insertNodes(engine, plan.inserts, attempt)) === undefined) return;
@@ -129,7 +130,7 @@ export async function dropTable(engine: Engine): Promise<boolean> {
 }
 
 async function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<void> {
-  const attempt = drawId(engine.runtime);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
   const tombstone: Header = {
     ...successor(root.header, attempt),
     state,

@@ -31,14 +31,15 @@ export class LeafMerger {
 
   /**
    * Goes along all leaves. The lows of those that are left, in order; undefined if a leaf was missing on the way. Cost: a read of each leaf; a write for one that
-   * is purged; three writes and some five reads for one that is merged.
+   * is purged; four writes and one read for one that is merged.
    */
   async run(leftmost: Snapshot['id']): Promise<Position[] | undefined> {
     const lows: Position[] = [];
-    let left = await this.#tidied(await this.#engine.reader.readPages(leftmost, []));
+    const { reader } = this.#engine;
+    let left = await this.#tidied(await reader.readUnknown(leftmost));
     // A root that grew meanwhile is no leaf any more.
     while (left?.header.level === 0) {
-      const next: Neighbours = await nextAfter(this.#engine, left, this.#tally);
+      const next: Neighbours = await nextAfter(this.#engine, left, this.#tally, (id) => reader.readUnknown(id));
       left = next.left;
       const right: Snapshot | undefined = await this.#tidied(next.right);
       if (right === undefined) {
@@ -82,7 +83,7 @@ export class LeafMerger {
   /** The leaf without what is dead in it, where that is much. A leaf that was written meanwhile, or is damaged, stays as it is. */
   async #tidied(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
     if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
-    const leaf = await unlessDamaged(() => this.#readSound(seen.id));
+    const leaf = await unlessDamaged(() => this.#sound(seen));
     if (leaf === 'damaged') {
       this.#damaged.add(seen.id);
       this.#tally.damaged = this.#damaged.size;
@@ -92,9 +93,9 @@ export class LeafMerger {
     return mustPurge ? this.#purged(leaf) : leaf;
   }
 
-  /** The leaf, with all its pages tried: one with a damaged page must not retire, as what cannot be read cannot move. */
-  async #readSound(id: Snapshot['id']): Promise<Snapshot | undefined> {
-    const leaf = await this.#engine.reader.readIntact(id);
+  /** The leaf, whole, with all its pages tried: one with a damaged page must not retire, as what cannot be read cannot move. */
+  async #sound(seen: Snapshot): Promise<Snapshot | undefined> {
+    const leaf = isWhole(seen.header) ? seen : await this.#engine.reader.readIntact(seen.id);
     for (const ref of leaf?.header.pages ?? []) peekPage(leaf!, ref, this.#engine.rules.table);
     return leaf;
   }
@@ -109,7 +110,7 @@ export class LeafMerger {
   /** A leaf that is known whole, written anew; as it is by then if that was not acknowledged. */
   async #purged(whole: Snapshot): Promise<Snapshot | undefined> {
     const committer = new Committer(whole.id, this.#engine);
-    const now = await committer.commit(whole, [], { joined: whole, mustReplace: false, purges: true });
+    const now = await committer.commit(whole, [], 'purge');
     if (now === undefined || now === whole || committer.sender.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;

@@ -1,6 +1,7 @@
 // Making one leaf of two (rules 26, 27 and 30): the right one retires, the left one takes it in, and what is left of the right one is a header that says so.
 import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { tagged } from '../container/turn-order.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import { Absorbing } from '../engine/absorbing.ts';
@@ -14,14 +15,19 @@ import type { Tally } from './tally.ts';
 
 /**
  * Retires `right`, which must be whole, not the leftmost, and live, if it still has this version. The leaf as it is then; undefined if it is not retired,
- * as somebody wrote it meanwhile.
+ * as somebody wrote it meanwhile. A write, and a read where that was not acknowledged.
  */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
-  const attempt = drawId(engine.runtime);
-  const encoded = encodeHeader(retiredHeader(right.header, attempt), right.header);
-  await sendWrites(engine, [patchOf(right, encoded, { written: [], dropped: [] }, attempt)]);
-  // Whatever the outcome was: what it is now decides.
-  const now = await engine.reader.readIntact(right.id);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
+  const header = retiredHeader(right.header, attempt);
+  const seen = engine.clock.now();
+  const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
+  const [outcome] = await sendWrites(engine, [write]);
+  // Where it was not acknowledged, what the leaf is now decides.
+  const now =
+    outcome?.kind === 'written'
+      ? engine.cache.offer({ id: right.id, version: outcome.version, header, lastCommit: attempt, seen })
+      : await engine.reader.readIntact(right.id);
   return now?.header.state === 'retired' ? now : undefined;
 }
 
@@ -51,11 +57,14 @@ export async function finishPair(
   while (now !== undefined) {
     committer.sender.settle(now);
     const base = await absorbing.baseOn(now, false);
-    if (base === undefined) break;
+    if (base === undefined) {
+      now = absorbing.left;
+      break;
+    }
     if (base !== 'unsure') now = await committer.commit(base.left, [], base);
     if (base === 'unsure' || committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
-  if (now !== undefined) absorbing.mendParent(now);
+  absorbing.mendParent();
   if (await strip(engine, retired, now)) tally.stripped += 1;
   return now;
 }
@@ -66,7 +75,7 @@ export async function finishPair(
  */
 export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
   if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
-  const attempt = drawId(engine.runtime);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
   const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
   const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
   return outcome?.kind === 'written';

@@ -4,6 +4,7 @@
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
+import { tagged } from '../container/turn-order.ts';
 import { patchOf } from '../container/writes.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -75,7 +76,7 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
 
 /** A commit that changes nothing but the count and the ids. Whether it landed, the next read tells. */
 async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
-  const attempt = drawId(engine.runtime);
+  const attempt = tagged(drawId(engine.runtime), engine.tag);
   const encoded = encodeHeader(successor(snapshot.header, attempt));
   await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);
 }

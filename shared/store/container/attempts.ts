@@ -16,6 +16,8 @@ export interface Attempt {
   readonly header: Header;
   /** The provider said that it was certainly not applied. */
   refused: boolean;
+  /** Called once, when an acknowledgement or a reading tells that it landed. */
+  readonly landed: () => void;
 }
 
 /**
@@ -70,6 +72,7 @@ export class OpenAttempts {
   /** The provider acknowledged the attempt: its verdicts hold, and all other attempts have lost. */
   acknowledge(attempt: Attempt): void {
     settleAll(attempt.changes, attempt.verdicts);
+    attempt.landed();
     for (const lost of this.#attempts) close(lost);
     this.#attempts = [];
   }
@@ -86,7 +89,10 @@ export class OpenAttempts {
     this.#attempts = this.#attempts.filter((attempt) => {
       const settlement = settlementOf(attempt, now);
       if (settlement === 'open') return true;
-      if (settlement === 'landed') settleAll(attempt.changes, attempt.verdicts);
+      if (settlement === 'landed') {
+        settleAll(attempt.changes, attempt.verdicts);
+        attempt.landed();
+      }
       if (settlement === 'unknown')
         for (const change of attempt.changes)
           change.settle({ kind: 'failed', error: unknownFate(change, this.#table) });

@@ -88,17 +88,24 @@ export function childrenOf(branch: Snapshot, table: string): { readonly low: Pos
   });
 }
 
-/** The separators of a branch after `low`, up to `count`, as far as its pages are known without a gap: at the first that is not, where it begins. */
+/**
+ * The separators of a branch after `low`, up to `count`, as far as its pages are known without a gap: at the first that is not, where it begins. Where several
+ * in a row name one child, which took others in, none but the first, and none if that is not above `low`.
+ */
 export function separatorsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
-  const { pages, high } = branch.header;
+  const { order, level, pages, high } = branch.header;
   const separators: Position[] = [];
+  let before: Uint8Array | undefined;
   for (const ref of pages.slice(Math.max(0, rowBefore(pages, 0, pages.length, low)))) {
     if (separators.length >= count) return separators.slice(0, count);
     if (!ref.content.isKnown) return compareBytes(ref.low, low) > 0 ? [...separators, ref.low] : separators;
     const page = pageOf(branch, ref, table);
-    for (let index = 0; index < recordCount(page); index += 1) {
-      const key = keyAt(page, index);
-      if (compareBytes(key, low) > 0) separators.push(key);
+    const first = Math.max(0, lowerBound(page, low, positionsOf(order, level)) - 1);
+    for (let index = first; index < recordCount(page) && separators.length < count; index += 1) {
+      const { key, value: child } = recordAt(page, index);
+      const isAnother = before === undefined || compareBytes(child, before) !== 0;
+      if (isAnother && compareBytes(key, low) > 0) separators.push(key);
+      before = child;
     }
   }
   if (high !== undefined && compareBytes(high, low) > 0) separators.push(high);

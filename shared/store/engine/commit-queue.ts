@@ -1,11 +1,11 @@
 // One container's queue of changes: who waits, and whose turn it is. While a commit is under way later changes gather; then all go in one.
 import { failAll } from '../container/attempts.ts';
-import { locate } from '../container/branch.ts';
-import { byPosition, type Change } from '../container/change.ts';
+import type { Change } from '../container/change.ts';
 import { pagesToCommit, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { sortChanges, type SortedChanges } from '../container/sort-changes.ts';
 import type { EntityId } from '../contract/driver.ts';
-import { orderChanged, StoreError } from '../contract/errors.ts';
+import { StoreError } from '../contract/errors.ts';
 import { asBuffer } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
@@ -14,8 +14,6 @@ import type { AttemptSender } from './attempt-sender.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 
-/** Bytes of changes in one commit, at most. */
-const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
 /** Hints that met a conflict wait longer, from the first on. */
@@ -201,15 +199,15 @@ export class CommitQueue {
     const base = await absorbing.baseOn(snapshot, this.#isCarrying);
     if (base === 'unsure') return;
     if (base === undefined) {
-      absorbing.mendParent(snapshot);
+      absorbing.mendParent();
       this.#absorbing = undefined;
       if (this.#isCarrying) await this.#read(this.#core.reader.readPages(this.#id, []));
       return;
     }
     this.#committer.sender.settle(base.left);
     // A copy is no place to write to before it is linked: what is not for this commit waits.
-    const group = this.#takeGroup(base.joined, () => undefined);
-    this.#latest = await this.#committer.commit(base.left, group, base);
+    const { here } = this.#sorted(base.joined);
+    this.#latest = await this.#committer.commit(base.left, here, base);
     this.#isFresh = this.#committer.sender.hasLooked;
   }
 
@@ -253,38 +251,19 @@ export class CommitQueue {
 
   /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */
   #sortOut(snapshot: Snapshot): Change[] {
-    const astray: Change[] = [];
-    const right: Change[] = [];
-    const gone: Change[] = [];
-    const group = this.#takeGroup(snapshot, (found) => ({ right, gone, restart: astray })[found]);
+    const { here, later, right, gone, restart } = this.#sorted(snapshot);
+    this.#changes = [...here, ...later];
     if (right.length > 0) this.#routes.routeBeyond(snapshot, right);
     if (gone.length > 0) this.#routes.routeLeft(snapshot.id, snapshot, gone);
-    if (astray.length > 0) this.#routes.routeAstray(snapshot, astray);
-    return group;
+    if (restart.length > 0) this.#routes.routeAstray(snapshot, restart);
+    return here;
   }
 
-  /** The changes for one commit of this container. `departures` says where the queue leaves those that belong elsewhere: undefined if they stay. */
-  #takeGroup(
-    { header }: Snapshot,
-    departures: (found: Exclude<ReturnType<typeof locate>, 'here'>) => Change[] | undefined,
-  ): Change[] {
-    const here: Change[] = [];
-    const kept: Change[] = [];
-    let bytes = 0;
-    for (const change of this.#changes) {
-      if (change.isSettled) continue;
-      const found = locate(header, change.position, change.level);
-      const isReached = found === 'here' || found === 'right';
-      if (isReached && change.order !== undefined && change.order !== header.order)
-        change.settle({ kind: 'failed', error: orderChanged(this.#core.table) });
-      else if (found === 'here') {
-        (here.length < this.#committer.groupCountMax && bytes < GROUP_BYTES_MAX ? here : kept).push(change);
-        bytes += change.bytes;
-      } else (departures(found) ?? kept).push(change);
-    }
-    here.sort(byPosition);
-    this.#changes = [...here, ...kept];
-    return here;
+  #sorted({ header }: Snapshot): SortedChanges {
+    return sortChanges(this.#changes, header, {
+      countMax: this.#committer.groupCountMax,
+      table: this.#core.table,
+    });
   }
 
   /** A read failed for good. A change that was never sent fails with it; one that was sent is still to be settled, until its deadline. */

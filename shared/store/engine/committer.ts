@@ -14,6 +14,7 @@ import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { drawId } from '../io/clock.ts';
+import type { AbsorbBase } from './absorbing.ts';
 import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
@@ -41,14 +42,8 @@ interface Group {
   readonly nowMs: number;
 }
 
-/** What a commit may do beside its changes. */
-export interface Upkeep {
-  /** As `AbsorbBase` has them. */
-  readonly joined: Snapshot;
-  readonly mustReplace: boolean;
-  /** Whether what is dead is dropped, and all pages are written anew. */
-  readonly purges?: boolean;
-}
+/** What a commit may do beside its changes: take the right neighbour in, or drop what is dead and write all pages anew. */
+export type Upkeep = AbsorbBase | 'purge';
 
 /** An attempt whose header is not made yet. */
 type Draft = Omit<Attempt, 'header'>;
@@ -79,7 +74,7 @@ export class Committer {
    */
   async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
     this.sender.seen = snapshot;
-    const base = upkeep?.joined ?? snapshot;
+    const base = typeof upkeep === 'object' ? upkeep.joined : snapshot;
     const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
     const evaluation = await this.#evaluate(group);
     if (evaluation === undefined) return this.sender.seen;
@@ -103,7 +98,7 @@ export class Committer {
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, deadlines, turns } = this.#core;
     const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
-    const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep?.purges === true });
+    const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
     // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
@@ -114,15 +109,18 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { courtesy, reader, rules, runtime, tag } = this.#core;
+    const { counters, courtesy, reader, rules, runtime, tag } = this.#core;
     const { snapshot, base, upkeep, changes, nowMs } = group;
     const id = tagged(drawId(runtime), tag);
-    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false };
+    const landed = (): void => {
+      if (base !== snapshot) counters.merges += 1;
+    };
+    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false, landed };
     const mustSplit = this.sender.mustSplit || this.sender.failuresInARow >= FAILURES_BEFORE_SPLIT;
     const parts = mustSplit || upkeep !== undefined ? 0 : this.#partsByTraffic(snapshot);
     const asked = {
       mustSplit,
-      mustReplace: upkeep?.mustReplace === true,
+      mustReplace: typeof upkeep === 'object' && upkeep.mustReplace,
       partsByTraffic: 0,
       holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
     };
@@ -143,11 +141,9 @@ export class Committer {
         else this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
         return;
       case 'split':
-        if ((await this.#splitForSize(draft, plan)) && base !== snapshot) this.#core.counters.merges += 1;
-        return;
+        return this.#splitForSize(draft, plan);
       case 'update':
         if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
-        if (base !== snapshot) this.#core.counters.merges += 1;
         if (parts > 0) await this.#splitHeld(id, parts);
         return;
       default:
@@ -166,13 +162,12 @@ export class Committer {
     );
   }
 
-  /** Rule 10: looks again before it inserts anything. True if the split was acknowledged. */
-  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<boolean> {
+  /** Rule 10: looks again before it inserts anything. */
+  async #splitForSize(draft: Draft, plan: SplitPlan): Promise<void> {
     const { reader } = this.#core;
     const { base, changes } = draft;
-    if (await reader.isCurrent(base)) return this.#split(draft, plan);
-    await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
-    return false;
+    if (await reader.isCurrent(base)) await this.#split(draft, plan);
+    else await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
   }
 
   /**
@@ -194,15 +189,13 @@ export class Committer {
       // What it met the next commit meets too, and that one has somebody to tell.
       if (!(error instanceof StoreError)) throw error;
     }
-    if (isSplit) counters.splitsByTraffic += 1;
-    else {
-      counters.lostSplits += 1;
-      contention.noteLostSplit(this.#id);
-    }
+    if (isSplit) return;
+    counters.lostSplits += 1;
+    contention.noteLostSplit(this.#id);
   }
 
   async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
-    const { reader, rules, runtime, tag } = this.#core;
+    const { counters, reader, rules, runtime, tag } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
     const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
@@ -212,13 +205,14 @@ export class Committer {
     const asked = { mustSplit: false, mustReplace: false, partsByTraffic: parts, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
-    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false };
+    const landed = (): void => void (counters.splitsByTraffic += 1);
+    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false, landed };
     return plan.kind === 'split' ? { draft, plan } : undefined;
   }
 
   /**
-   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if it was acknowledged. Where they
-   * are not there `withinMs`, they are left to vacuum.
+   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if they are known to be linked. Where
+   * they are not there `withinMs`, they are left to vacuum.
    */
   async #split(draft: Draft, { inserts, left }: SplitPlan, withinMs?: number): Promise<boolean> {
     const { changes } = draft;
@@ -231,8 +225,13 @@ export class Committer {
     }
     // A call that ended meanwhile was told that nothing was written: that stays true.
     if (changes.some((change) => change.isSettled)) return false;
-    const isLinked = await this.sender.send(left.write, { ...draft, header: left.header });
-    if (isLinked) this.#announce(left.header, inserted);
+    let isLinked = false;
+    const landed = (): void => {
+      isLinked = true;
+      draft.landed();
+      this.#announce(left.header, inserted);
+    };
+    await this.sender.send(left.write, { ...draft, header: left.header, landed });
     return isLinked;
   }
 

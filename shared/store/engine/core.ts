@@ -6,8 +6,7 @@ import { containerBytesMaxOf } from '../container/size.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
-import { TAG_DIGITS } from '../container/turn-order.ts';
-import { type Clock, drawId } from '../io/clock.ts';
+import type { Clock } from '../io/clock.ts';
 import { Contention } from '../io/contention.ts';
 import { Courtesy } from '../io/courtesy.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
@@ -24,6 +23,8 @@ import { Tree } from './tree.ts';
 export interface StoreShared {
   readonly runtime: Runtime;
   readonly clock: Clock;
+  /** Of the ids of all attempts of this process, see `tagged`. */
+  readonly tag: string;
   readonly cache: ContainerCache;
   readonly recentContainers: RecentContainers;
   readonly deadlines: Deadlines;
@@ -57,19 +58,16 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly writeBatcher: WriteBatcher;
   readonly contention: Contention;
   readonly courtesy: Courtesy;
-  /** Of the ids of this process's attempts. */
-  readonly tag: string;
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
 export function createCore(shared: StoreShared, subject: EngineSubject): EngineCore {
-  const { cache, clock, compression, readLimit, runtime, writeLimit } = shared;
+  const { cache, clock, compression, readLimit, runtime, tag, writeLimit } = shared;
   const { table, driver, repair, landedBetween } = subject;
   const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, driver.limits);
   const splitLimits = { ...driver.limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const tag = drawId(runtime).slice(0, TAG_DIGITS);
   const contention = new Contention(runtime);
   const courtesy = new Courtesy(runtime, contention, tag);
   const reader = new Reader({
@@ -90,7 +88,6 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     counters,
     rules: { table, limits: driver.limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
     turns,
-    tag,
     contention,
     courtesy,
     reader,

@@ -56,7 +56,7 @@ export class LeftSearch {
   /**
    * Undefined if the table was created again meanwhile. A writer stops at the first leaf that is retired, to finish it (27); a reader goes on to the
    * leaf, live or retired, that owns the position. Cost: a read for each level, and one for each leaf on the way: four as a rule. Throws
-   * `not_found` if the table is gone, `corrupt` if a live leaf links to one that does not exist, `unavailable` if leaves merge on and on.
+   * `not_found` if the table is gone, `corrupt` if a live leaf leads to one that is missing or stripped, `unavailable` if leaves merge on and on.
    */
   async find({ incarnation, low }: Lost, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
     let bound = low;
@@ -124,10 +124,10 @@ export class LeftSearch {
         at = next;
         if (isWriter) return { live, retired: next };
       } else {
-        // What led here is of the past: the live leaf must say something else by now.
+        // What led here is of the past: the live leaf must say something else by now. What a retired leaf links to is not absorbed before it is itself.
         const again = await this.#read(incarnation, live.header.container);
         if (again?.header.state !== 'live') return undefined;
-        if (next === undefined && at === live && again.header.right === right) {
+        if (again.header.right === live.header.right) {
           // Damage, unless the table is being dropped: the root tells (rule 15).
           await this.#tree.rootAfterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
           return undefined;

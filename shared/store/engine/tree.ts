@@ -7,7 +7,7 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
-import { beforeBound, type Position, within } from '../format/position.ts';
+import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
@@ -131,6 +131,11 @@ export class Tree {
     const route = await this.route(position, level);
     if (route === undefined) throw new RangeError(`the tree has no level ${level}`);
     return route;
+  }
+
+  /** Where the entry for a position ends, as far as the branches in memory tell; undefined if they do not, or at the end of the table. */
+  entryEnd(position: Position): UpperBound {
+    return this.#memory.route(position, 0)?.end;
   }
 
   /** As `BranchMemory.lowsAfter`. */

@@ -129,7 +129,7 @@ export class TableScan<V> implements Scan<V> {
     try {
       return await this.#leafAt(position, this.#deadlines.begin(this.#options));
     } catch (error) {
-      const [next] = tree.lowsAfter(position, 1);
+      const next = tree.entryEnd(position);
       if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined)
         this.#goPast(next, position, (await tree.root()).header.incarnation);
       throw error;

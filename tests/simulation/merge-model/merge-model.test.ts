@@ -6,6 +6,7 @@ import { MUTANTS } from './mutants.ts';
 import { play, SCRIPTS } from './scripts.ts';
 import { SMALL } from './small.ts';
 import { firstFinding } from './walk.ts';
+import { beginning, take } from './world.ts';
 
 const WALKS = 2_000;
 /** Within so many walks each mutant is caught that walks are to catch. */
@@ -23,6 +24,18 @@ test(`${WALKS} random walks`, { timeout: 300_000 }, () => {
 
 test.each(SCRIPTS)('$name', (script) => {
   expect(play(script)).toBeUndefined();
+});
+
+test('a leaf that is missing behind a retired one is damage, and told within a few requests', () => {
+  const world = beginning({ lows: [0, 1, 2, 3], end: 4, processes: [{}] });
+  const { A, B, C } = world.leaves;
+  const leaves = { A: A!, B: { ...B!, state: 'retired' }, C: { ...C!, state: 'retired' } } as const;
+  const operation = { kind: 'get', key: 3 } as const;
+  let at = take({ ...world, leaves }, { kind: 'begin', process: 0, operation });
+  let requests = 0;
+  for (; at.ended === undefined; requests += 1) at = take(at.world, { kind: 'answer', process: 0, how: 'truly' });
+  expect(at.ended.result.kind).toBe('corrupt');
+  expect(requests).toBeLessThan(12);
 });
 
 test.each(MUTANTS)('the mutant $name is caught (rule $rule)', { timeout: 60_000 }, ({ name, caughtBy }) => {

@@ -89,6 +89,12 @@ export const MUTANTS = [
     caughtBy: { script: 'a retired leaf links to one that is gone' },
   },
   {
+    name: 'a-miss-by-links-is-corrupt',
+    rule: '28 (a)',
+    what: 'a search does not read the live leaf again that led to a missing one',
+    caughtBy: { script: 'two retired leaves on the way of a search are absorbed, and one is removed' },
+  },
+  {
     name: 'serves-what-an-entry-named',
     rule: '28 (b)',
     what: 'a retired leaf answers to whom an entry led there',

@@ -66,6 +66,21 @@ export const SCRIPTS: readonly Script[] = [
     ],
   },
   {
+    name: 'two retired leaves on the way of a search are absorbed, and one is removed',
+    start: { ...LOWS, processes: [COLD, COLD, COLD] },
+    acts: [
+      { by: 1, does: { kind: 'merge', low: 2 }, requests: 4 },
+      { by: 2, does: { kind: 'merge', low: 1 }, requests: 4 },
+      { by: 0, does: { kind: 'get', key: 2 }, requests: 6 },
+      { by: 2, goesOn: true },
+      { by: 1, goesOn: true },
+      { by: 2, does: { kind: 'merge', low: 2 } },
+      { by: 2, does: { kind: 'strip', id: 'C' } },
+      { isRemoved: 'C' },
+      { by: 0, goesOn: true },
+    ],
+  },
+  {
     name: 'a leaf is stripped on the way of a get',
     start: { ...LOWS, unnamed: [1], processes: [COLD, COLD] },
     acts: [

@@ -117,3 +117,14 @@ test('separators after a low are told as far as the pages are known', () => {
   expect(after([unread(first!), middle!, last!], 'f')).toEqual(['h', 'k', 'p']);
   expect(after([unread(first!), middle!, last!], '')).toEqual([]);
 });
+
+test('of separators in a row that name one child the first is told, unless the child begins at or before the low', () => {
+  const pages = [pageOfChildren(4, { '': '1', d: '1', f: '2' }), pageOfChildren(7, { h: '2', k: '3', p: '2' })];
+  const after = (low: string, count = 10): string[] =>
+    separatorsAfter(branch(pages), Buffer.from(low), count, 't').map((each) => each.toString());
+  expect(after('')).toEqual(['f', 'k', 'p']);
+  expect(after('e')).toEqual(['f', 'k', 'p']);
+  expect(after('f')).toEqual(['k', 'p']);
+  expect(after('h')).toEqual(['k', 'p']);
+  expect(after('h', 1)).toEqual(['k']);
+});

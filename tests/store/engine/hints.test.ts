@@ -46,6 +46,7 @@ async function engineRefused(refusals: number) {
     {
       runtime,
       clock,
+      tag: '0000',
       cache: new ContainerCache(1_000_000),
       recentContainers: new RecentContainers(),
       deadlines: new Deadlines(runtime, 30_000),

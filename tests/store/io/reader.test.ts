@@ -116,6 +116,7 @@ test('a header that the caller saw last is not decoded again, where the cache ha
   const shared = {
     runtime,
     clock: new Clock(runtime),
+    tag: '0000',
     cache: new ContainerCache(1_024),
     recentContainers: new RecentContainers(),
     deadlines: new Deadlines(runtime, 30_000),

@@ -85,7 +85,7 @@ function snapshot(version: string, commitCount: number, ids: readonly Id64[]): S
 const ID = (digit: number): Id64 => hexId(`${digit}`.repeat(16));
 
 function attemptOn(base: Snapshot, refused = false): Attempt {
-  return { id: ID(7), base, changes: [], verdicts: [], header: base.header, refused };
+  return { id: ID(7), base, changes: [], verdicts: [], header: base.header, refused, landed: () => undefined };
 }
 
 test('rule 3: an attempt is settled by the id at the place after its base, and by nothing else', () => {

@@ -138,6 +138,32 @@ test('a leaf that took in others, by writes whose answers came late, and that do
   expect(merged).toBeGreaterThanOrEqual(1);
 });
 
+test('where a hundred leaves become two, a merge costs seven requests, the first look and the purge of what is dead among them', async () => {
+  const world = new World({ limits: ROOMY });
+  const table = await open(world, world.process());
+  const items = Array.from({ length: 9_000 }, (_, number) => ({ key: key(number), value: text(number, 300) }));
+  const dropped = items.flatMap(({ key: name }, number) => (number % 60 === 0 ? [] : name));
+  for (let from = 0; from < items.length; from += 1_000) {
+    await world.run(table.putMany(items.slice(from, from + 1_000)));
+    await world.run(
+      table.deleteMany(
+        dropped.splice(
+          0,
+          dropped.findLastIndex((name) => name < key(from)),
+        ),
+      ),
+    );
+  }
+  await world.run(table.deleteMany(dropped));
+  const before = leavesOf(world.state, 't').length;
+  const vacuumer = world.process({ merges: true });
+  // Long enough for one repair to be written before the next: together they would hide what they cost.
+  vacuumer.rule(() => world.runtime.sleep(5).then(() => undefined));
+  const { merged, purged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
+  expect([before > 90, before - merged, purged > 90]).toEqual([true, 2, true]);
+  expect(vacuumer.calls.length / merged).toBeLessThan(7.3);
+});
+
 /** So many records, from the first on. */
 function numbered(count: number): { key: string; value: string }[] {
   return Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));

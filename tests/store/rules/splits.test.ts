@@ -265,6 +265,31 @@ function childrenKnown(world: World): number {
   return storedRoot(world.state, 't').header.pages.reduce((sum, { records }) => sum + records, 0);
 }
 
+test('rule 11: a split that a reading settled counts, and its parent is told, as if it had been acknowledged', async () => {
+  const world = new World();
+  const writer = world.process();
+  const table = await open(world, writer);
+  let lost = 0;
+  let isLink = false;
+  writer.rule((call) => {
+    if (isWriteOf('insert')(call)) isLink = true;
+    else if (call.kind === 'write' && isLink) {
+      isLink = false;
+      lost += 1;
+      return { replyLost: true };
+    }
+    return undefined;
+  });
+  for (let number = 0; number < 200; number += 1) {
+    await world.run(table.put(key(number), text(number)));
+    // What the parent is told is written meanwhile.
+    await world.run(world.runtime.sleep(1_000));
+  }
+  expect(lost).toBeGreaterThan(3);
+  expect(table.stats()).toMatchObject({ splits: lost, rightWalks: 0 });
+  expect(childrenKnown(world)).toBe(leavesOf(world.state, 't').length);
+});
+
 test('rule 11: a repair that waited while its table was dropped and created again changes nothing in the new one', async () => {
   const world = new World();
   const [a, b] = [world.process(), world.process()];

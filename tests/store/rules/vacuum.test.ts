@@ -1,5 +1,7 @@
 // Rules 14 and 15: removing orphans, and meeting a node that is missing.
 import { expect, test } from 'vitest';
+import { COMMIT_PART } from '../../../shared/store/format/ids.ts';
+import type { StoreOptions } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
 import { fill, keysBy, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, World } from './world.ts';
@@ -8,9 +10,9 @@ import { entityId, entityVersion } from '../../support/ids.ts';
 const ROOT = entityId('t!t!');
 
 /** A process whose split has inserted its nodes and whose link is on its way, to be delivered when the test wants. */
-async function splitUnderWay() {
+async function splitUnderWay(options: Partial<StoreOptions> = {}) {
   const world = new World();
-  const [splitter, other] = [world.process(), world.process()];
+  const [splitter, other] = [world.process(), world.process(options)];
   const table = await open(world, splitter);
   const link = Promise.withResolvers<() => void>();
   splitter.once(isWriteOf('replace', ROOT), { late: link.resolve, reply: new Promise(() => undefined) });
@@ -35,6 +37,22 @@ test('rule 14: an orphan whose split may yet be linked is fenced before it is re
   expect(storedRoot(world.state, 't').header.level).toBe(0);
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(await keysBy(world, await open(world, other))).toHaveLength(count);
+});
+
+test('the ids of all commits of a process begin with the same two bytes, whatever they are for', async () => {
+  const { world, other, deliver } = await splitUnderWay({ merges: true });
+  const vacuum = () => world.run(other.store.vacuum('t', { quietMs: 1_000 }));
+  expect(await vacuum()).toMatchObject({ removed: 2 });
+  deliver();
+  const table = await open(world, other);
+  await fill(world, table, 0, 100);
+  await world.run(table.deleteMany(Array.from({ length: 90 }, (_, number) => key(number))));
+  const { merged, stripped } = await vacuum();
+  expect(Math.min(merged, stripped)).toBeGreaterThan(1);
+  await world.run(other.store.drop('t'));
+  await world.run(other.store.table('t', { containers: 4 }));
+  const ids = other.writes.map(({ parts }) => parts.find(({ name }) => name === COMMIT_PART)!.bytes);
+  expect(new Set(ids.map((id) => Buffer.from(id).toString('hex', 0, 2))).size).toBe(1);
 });
 
 test('rule 14: a fence whose fate is unknown and that did not happen removes nothing', async () => {

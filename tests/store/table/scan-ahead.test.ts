@@ -1,7 +1,8 @@
 // What a scan reads before its turn: little at first, then many small leaves or few large ones.
 import { afterEach, expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
-import { leavesOf } from '../rules/structure.ts';
+import { childrenOf } from '../../../shared/store/container/branch.ts';
+import { leavesOf, storedRoot } from '../rules/structure.ts';
 import { key, type Process, text, World } from '../rules/world.ts';
 
 const LEAST = 4;
@@ -60,6 +61,30 @@ test('of small leaves many are read ahead in the end, and each is read once', as
   await world.run(scanned(table));
   expect(reads.most).toBeGreaterThan(2 * LEAST);
   expect(reads.most).toBeLessThanOrEqual(MOST);
+  expect(reads.all).toBe(leavesOf(world.state, 't').length);
+});
+
+test('entries that a leaf keeps of others it took in do not use up what is read ahead', async () => {
+  const { table } = await tableOf(150, 16_384);
+  const names = Array.from({ length: 1_500 }, (_, number) => key(number));
+  await world.run(table.deleteMany(names.filter((_, number) => number % 10 > 0)));
+  const children = (): string[] => childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child);
+  // The vacuum ends when it has merged, and before it drops the entries that are left over.
+  const vacuumer = world.process({ merges: true });
+  vacuumer.rule(() => {
+    const leaves = leavesOf(world.state, 't').length;
+    return leaves <= 11 && new Set(children()).size === leaves ? { fail: 'unavailable' } : undefined;
+  });
+  await expect(
+    world.run(vacuumer.store.vacuum('t', { quietMs: 1_000, containerBytesMax: 16_384 })),
+  ).rejects.toMatchObject({ code: 'unknown' });
+  expect(children().length).toBeGreaterThan(140);
+  const process = world.process();
+  const cold = await world.run(process.store.table<string>('t'));
+  await world.run(cold.get(key(0)));
+  const reads = watchReads(process);
+  await world.run(scanned(cold));
+  expect(reads.most).toBeGreaterThan(LEAST);
   expect(reads.all).toBe(leavesOf(world.state, 't').length);
 });
 

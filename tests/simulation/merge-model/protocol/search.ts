@@ -64,14 +64,22 @@ function* walkRight(self: Self, from: Leaf, key: Position, atRetired: AtRetired)
       live = found;
       continue;
     }
-    // The leaf that linked to it has moved on since it was read.
-    const again = yield* self.read(live.id);
+    const again = yield* movedOn(self, live);
     if (again?.state !== 'live') return undefined;
-    // Rule 15: a live leaf, read after the miss, still links to what is missing.
-    if (next === undefined && again.right === id) throw new Corrupt(`${live.id} links to ${id}, which is missing`);
     live = again;
   }
   return live;
+}
+
+/**
+ * Rule 28 (a): links led from the live leaf, directly or by retired ones, to one that is missing or stripped. The live leaf, read again after that: it links
+ * another by now, or the tree is damaged, for what a retired leaf links to is not absorbed before it is itself.
+ */
+function* movedOn(self: Self, live: Leaf): Steps<Leaf | undefined> {
+  if (self.breaks('a-miss-by-links-is-corrupt')) throw new Corrupt(`${live.id} led to what is missing`);
+  const again = yield* self.read(live.id);
+  if (again?.state === 'live' && again.right === live.right) throw new Corrupt(`${live.id} leads to what is missing`);
+  return again;
 }
 
 /** Rule 28 (b): the reader's way with a retired leaf that a live one links to. */
@@ -82,7 +90,7 @@ export function* serve(self: Self, live: Leaf, retired: Leaf, key: Position): St
     const next = yield* self.read(at.right!);
     if (next?.state === 'live') return next;
     // What a retired leaf links to may be the past: the live leaf tells.
-    if (next?.state !== 'retired') return yield* self.read(live.id);
+    if (next?.state !== 'retired') return yield* movedOn(self, live);
     at = next;
   }
   return at;

@@ -1,0 +1,42 @@
+// Sorting out the changes that wait for a container, by its header: which of them its next commit takes, and which belong elsewhere.
+import { orderChanged } from '../contract/errors.ts';
+import type { Header } from '../format/header.ts';
+import { locate } from './branch.ts';
+import { byPosition, type Change } from './change.ts';
+
+/** Bytes of changes in one commit, at most. */
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+
+/** As `locate` finds them; each list in the order in which the changes came, but for the first. */
+export interface SortedChanges {
+  /** Those for one commit, in order of position. */
+  readonly here: Change[];
+  /** Those that belong here too, and are too many for that commit. */
+  readonly later: Change[];
+  readonly right: Change[];
+  readonly gone: Change[];
+  readonly restart: Change[];
+}
+
+/** Leaves out what is settled, and fails what was made for a table of another order. `countMax`: changes in one commit. */
+export function sortChanges(
+  changes: readonly Change[],
+  header: Header,
+  { countMax, table }: { readonly countMax: number; readonly table: string },
+): SortedChanges {
+  const sorted: SortedChanges = { here: [], later: [], right: [], gone: [], restart: [] };
+  let bytes = 0;
+  for (const change of changes) {
+    if (change.isSettled) continue;
+    const found = locate(header, change.position, change.level);
+    const isReached = found === 'here' || found === 'right';
+    if (isReached && change.order !== undefined && change.order !== header.order)
+      change.settle({ kind: 'failed', error: orderChanged(table) });
+    else if (found === 'here') {
+      (sorted.here.length < countMax && bytes < GROUP_BYTES_MAX ? sorted.here : sorted.later).push(change);
+      bytes += change.bytes;
+    } else sorted[found].push(change);
+  }
+  sorted.here.sort(byPosition);
+  return sorted;
+}

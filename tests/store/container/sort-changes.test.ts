@@ -1,0 +1,46 @@
+// Which of the changes that wait go into a container's next commit, and which belong elsewhere.
+import { expect, test } from 'vitest';
+import { Change } from '../../../shared/store/container/change.ts';
+import { sortChanges } from '../../../shared/store/container/sort-changes.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
+import { hexId } from '../../support/ids.ts';
+import { EMPTY_LEAF, TABLE } from './nodes.ts';
+
+const NODE: Header = { ...EMPTY_LEAF, low: Buffer.from('f'), high: Buffer.from('m'), right: hexId('cccccccccccccccc') };
+
+function names(changes: readonly Change[]): string {
+  return changes.map(({ key }) => Buffer.from(key).toString()).join(' ');
+}
+
+function sorted(changes: readonly Change[], header = NODE, countMax = 10) {
+  const found = sortChanges(changes, header, { countMax, table: TABLE });
+  return Object.fromEntries(
+    Object.entries(found).flatMap(([where, some]) => (some.length > 0 ? [[where, names(some)]] : [])),
+  );
+}
+
+function put(key: string, options: Partial<ConstructorParameters<typeof Change>[0]> = {}): Change {
+  const position = Buffer.from(key);
+  const sink = { settled: () => undefined };
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0 } as const;
+  return new Change({ ...rest, position, key: position, sink, action: () => ({ kind: 'remove' }), ...options });
+}
+
+test('a commit takes what lies in its container, in order of position, and no more than it may', () => {
+  const changes = ['k', 'g', 'z', 'f', 'a', 'h'].map((key) => put(key));
+  expect(sorted(changes)).toEqual({ here: 'f g h k', right: 'z', restart: 'a' });
+  expect(sorted(changes, NODE, 2)).toEqual({ here: 'g k', later: 'f h', right: 'z', restart: 'a' });
+  expect(sorted(changes, { ...NODE, state: 'retired' })).toEqual({ gone: 'k g z f a h' });
+});
+
+test('the bytes of the changes bound a commit too', () => {
+  const large = ['f', 'g', 'h'].map((key) => put(key, { bytes: 3 * 1024 * 1024 }));
+  expect(sorted(large)).toEqual({ here: 'f g', later: 'h' });
+});
+
+test('what is settled is left out, and what was made for a table of another order fails', () => {
+  const [settled, other] = [put('g'), put('h', { order: 'hash' })];
+  settled.settle({ kind: 'failed', error: undefined });
+  expect(sorted([settled, other, put('k', { order: 'key' })])).toEqual({ here: 'k' });
+  expect(other.isSettled).toBe(true);
+});
