@@ -49,9 +49,9 @@ export class Writer {
     const { turns } = engine;
     const waves = new Waves();
     // No await before the first item is encoded: its caller may change the value as soon as it has the promise.
-    for (const [index, { key }] of items.entries()) {
-      if (index > 0 && turns.isLong) await turns.pause();
-      waves.add(key, index);
+    for (let index = 0; index < items.length; index += 1) {
+      if (turns.isLongAt(index)) await turns.pause();
+      waves.add(items[index]!.key, index);
     }
     const verdicts: Verdict[] = [];
     const places: Places = [];
@@ -121,13 +121,13 @@ export class Writer {
     const { engine, deadlines } = this.#context;
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
-    for (const [count, index] of slice.indexes.entries()) {
-      if (count === 0 || engine.turns.isLong) {
-        if (count > 0) await engine.turns.pause();
-        // Nothing of this slice was sent yet.
-        if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
-      }
-      const change = this.#prepare(slice, index, batch, begunTick);
+    for (let count = 0; count < slice.indexes.length; count += 1) {
+      const isLong = engine.turns.isLongAt(count);
+      if (isLong) await engine.turns.pause();
+      // Nothing of this slice was sent yet.
+      if ((isLong || count === 0) && deadlines.isOver(deadline))
+        return slice.failRest(abortedError(deadline.signal?.reason));
+      const change = this.#prepare(slice, slice.indexes[count]!, batch, begunTick);
       if (change !== undefined) changes.push(change);
     }
     if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
