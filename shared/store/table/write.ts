@@ -43,7 +43,7 @@ export class Writer {
 
   /** An outcome for each item, in order. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
-    const { items, options, outcome } = batch;
+    const { items, options } = batch;
     const { deadlines, engine } = this.#context;
     const deadline = deadlines.begin(options);
     const { turns } = engine;
@@ -53,16 +53,17 @@ export class Writer {
       if (turns.isLongAt(index)) await turns.pause();
       waves.add(items[index]!.key, index);
     }
-    const verdicts: Verdict[] = [];
+    // At full length from the start: filled from the middle it would become a slow table of indexes.
+    const outcomes = Array.from<O>({ length: items.length });
     const places: Places = [];
     for (const each of waves.all) {
       const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items, places) : each;
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-        const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT), places);
+        const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), places, outcomes);
         await this.#writeSlice(slice, batch, deadline);
       }
     }
-    return turns.map(verdicts, (verdict, index) => outcome(items[index]!, verdict));
+    return outcomes;
   }
 
   /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
@@ -91,7 +92,7 @@ export class Writer {
   }
 
   /** The change that an item asks for; undefined if that makes no sense: then the item has its verdict. */
-  #prepare<T extends Keyed, O>(slice: Slice, index: number, batch: WriteBatch<T, O>, begunTick: number) {
+  #prepare<T extends Keyed, O>(slice: Slice<T, O>, index: number, batch: WriteBatch<T, O>, begunTick: number) {
     const { order } = this.#context;
     try {
       const item = batch.items[index]!;
@@ -117,7 +118,7 @@ export class Writer {
     }
   }
 
-  async #writeSlice<T extends Keyed, O>(slice: Slice, batch: WriteBatch<T, O>, deadline: Deadline): Promise<void> {
+  async #writeSlice<T extends Keyed, O>(slice: Slice<T, O>, batch: WriteBatch<T, O>, deadline: Deadline): Promise<void> {
     const { engine, deadlines } = this.#context;
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
@@ -133,7 +134,11 @@ export class Writer {
     if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
   }
 
-  async #writeChanges(slice: Slice, changes: readonly Change[], deadline: Deadline): Promise<void> {
+  async #writeChanges<T extends Keyed, O>(
+    slice: Slice<T, O>,
+    changes: readonly Change[],
+    deadline: Deadline,
+  ): Promise<void> {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
@@ -196,15 +201,17 @@ class Waves {
 }
 
 /** Items of a batch that are written together, and what became of each. */
-class Slice implements VerdictSink {
+class Slice<T extends Keyed, O> implements VerdictSink {
   readonly indexes: readonly number[];
-  readonly #verdicts: Verdict[];
+  readonly #batch: WriteBatch<T, O>;
+  readonly #outcomes: O[];
   readonly #places: Places;
   readonly #done = Promise.withResolvers<void>();
   left: number;
 
-  constructor(verdicts: Verdict[], indexes: readonly number[], places: Places) {
-    this.#verdicts = verdicts;
+  constructor(batch: WriteBatch<T, O>, indexes: readonly number[], places: Places, outcomes: O[]) {
+    this.#batch = batch;
+    this.#outcomes = outcomes;
     this.#places = places;
     this.indexes = indexes;
     this.left = indexes.length;
@@ -224,12 +231,17 @@ class Slice implements VerdictSink {
 
   /** Those that have no verdict yet failed. */
   failRest(error: StoreError): void {
-    for (const index of this.indexes) this.#verdicts[index] ??= { kind: 'failed', error };
+    for (const index of this.indexes) this.#outcomes[index] ??= this.#outcomeOf(index, { kind: 'failed', error });
   }
 
   settled(index: number, verdict: Verdict): void {
-    this.#verdicts[index] = verdict;
+    // At once, as a verdict holds its record: those of a large batch would all stay in memory.
+    this.#outcomes[index] = this.#outcomeOf(index, verdict);
     this.left -= 1;
     if (this.left === 0) this.#done.resolve();
+  }
+
+  #outcomeOf(index: number, verdict: Verdict): O {
+    return this.#batch.outcome(this.#batch.items[index]!, verdict);
   }
 }
