@@ -1,15 +1,15 @@
 // Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item gets its verdict,
 // at the latest when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
-import { byPosition, Change, type Verdict, type VerdictSink } from '../container/change.ts';
+import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { EMPTY_BYTES } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
 import type { Prepared } from './actions.ts';
 import type { Admission, Ticket } from './admission.ts';
+import { wavesOf } from './write-order.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
@@ -44,37 +44,22 @@ export class Writer {
   /** An outcome for each item, in order. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
     const { items, options } = batch;
-    const { deadlines, engine } = this.#context;
+    const { deadlines, engine, order } = this.#context;
     const deadline = deadlines.begin(options);
     const { turns } = engine;
-    const waves = new Waves();
-    // No await before the first item is encoded: its caller may change the value as soon as it has the promise.
-    for (let index = 0; index < items.length; index += 1) {
-      if (turns.isLongAt(index)) await turns.pause();
-      waves.add(items[index]!.key, index);
-    }
+    // No await before a lone item is encoded: its caller may change the value as soon as it has the promise.
+    const isLone = items.length === 1;
+    const places = isLone ? [] : await turns.map(items, ({ key }) => this.#tryPlace(key));
+    const waves = isLone ? [[0]] : await wavesOf(places, order, turns);
     // At full length from the start: filled from the middle it would become a slow table of indexes.
     const outcomes = Array.from<O>({ length: items.length });
-    const places: Places = [];
-    for (const each of waves.all) {
-      const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items, places) : each;
+    for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), places, outcomes);
         await this.#writeSlice(slice, batch, deadline);
       }
     }
     return outcomes;
-  }
-
-  /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
-  async #sorted(wave: readonly number[], items: readonly Keyed[], places: Places): Promise<number[]> {
-    const { turns } = this.#context.engine;
-    const located = await turns.map(wave, (index): Located => {
-      const place = this.#tryPlace(items[index]!.key);
-      places[index] = place;
-      return { index, position: place?.position ?? EMPTY_BYTES };
-    });
-    return (await turns.sort(located, byPosition)).map(({ index }) => index);
   }
 
   /** Undefined for a key that has no place: its verdict says so when its turn comes. */
@@ -118,7 +103,11 @@ export class Writer {
     }
   }
 
-  async #writeSlice<T extends Keyed, O>(slice: Slice<T, O>, batch: WriteBatch<T, O>, deadline: Deadline): Promise<void> {
+  async #writeSlice<T extends Keyed, O>(
+    slice: Slice<T, O>,
+    batch: WriteBatch<T, O>,
+    deadline: Deadline,
+  ): Promise<void> {
     const { engine, deadlines } = this.#context;
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
@@ -180,25 +169,6 @@ interface Place {
 
 /** By the index of the item: those that were found before its turn came. */
 type Places = (Place | undefined)[];
-
-interface Located {
-  readonly index: number;
-  readonly position: Position;
-}
-
-/** Indexes in as few waves as hold each key at most once. */
-class Waves {
-  readonly all: number[][] = [];
-  readonly #seen = new Map<string, number>();
-
-  add(key: string, index: number): void {
-    const wave = this.#seen.get(key) ?? 0;
-    this.#seen.set(key, wave + 1);
-    const indexes = this.all[wave];
-    if (indexes === undefined) this.all.push([index]);
-    else indexes.push(index);
-  }
-}
 
 /** Items of a batch that are written together, and what became of each. */
 class Slice<T extends Keyed, O> implements VerdictSink {
