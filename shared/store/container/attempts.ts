@@ -109,7 +109,7 @@ export class OpenAttempts {
 
 /** Gives each change the verdict of the same index. */
 export function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {
-  for (const [index, change] of changes.entries()) change.settle(verdicts[index]!);
+  for (let index = 0; index < changes.length; index += 1) changes[index]!.settle(verdicts[index]!);
 }
 
 /** Fails the changes with `error`, those that an open attempt carries with `unknown` and `error` as its cause. */

@@ -1,5 +1,6 @@
 // Evaluating a group of changes, pure: from one snapshot of a container to the page table of the next. Nothing here knows how, or whether, the
 // result is written.
+import { compareBytes } from '../format/bytes.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
   cutPage,
@@ -9,9 +10,11 @@ import {
   lowerBound,
   type Page,
   pageFrom,
+  pagesFrom,
   recordCount,
 } from '../format/page.ts';
 import { type Position, type PositionOf, positionsOf } from '../format/position.ts';
+import { mayBeDead, type StoredRecord } from '../format/record.ts';
 import type { Change } from './change.ts';
 import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
 import { decide, type DecisionRules, type Decisions } from './decide.ts';
@@ -71,7 +74,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(pageFrom(records))
-      : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, changes));
+      : layout.write(records, mergesAll ? 0 : compactionTarget(header, changes));
   return { ...content, ...layout.finish(), verdicts, appliedCount };
 }
 
@@ -111,13 +114,14 @@ class Layout {
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
-  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
+  write(records: readonly StoredRecord[], target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
     const merged = layers.slice(target + 1);
     for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
-    const above = merged.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    const rows = this.#rewrite(layers[target] ?? [], mergeLayers([...above, [delta]], this.#positionOf), target === 0);
+    const before = layers[target] ?? [];
+    const appended = merged.length === 0 ? this.#appended(before, records, target === 0) : undefined;
+    const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, records), target === 0);
     const kept = layers.slice(0, target).reduce((sum, { length }) => sum + length, 0);
     return {
       pages: (header.pages.slice(0, kept) as Row[]).concat(rows),
@@ -133,6 +137,33 @@ class Layout {
     for (const { slot, chunksMost } of header.pages) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
     const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
+  }
+
+  /** The pages of layers, the oldest first, as one, with the records over them. */
+  #laidOver(layers: readonly (readonly PageRef[])[], records: readonly StoredRecord[]): Page {
+    const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
+    return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf);
+  }
+
+  /**
+   * The rows of a layer and behind them those of the records, which meet none of its own: their pages are built as they are stored, and none of
+   * the layer's is written anew. Undefined where the records go into its pages, or would fill less than two.
+   */
+  #appended(rows: readonly PageRef[], records: readonly StoredRecord[], isBase: boolean): Row[] | undefined {
+    const last = rows.at(-1);
+    const [first] = records;
+    if (first === undefined || (isBase && records.some(mayBeDead))) return undefined;
+    if (last !== undefined && !this.#isBehind(last, this.#positionOf(first.key))) return undefined;
+    const pages = pagesFrom(records, this.#rules.pageBytes);
+    if (rows.length > 0 && pages.length < 2) return undefined;
+    return [...rows, ...this.#newPages(pages, undefined, last && this.#pageOf(last))];
+  }
+
+  /** Whether the position lies behind all records of a layer's last row. Its page is known if the row owns the position. */
+  #isBehind(last: PageRef, position: Position): boolean {
+    if (compareBytes(position, last.low) < 0) return false;
+    const page = this.#pageOf(last);
+    return lowerBound(page, position, this.#positionOf) === recordCount(page);
   }
 
   /** The rows of a layer with the records of `newer` in them. */
@@ -165,12 +196,17 @@ class Layout {
       if (ref !== undefined) this.#freeSlots.push({ slot: ref.slot, chunksMost: ref.chunksMost, isTaken: true });
       return [];
     }
-    let before: Page | undefined;
-    return cutPage(page, this.#rules.pageBytes).map((piece) => {
-      const low = before === undefined ? this.#lowOfFirst(ref, piece) : this.#separator(before, piece);
-      const slot = before === undefined && ref !== undefined ? ref : this.#takeSlot();
-      before = piece;
-      return { low, slot: slot.slot, number: this.#nextNumber++, page: piece, chunksBefore: slot.chunksMost };
+    return this.#newPages(cutPage(page, this.#rules.pageBytes), ref, undefined);
+  }
+
+  /** `ref`: the row whose place the first page takes; `left`: the page before the first. */
+  #newPages(pages: readonly Page[], ref: PageRef | undefined, left: Page | undefined): UnsealedPage[] {
+    let before = left;
+    return pages.map((page, index) => {
+      const low = before === undefined ? this.#lowOfFirst(ref, page) : this.#separator(before, page);
+      const slot = index === 0 && ref !== undefined ? ref : this.#takeSlot();
+      before = page;
+      return { low, slot: slot.slot, number: this.#nextNumber++, page, chunksBefore: slot.chunksMost };
     });
   }
 

@@ -132,7 +132,8 @@ export function optionsOf<Options extends object>(
 /** Throws a TypeError unless `items` is an array and each of its items passes `check`. */
 export function checkItems(call: string, items: unknown, check: CheckOptions): void {
   checkArgument(call, 'items', ARRAY, items);
-  for (const [index, item] of (items as unknown[]).entries()) check(item, index);
+  const all = items as unknown[];
+  for (let index = 0; index < all.length; index += 1) check(all[index], index);
 }
 
 /** Throws a TypeError unless the argument `name` is of this kind. */

@@ -6,7 +6,7 @@ import { compareWithPosition, keyPosition, type PositionOf, type Position, separ
 import {
   CODEC_MASK,
   FLAG_EXPIRES,
-  isTombstone,
+  mayBeDead,
   recordBytes,
   type StoredRecord,
   TOMBSTONE,
@@ -122,7 +122,7 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
   let mayHoldDead = false;
   for (const record of records) {
     bytes += recordBytes(record);
-    if (record.expiresAtMs !== undefined || isTombstone(record)) mayHoldDead = true;
+    mayHoldDead ||= mayBeDead(record);
   }
   const writer = new ByteWriter(bytes);
   const starts: number[] = [];
@@ -134,22 +134,49 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
   return { body: writer.view(), starts, mayHoldDead };
 }
 
+/** As `pageFrom`, cut as `cutPage` would, and without the copy that it makes. */
+export function pagesFrom(records: readonly StoredRecord[], targetBytes: number): Page[] {
+  const starts: number[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    starts.push(bytes);
+    bytes += recordBytes(record);
+  }
+  starts.push(bytes);
+  let first = 0;
+  return cutsOf(starts, targetBytes).map((end) => {
+    const page = pageFrom(records.slice(first, end));
+    first = end;
+    return page;
+  });
+}
+
 /** Cuts a page into pages of about `targetBytes`, each cut between two records, at the boundary nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
-  const pieces = Math.max(1, Math.round(page.body.length / targetBytes));
-  if (pieces === 1) return [page];
-  const share = page.body.length / pieces;
-  const cut: Page[] = [];
+  const cuts = cutsOf(page.starts, targetBytes);
+  if (cuts.length === 1) return [page];
   let first = 0;
-  for (let index = 1; index <= recordCount(page); index += 1) {
-    const bytes = page.starts[index]! - page.starts[first]!;
-    const isLast = index === recordCount(page);
-    const bytesWithNext = isLast ? bytes : page.starts[index + 1]! - page.starts[first]!;
-    if (!isLast && bytesWithNext - share < share - bytes) continue;
-    cut.push(slicePage(page, first, index));
-    first = index;
+  return cuts.map((end) => {
+    const piece = slicePage(page, first, end);
+    first = end;
+    return piece;
+  });
+}
+
+/** Where each piece of a page that begins its records at `starts` ends, as the index of the record behind it. */
+function cutsOf(starts: readonly number[], targetBytes: number): number[] {
+  const count = starts.length - 1;
+  const bytes = starts[count]!;
+  const share = bytes / Math.max(1, Math.round(bytes / targetBytes));
+  const cuts: number[] = [];
+  let first = 0;
+  for (let end = 1; end < count; end += 1) {
+    if (starts[end + 1]! - starts[first]! - share < share - (starts[end]! - starts[first]!)) continue;
+    cuts.push(end);
+    first = end;
   }
-  return cut;
+  cuts.push(count);
+  return cuts;
 }
 
 /** The records from `first` to `end` (exclusive), as a page of its own. */

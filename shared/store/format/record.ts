@@ -32,6 +32,11 @@ export function isTombstone(record: StoredRecord): boolean {
   return record.codec === TOMBSTONE;
 }
 
+/** Whether a base may drop the record, now or later: a tombstone, or one that expires. */
+export function mayBeDead(record: StoredRecord): boolean {
+  return record.expiresAtMs !== undefined || isTombstone(record);
+}
+
 /** How many bytes `writeRecord` writes. */
 export function recordBytes(record: StoredRecord): number {
   const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);

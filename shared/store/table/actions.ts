@@ -26,13 +26,21 @@ export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepare
   const expiresAtMs = expiryAfter(ttlMs, context, key);
   const { tag, bytes } = encodeValue(context.codec, value, where);
   const writing: Decision = { kind: 'write', codec: tag, value: bytes, expiresAtMs };
-  if (ifVersion === undefined && ifAbsent !== true) return { action: writing, bytes: bytes.length };
-  const action: Decide = (current, incarnation) => {
+  const isBlind = ifVersion === undefined && ifAbsent !== true;
+  return { action: isBlind ? writing : writeIf(writing, item, where), bytes: bytes.length };
+}
+
+/** Apart from `preparePut`, as a function with a closure in it makes the closure's variables at each call. */
+function writeIf(
+  writing: Decision,
+  { ifVersion, ifAbsent }: Pick<PutItem<unknown>, 'ifVersion' | 'ifAbsent'>,
+  where: { table: string; key: string },
+): Decide {
+  return (current, incarnation) => {
     if (ifAbsent === true && current !== undefined) return conflict('the record exists already', where);
     if (!matches(ifVersion, current, incarnation)) return conflict('the record is not at the version given', where);
     return writing;
   };
-  return { action, bytes: bytes.length };
 }
 
 /** `change` is called once an attempt; undefined leaves the record as it is. Throws `invalid` for a `ttlMs` that makes no sense. */

@@ -13,7 +13,7 @@ const MSGPACKR_KEYS_MAX = 0xffff;
 export function isPlainlyCarried(value: unknown, codec: CheckedCodec): boolean {
   if (value === undefined) throw new TypeError('undefined is no value: delete the record, or put null');
   const visitor = new Visitor(codec);
-  visitor.visit(value);
+  visitor.visit(value, undefined);
   return visitor.isPlain;
 }
 
@@ -34,16 +34,22 @@ const BINARY: ReadonlySet<unknown> = new Set(
   ].map(({ prototype }) => prototype as unknown),
 );
 
+/** The objects that a value lies in, the innermost first: most lie in one, for which an array would be large. */
+interface Above {
+  readonly object: object;
+  readonly depth: number;
+  readonly above: Above | undefined;
+}
+
 class Visitor {
   readonly #isJson: boolean;
-  readonly #above: object[] = [];
   isPlain = true;
 
   constructor(codec: CheckedCodec) {
     this.#isJson = codec === 'json';
   }
 
-  visit(value: unknown): void {
+  visit(value: unknown, above: Above | undefined): void {
     switch (typeof value) {
       case 'boolean':
         return;
@@ -52,7 +58,7 @@ class Visitor {
       case 'number':
         return this.#checkNumber(value);
       case 'object':
-        if (value !== null) this.#visitObject(value);
+        if (value !== null) this.#visitObject(value, above);
         return;
       case 'undefined':
         if (this.#isJson) throw new TypeError('JSON has no undefined: leave the property out, or put null');
@@ -77,36 +83,28 @@ class Visitor {
     if (this.#isJson && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}: put null, or its text`);
   }
 
-  #visitObject(value: object): void {
+  #visitObject(value: object, above: Above | undefined): void {
     const prototype: unknown = Object.getPrototypeOf(value);
-    this.#enter(value);
-    if (prototype === Object.prototype) this.#visitProperties(value);
-    else if (prototype === Array.prototype && Array.isArray(value)) this.#visitItems(value);
+    const inside = entered(value, above);
+    if (prototype === Object.prototype) this.#visitProperties(value, inside);
+    else if (prototype === Array.prototype && Array.isArray(value)) this.#visitItems(value, inside);
     else if (value instanceof Promise) throw new TypeError('a promise cannot be stored: await it');
     else if (this.#isJson) throw new TypeError(`JSON would not give back ${named(value)}: put what it holds`);
-    else this.#visitBuiltIn(value, prototype);
-    this.#above.pop();
+    else this.#visitBuiltIn(value, prototype, inside);
   }
 
-  #enter(value: object): void {
-    if (this.#above.includes(value)) throw new TypeError('the value contains itself: cut the cycle');
-    if (this.#above.length === VALUE_DEPTH_MAX)
-      throw new TypeError(`it is nested deeper than ${VALUE_DEPTH_MAX} levels: make it flatter`);
-    this.#above.push(value);
-  }
-
-  #visitProperties(value: object): void {
+  #visitProperties(value: object, inside: Above): void {
     const keys = Object.keys(value);
     if (countOwn(value) !== keys.length)
       throw new TypeError('symbols as keys, and properties that are not enumerable, would be lost: leave them out');
     if (keys.length > MSGPACKR_KEYS_MAX) this.isPlain = false;
     for (const key of keys) {
       this.#checkText(key);
-      this.visit((value as Record<string, unknown>)[key]);
+      this.visit((value as Record<string, unknown>)[key], inside);
     }
   }
 
-  #visitItems(value: readonly unknown[]): void {
+  #visitItems(value: readonly unknown[], inside: Above): void {
     // Its keys are its indexes and nothing else, and `length` is the one that is not enumerable.
     const keys = Object.keys(value);
     const isWhole = keys.length === value.length && (keys.length === 0 || keys.at(-1) === `${value.length - 1}`);
@@ -114,14 +112,14 @@ class Visitor {
       throw new TypeError(
         'an array with holes, or with properties of its own, would come back without: fill, or copy it',
       );
-    for (const item of value) this.visit(item);
+    for (const item of value) this.visit(item, inside);
   }
 
-  #visitBuiltIn(value: object, prototype: unknown): void {
+  #visitBuiltIn(value: object, prototype: unknown, inside: Above): void {
     if (prototype === Map.prototype || prototype === Set.prototype) {
       this.isPlain = false;
       assertBare(value);
-      this.#visitMembers(value as Map<unknown, unknown> | Set<unknown>);
+      this.#visitMembers(value as Map<unknown, unknown> | Set<unknown>, inside);
       // oxlint-disable-next-line no-restricted-globals -- takes no time from it
     } else if (prototype === Date.prototype) {
       assertBare(value);
@@ -135,12 +133,22 @@ class Visitor {
       throw new TypeError(`${named(value)} would not come back as one: put what it holds`);
   }
 
-  #visitMembers(value: Map<unknown, unknown> | Set<unknown>): void {
+  #visitMembers(value: Map<unknown, unknown> | Set<unknown>, inside: Above): void {
     for (const [key, inner] of value.entries()) {
-      this.visit(key);
-      if (inner !== key) this.visit(inner);
+      this.visit(key, inside);
+      if (inner !== key) this.visit(inner, inside);
     }
   }
+}
+
+function entered(object: object, above: Above | undefined): Above {
+  for (let outer = above; outer !== undefined; outer = outer.above) {
+    if (outer.object === object) throw new TypeError('the value contains itself: cut the cycle');
+  }
+  const depth = above === undefined ? 1 : above.depth + 1;
+  if (depth > VALUE_DEPTH_MAX)
+    throw new TypeError(`it is nested deeper than ${VALUE_DEPTH_MAX} levels: make it flatter`);
+  return { object, depth, above };
 }
 
 /** As `Reflect.ownKeys`, in a third of the time. */

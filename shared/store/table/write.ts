@@ -1,15 +1,15 @@
 // Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item gets its verdict,
 // at the latest when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
-import { byPosition, Change, type Verdict, type VerdictSink } from '../container/change.ts';
+import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { CallOptions, Order } from '../contract/api.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { EMPTY_BYTES } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
 import type { Prepared } from './actions.ts';
 import type { Admission, Ticket } from './admission.ts';
+import { wavesOf } from './write-order.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
@@ -43,37 +43,23 @@ export class Writer {
 
   /** An outcome for each item, in order. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
-    const { items, options, outcome } = batch;
-    const { deadlines, engine } = this.#context;
+    const { items, options } = batch;
+    const { deadlines, engine, order } = this.#context;
     const deadline = deadlines.begin(options);
     const { turns } = engine;
-    const waves = new Waves();
-    // No await before the first item is encoded: its caller may change the value as soon as it has the promise.
-    for (const [index, { key }] of items.entries()) {
-      if (index > 0 && turns.isLong) await turns.pause();
-      waves.add(key, index);
-    }
-    const verdicts: Verdict[] = [];
-    const places: Places = [];
-    for (const each of waves.all) {
-      const wave = each.length > SLICE_COUNT ? await this.#sorted(each, items, places) : each;
+    // No await before a lone item is encoded: its caller may change the value as soon as it has the promise.
+    const isLone = items.length === 1;
+    const places = isLone ? [] : await turns.map(items, ({ key }) => this.#tryPlace(key));
+    const waves = isLone ? [[0]] : await wavesOf(places, order, turns);
+    // At full length from the start: filled from the middle it would become a slow table of indexes.
+    const outcomes = Array.from<O>({ length: items.length });
+    for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-        const slice = new Slice(verdicts, wave.slice(first, first + SLICE_COUNT), places);
+        const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), places, outcomes);
         await this.#writeSlice(slice, batch, deadline);
       }
     }
-    return turns.map(verdicts, (verdict, index) => outcome(items[index]!, verdict));
-  }
-
-  /** In order of position, so that a container's changes lie in one or two slices, and it is written as often. */
-  async #sorted(wave: readonly number[], items: readonly Keyed[], places: Places): Promise<number[]> {
-    const { turns } = this.#context.engine;
-    const located = await turns.map(wave, (index): Located => {
-      const place = this.#tryPlace(items[index]!.key);
-      places[index] = place;
-      return { index, position: place?.position ?? EMPTY_BYTES };
-    });
-    return (await turns.sort(located, byPosition)).map(({ index }) => index);
+    return outcomes;
   }
 
   /** Undefined for a key that has no place: its verdict says so when its turn comes. */
@@ -91,7 +77,7 @@ export class Writer {
   }
 
   /** The change that an item asks for; undefined if that makes no sense: then the item has its verdict. */
-  #prepare<T extends Keyed, O>(slice: Slice, index: number, batch: WriteBatch<T, O>, begunTick: number) {
+  #prepare<T extends Keyed, O>(slice: Slice<T, O>, index: number, batch: WriteBatch<T, O>, begunTick: number) {
     const { order } = this.#context;
     try {
       const item = batch.items[index]!;
@@ -117,23 +103,31 @@ export class Writer {
     }
   }
 
-  async #writeSlice<T extends Keyed, O>(slice: Slice, batch: WriteBatch<T, O>, deadline: Deadline): Promise<void> {
+  async #writeSlice<T extends Keyed, O>(
+    slice: Slice<T, O>,
+    batch: WriteBatch<T, O>,
+    deadline: Deadline,
+  ): Promise<void> {
     const { engine, deadlines } = this.#context;
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
-    for (const [count, index] of slice.indexes.entries()) {
-      if (count === 0 || engine.turns.isLong) {
-        if (count > 0) await engine.turns.pause();
-        // Nothing of this slice was sent yet.
-        if (deadlines.isOver(deadline)) return slice.failRest(abortedError(deadline.signal?.reason));
-      }
-      const change = this.#prepare(slice, index, batch, begunTick);
+    for (let count = 0; count < slice.indexes.length; count += 1) {
+      const isLong = engine.turns.isLongAt(count);
+      if (isLong) await engine.turns.pause();
+      // Nothing of this slice was sent yet.
+      if ((isLong || count === 0) && deadlines.isOver(deadline))
+        return slice.failRest(abortedError(deadline.signal?.reason));
+      const change = this.#prepare(slice, slice.indexes[count]!, batch, begunTick);
       if (change !== undefined) changes.push(change);
     }
     if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
   }
 
-  async #writeChanges(slice: Slice, changes: readonly Change[], deadline: Deadline): Promise<void> {
+  async #writeChanges<T extends Keyed, O>(
+    slice: Slice<T, O>,
+    changes: readonly Change[],
+    deadline: Deadline,
+  ): Promise<void> {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
@@ -176,35 +170,18 @@ interface Place {
 /** By the index of the item: those that were found before its turn came. */
 type Places = (Place | undefined)[];
 
-interface Located {
-  readonly index: number;
-  readonly position: Position;
-}
-
-/** Indexes in as few waves as hold each key at most once. */
-class Waves {
-  readonly all: number[][] = [];
-  readonly #seen = new Map<string, number>();
-
-  add(key: string, index: number): void {
-    const wave = this.#seen.get(key) ?? 0;
-    this.#seen.set(key, wave + 1);
-    const indexes = this.all[wave];
-    if (indexes === undefined) this.all.push([index]);
-    else indexes.push(index);
-  }
-}
-
 /** Items of a batch that are written together, and what became of each. */
-class Slice implements VerdictSink {
+class Slice<T extends Keyed, O> implements VerdictSink {
   readonly indexes: readonly number[];
-  readonly #verdicts: Verdict[];
+  readonly #batch: WriteBatch<T, O>;
+  readonly #outcomes: O[];
   readonly #places: Places;
   readonly #done = Promise.withResolvers<void>();
   left: number;
 
-  constructor(verdicts: Verdict[], indexes: readonly number[], places: Places) {
-    this.#verdicts = verdicts;
+  constructor(batch: WriteBatch<T, O>, indexes: readonly number[], places: Places, outcomes: O[]) {
+    this.#batch = batch;
+    this.#outcomes = outcomes;
     this.#places = places;
     this.indexes = indexes;
     this.left = indexes.length;
@@ -224,12 +201,17 @@ class Slice implements VerdictSink {
 
   /** Those that have no verdict yet failed. */
   failRest(error: StoreError): void {
-    for (const index of this.indexes) this.#verdicts[index] ??= { kind: 'failed', error };
+    for (const index of this.indexes) this.#outcomes[index] ??= this.#outcomeOf(index, { kind: 'failed', error });
   }
 
   settled(index: number, verdict: Verdict): void {
-    this.#verdicts[index] = verdict;
+    // At once, as a verdict holds its record: those of a large batch would all stay in memory.
+    this.#outcomes[index] = this.#outcomeOf(index, verdict);
     this.left -= 1;
     if (this.left === 0) this.#done.resolve();
+  }
+
+  #outcomeOf(index: number, verdict: Verdict): O {
+    return this.#batch.outcome(this.#batch.items[index]!, verdict);
   }
 }

@@ -157,3 +157,34 @@ test('what a merge would shed is judged by a bounded number of pages', async () 
   expect(share).toBeLessThan(0.5);
   expect(opened.size).toBeLessThanOrEqual(3 * 32);
 });
+
+test('records behind all of a layer become pages behind its own, none of which is written anew', async () => {
+  const snapshot = await filled(20);
+  const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2));
+  const evaluation = await evaluated(snapshot, many);
+  expect(evaluation.layers).toEqual([]);
+  expect(evaluation.pages.slice(0, snapshot.header.pages.length)).toEqual(snapshot.header.pages);
+  expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages.slice(snapshot.header.pages.length));
+  const model: Model = new Map(
+    Array.from({ length: 120 }, (_, index) => [key(index), { fill: index < 20 ? 1 : 2, expiresAtMs: undefined }]),
+  );
+  expectModel(after(snapshot, evaluation), model, 0, [...model.keys()]);
+});
+
+test('what is too little for pages of its own goes into the last page', async () => {
+  const snapshot = await filled(20);
+  const few = Array.from({ length: 5 }, (_, index) => put(key(20 + index), 2));
+  const evaluation = await evaluated(snapshot, few, { mergesAll: true });
+  expect(evaluation.pages.slice(0, -1)).toEqual(snapshot.header.pages.slice(0, -1));
+  expect(evaluation.pages.length - snapshot.header.pages.length).toBeLessThanOrEqual(1);
+  expect(evaluation.pages.reduce((sum, { records }) => sum + records, 0)).toBe(25);
+});
+
+test('a base that grows at its end drops what is dead of the new records', async () => {
+  const snapshot = await filled(20);
+  const nowMs = 2 * PURGE_AFTER_MS;
+  const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2, index % 2 === 0 ? 1 : undefined));
+  const { pages, layers } = await evaluated(snapshot, many, { nowMs });
+  expect(layers).toEqual([]);
+  expect(pages.reduce((sum, { records }) => sum + records, 0)).toBe(70);
+});

@@ -10,6 +10,7 @@ import {
   lowerBound,
   type Page,
   pageFrom,
+  pagesFrom,
   parsePage,
   recordAt,
   recordCount,
@@ -95,6 +96,18 @@ test('a cut page holds the same records in pieces of about the size asked for', 
   for (const piece of pieces) expect(piece.body.length).toBeLessThan(2 * 2_000);
   expect(pieces.reduce((sum, piece) => sum + recordCount(piece), 0)).toBe(100);
   expect(recordAt(pieces[1]!, 0)).toEqual(recordAt(page, recordCount(pieces[0]!)));
+});
+
+test.each([0, 1, 2, 100])('pages built from %d records are those that one page of them is cut into', (count) => {
+  const records = Array.from({ length: count }, (_, i) =>
+    record(`k${1_000 + i}`, i, (i * 37) % 300, i === 50 ? 9 : undefined),
+  );
+  const pieces = cutPage(pageFrom(records), 2_000);
+  const pages = pagesFrom(records, 2_000);
+  expect(pages.map(({ body, starts }) => ({ body: Buffer.from(body), starts }))).toEqual(
+    pieces.map(({ body, starts }) => ({ body: Buffer.from(body), starts })),
+  );
+  expect(pages.filter(({ mayHoldDead }) => mayHoldDead).length).toBe(count > 50 ? 1 : 0);
 });
 
 test('one record larger than a page is a page of its own size, never cut', () => {

@@ -55,6 +55,13 @@ test('sorting ends its turns', async () => {
   expect(runtime.longest).toBeLessThanOrEqual(STEPS_A_TURN_MOST);
 });
 
+test('work in small pieces looks at the clock at one piece in sixteen', () => {
+  const runtime = new SlowRuntime();
+  const turns = new Turns(runtime);
+  for (let index = 0; index < 160; index += 1) turns.isLongAt(index);
+  expect(runtime.steps).toBe(10);
+});
+
 describe('on a machine whose clock moves with the work', () => {
   const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
     putMany: (table) => table.putMany(ITEMS),

@@ -1,0 +1,76 @@
+// The order in which a batch is written: by position, so that a container's changes lie side by side, and in waves of distinct keys.
+import type { Order } from '../contract/api.ts';
+import { compareBytes } from '../format/bytes.ts';
+import type { Position } from '../format/position.ts';
+import type { Turns } from '../io/turns.ts';
+
+/** Where the items of a batch belong, by their index; undefined where a key makes no sense. */
+type Places = readonly ({ readonly position: Position } | undefined)[];
+
+/** Numbers that are sorted at once: a few milliseconds. */
+const NUMBERS_AT_ONCE = 50_000;
+/** The first four bytes of a hash, which tell nearly all apart, and an index make one exact number, if indexes stay below this. */
+const INDEXES_MAX = 2 ** 21;
+const PREFIXES = 2 ** 32;
+
+/**
+ * The indexes of a batch in as few waves as hold each position at most once, in turns: each wave in order of position, equal positions in the order
+ * given. What has no position is in the first wave.
+ */
+export async function wavesOf(places: Places, order: Order, turns: Turns): Promise<number[][]> {
+  const isHashed = order === 'hash' && places.length <= INDEXES_MAX;
+  const sorted = isHashed ? await sortHashed(places, turns) : await sortWhole(places, turns);
+  const waves: number[][] = [[]];
+  let wave = 0;
+  let before: Position | undefined;
+  await turns.forEach(sorted, (index) => {
+    const position = places[index]?.position;
+    wave = position !== undefined && before !== undefined && compareBytes(before, position) === 0 ? wave + 1 : 0;
+    before = position;
+    (waves[wave] ??= []).push(index);
+  });
+  return waves;
+}
+
+async function sortWhole(places: Places, turns: Turns): Promise<number[]> {
+  return turns.sort([...places.keys()], (a, b) => comparePlaces(places, a, b));
+}
+
+/** As numbers, which are sorted without a call for each comparison. */
+async function sortHashed(places: Places, turns: Turns): Promise<number[]> {
+  const numbers = new Float64Array(places.length);
+  await turns.forEach(places, (place, index) => {
+    const prefix = place === undefined ? 0 : firstFourBytes(place.position);
+    numbers[index] = prefix * INDEXES_MAX + index;
+  });
+  const parts = Math.ceil(places.length / NUMBERS_AT_ONCE);
+  const partOf = (number: number): number => Math.floor((number / (PREFIXES * INDEXES_MAX)) * parts);
+  const sorted: number[] = [];
+  for (let part = 0; part < parts; part += 1) {
+    if (turns.isLong) await turns.pause();
+    const some = parts === 1 ? numbers : numbers.filter((number) => partOf(number) === part);
+    some.sort();
+    // An iterator of a typed array makes two objects a number.
+    for (let at = 0; at < some.length; at += 1) insert(places, sorted, some[at]! % INDEXES_MAX);
+  }
+  return sorted;
+}
+
+/** At the end, but for the few whose positions begin alike. */
+function insert(places: Places, sorted: number[], index: number): void {
+  let at = sorted.length;
+  while (at > 0 && comparePlaces(places, sorted[at - 1]!, index) > 0) at -= 1;
+  if (at === sorted.length) sorted.push(index);
+  else sorted.splice(at, 0, index);
+}
+
+function comparePlaces(places: Places, a: number, b: number): number {
+  const [left, right] = [places[a]?.position, places[b]?.position];
+  if (left === undefined || right === undefined)
+    return (left === undefined ? 0 : 1) - (right === undefined ? 0 : 1) || a - b;
+  return compareBytes(left, right) || a - b;
+}
+
+function firstFourBytes(hash: Position): number {
+  return hash[0]! * 2 ** 24 + (hash[1]! << 16) + (hash[2]! << 8) + hash[3]!;
+}
