@@ -5,7 +5,7 @@ import type { CodecName, GetOptions, GetOutcome, Order } from '../contract/api.t
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type LeafRequest, lookForRecords, recordIn } from '../engine/lookup.ts';
+import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { decodeEntry } from './values.ts';
@@ -25,9 +25,6 @@ interface Wanted {
   readonly position: Position;
   readonly level: number;
 }
-
-/** How old what is shown may be. */
-type Since = Pick<LeafRequest, 'begunTick' | 'maxAgeMs'>;
 
 export class RecordReader<V> {
   readonly #context: RecordReaderContext;

@@ -1,9 +1,10 @@
-// A scan walks the leaves in order of position. It takes each leaf whole from one reply, gives the records of exactly the positions that the leaf
+// A scan walks the leaves in order of position. It takes each leaf whole as one reply shows it, gives the records of exactly the positions that the leaf
 // owned then, and seeks the next leaf at its high. So it gives a record that exists throughout once, whatever splits meanwhile (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
 import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
+import { lookAtWhole } from '../engine/lookup.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { lowerBound, recordAt, recordCount } from '../format/page.ts';
@@ -138,7 +139,7 @@ export class TableScan<V> implements Scan<V> {
 
   async #leafAt(position: Position, deadline: Deadline): Promise<Snapshot> {
     const read = (at: Position): Promise<Snapshot> =>
-      this.#engine.tree.find(at, 0, (id) => this.#engine.reader.readWhole(id));
+      this.#engine.tree.find(at, 0, (id) => lookAtWhole(this.#engine, id));
     const name = nameOf(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
