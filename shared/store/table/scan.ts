@@ -29,6 +29,8 @@ import { decodeEntry, type ValueContext } from './values.ts';
 const LEAVES_AHEAD_LEAST = 4;
 const LEAVES_AHEAD_MOST = 32;
 const BYTES_AHEAD = 2 * 1024 * 1024;
+/** While more than this share of them is left, none are added. */
+const KEPT_AHEAD = 0.75;
 
 export interface ScanContext {
   readonly engine: Engine;
@@ -153,6 +155,8 @@ export class TableScan<V> implements Scan<V> {
     if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
+    // A quarter of them at a time: reads that begin together share a request.
+    if (this.#ahead.size > count * KEPT_AHEAD) return;
     for (const low of this.#engine.tree.lowsAfter(header.low, count)) {
       const name = nameOf(low);
       if (
