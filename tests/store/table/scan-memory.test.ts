@@ -1,4 +1,4 @@
-// A scan of what memory has: it asks for the last commits alone.
+// A scan of what memory has: it asks for the last commits alone, and what it expands counts in the cache.
 import { afterEach, expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { leavesOf } from '../rules/structure.ts';
@@ -54,4 +54,17 @@ test('a leaf that another process has written since is read again, and gives wha
   readsOf(process);
   expect((await world.run(scanned(table))).get(key(7))).toBe('of the other');
   expect(readsOf(process).whole).toBe(1);
+});
+
+test('pages that a scan expanded count in the cache as they are then', async () => {
+  world = new World({ limits: {} });
+  await filled(world.process({ compression: 'zstd' }), 2_000);
+  // Room for all leaves as they are stored, and for a few as they are expanded.
+  const process = world.process({ cacheBytesMax: 256 * 1_024 });
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  await world.run(scanned(table));
+  readsOf(process);
+  await world.run(scanned(table));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  expect(readsOf(process).whole).toBeGreaterThan(0);
 });
