@@ -138,5 +138,6 @@ export function recordIn(
     return pageOf(leaf, ref, engine.table);
   });
   if (isHeavier) engine.cache.offer(leaf);
-  return record === undefined || isExpired(record, engine.runtime.wallMs()) ? undefined : record;
+  const mayExpire = record?.expiresAtMs !== undefined;
+  return mayExpire && isExpired(record, engine.runtime.wallMs()) ? undefined : record;
 }
