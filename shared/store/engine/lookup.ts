@@ -1,7 +1,7 @@
 // Looking records up in a leaf with as little I/O as is certain: none if memory is young enough, one tiny read if memory has the pages, and
 // otherwise one read of header and pages together.
 import { everyRowFor, findRecord, rowsFor } from '../container/layers.ts';
-import { pageOf, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
@@ -13,11 +13,15 @@ import type { Engine } from './engine.ts';
 /** A header that keeps changing between two reads is read with all its pages in the end. */
 const READS_BEFORE_WHOLE = 3;
 
-export interface LeafRequest {
-  readonly positions: readonly Position[];
+/** How old what is shown may be. */
+export interface Since {
   /** The clock's tick when the call began: what is shown must have been read after it, unless it is young enough. */
   readonly begunTick: number;
   readonly maxAgeMs: number;
+}
+
+export interface LeafRequest extends Since {
+  readonly positions: readonly Position[];
 }
 
 /** The leaf, with every page known that may hold one of the positions within it; undefined if it is missing. Rarely more than one round trip. */
@@ -26,7 +30,7 @@ export async function lookForRecords(
   id: EntityId,
   request: LeafRequest,
 ): Promise<Snapshot | undefined> {
-  const known = await lookInMemory(engine, id, request);
+  const known = await lookInMemory(engine, id, request, (leaf) => hasPages(leaf, request.positions));
   if (known !== undefined) {
     engine.counters.cacheHits += request.positions.length;
     return known;
@@ -57,30 +61,40 @@ function readFor(
   return reader.readPages(id, slots, latest);
 }
 
-function isYoungEnough(snapshot: Snapshot, request: LeafRequest, clock: Clock): boolean {
+/**
+ * The leaf with all its pages, as it is now; undefined if it is missing. One tiny read if memory has them all, and one of the whole leaf if not, or
+ * if it has another version by now.
+ */
+export async function lookAtWhole(engine: Engine, id: EntityId): Promise<Snapshot | undefined> {
+  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
+  const known = await lookInMemory(engine, id, since, ({ header }) => isWhole(header));
+  return known ?? engine.reader.readWhole(id);
+}
+
+function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolean {
   if (snapshot.seen.tick > request.begunTick) return true;
   return request.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= request.maxAgeMs;
 }
 
-/** The leaf from memory, if that has the pages and one tiny read, or none, shows that it may be used; undefined otherwise. */
-async function lookInMemory(engine: Engine, id: EntityId, request: LeafRequest): Promise<Snapshot | undefined> {
-  const { clock, contention, reader } = engine;
-  const before = inMemory(engine, id, request);
-  if (before === undefined || isYoungEnough(before, request, clock)) return before;
+/** The leaf from memory, if that `has` what is needed and one tiny read, or none, shows that it may be used; undefined otherwise. */
+async function lookInMemory(
+  { cache, clock, contention, reader, router }: Engine,
+  id: EntityId,
+  since: Since,
+  has: (leaf: Snapshot) => boolean,
+): Promise<Snapshot | undefined> {
+  const before = cache.get(id);
+  if (before === undefined || !has(before)) return undefined;
+  if (isYoungEnough(before, since, clock)) return before;
   // A check would probably be in vain.
   if (contention.isProbablyStale(before)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
-  engine.router.recognise(id, observed);
+  router.recognise(id, observed);
+  const now = cache.get(id);
   // The same snapshot has the same pages still: looking for them again would double what a large request costs.
-  const now = engine.cache.get(id) === before ? before : inMemory(engine, id, request);
-  return now !== undefined && (isYoungEnough(now, request, clock) || isShownBy(observed, now)) ? now : undefined;
-}
-
-/** The leaf as memory has it; undefined if a page that is needed is not known. */
-function inMemory(engine: Engine, id: EntityId, { positions }: LeafRequest): Snapshot | undefined {
-  const cached = engine.cache.get(id);
-  return cached !== undefined && hasPages(cached, positions) ? cached : undefined;
+  if (now === undefined || (now !== before && !has(now))) return undefined;
+  return isYoungEnough(now, since, clock) || isShownBy(observed, now) ? now : undefined;
 }
 
 /** Whether all pages are known that may hold those of the positions that lie within the leaf. */
@@ -124,5 +138,6 @@ export function recordIn(
     return pageOf(leaf, ref, engine.table);
   });
   if (isHeavier) engine.cache.offer(leaf);
-  return record === undefined || isExpired(record, engine.runtime.wallMs()) ? undefined : record;
+  const mayExpire = record?.expiresAtMs !== undefined;
+  return mayExpire && isExpired(record, engine.runtime.wallMs()) ? undefined : record;
 }

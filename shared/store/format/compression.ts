@@ -14,6 +14,9 @@ export const METHODS = {
 /** The least that zlib takes as the size of its output buffer. */
 export const CHUNK_BYTES_LEAST = 64;
 
+/** zlib goes on to another buffer when one is full, even if nothing follows. */
+const SPARE_BYTES = 1;
+
 /** Compresses in the calling thread. */
 export const ON_THE_SPOT: Compressor = { compress: compressHere, close: () => Promise.resolve() };
 
@@ -35,23 +38,26 @@ export function smallerOf(raw: Uint8Array, bytes: Uint8Array, compression: Exclu
   return { tag: COMPRESSION_TAGS.none, bytes: raw };
 }
 
-/**
- * Expands to exactly `rawBytes` bytes, in memory of their own; throws a RangeError otherwise, having allocated little more than that. A copy, as
- * zlib returns a slice of 64 KiB, which a cached page of 8 KiB would keep alive.
- */
+/** Expands to exactly `rawBytes` bytes, in memory of their own; throws a RangeError otherwise, having allocated little more than that. */
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
   if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
+  // A cached page must not keep alive the reply that it came in, nor the pool of which Node.js cuts small buffers.
+  if (raw.buffer.byteLength <= rawBytes + SPARE_BYTES) return raw;
   const own = Buffer.allocUnsafeSlow(rawBytes);
   own.set(raw);
   return own;
 }
 
-function expand(bytes: Uint8Array, tag: number, maxOutputLength: number): Uint8Array {
+function expand(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   if (tag === COMPRESSION_TAGS.none) return bytes;
-  if (tag === COMPRESSION_TAGS.zstd)
-    return zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
-  if (tag === COMPRESSION_TAGS.deflate) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, maxOutputLength) });
+  // By default each call would allocate 64 KiB and more.
+  const options = {
+    maxOutputLength: Math.max(1, rawBytes),
+    chunkSize: Math.max(CHUNK_BYTES_LEAST, rawBytes + SPARE_BYTES),
+  };
+  if (tag === COMPRESSION_TAGS.zstd) return zstdDecompressSync(bytes, options);
+  if (tag === COMPRESSION_TAGS.deflate) return inflateRawSync(bytes, options);
   throw new RangeError(`unknown compression ${tag}`);
 }
 

@@ -18,6 +18,7 @@ import { sendReads } from './requests.ts';
 
 /** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
 const SMALL_BYTES = 32 * 1024;
+const CHECKED: readonly PartName[] = [COMMIT_PART];
 /** A container counts so much in the average of all before. */
 const BYTES_WEIGHT = 1 / 8;
 
@@ -33,9 +34,9 @@ export interface Observation {
 /** A read that has not been sent yet: anyone may still join it. */
 interface Pending {
   readonly id: EntityId;
-  readonly parts: Set<PartName>;
+  parts: readonly PartName[];
   isWhole: boolean;
-  /** A departure of its own will come. One that is not due waits for the end of a check: it may take no other's departure meanwhile. */
+  /** The next departure may take it. One that is not due waits for the end of a check. */
   isDue: boolean;
   askers: number;
   /** The container as one of them saw it last. */
@@ -61,6 +62,7 @@ export class Reader {
   readonly #pending = new Map<EntityId, Pending>();
   /** Containers whose last commit is being asked for. While the process is busy further such checks wait for that reply, and share one request. */
   readonly #checking = new Set<EntityId>();
+  #isDepartureCalled = false;
   /** Bytes of the pages of a container, as those seen last had them. */
   #usualBytes = SMALL_BYTES * 2;
 
@@ -75,7 +77,7 @@ export class Reader {
 
   /** The container's version and last commit; undefined if it is absent. One tiny read. */
   commitOf(id: EntityId): Promise<Observation | undefined> {
-    return this.#request(id, [COMMIT_PART]);
+    return this.#request(id, CHECKED);
   }
 
   /** The id of the container's last commit; undefined if it is absent. One tiny read. */
@@ -125,13 +127,13 @@ export class Reader {
     let pending = this.#pending.get(id);
     if (pending === undefined) {
       const reply = Promise.withResolvers<Observation | undefined>();
-      pending = { id, parts: new Set(), isWhole: false, isDue: false, askers: 0, latest, reply };
+      const isWhole = parts === 'all';
+      pending = { id, parts: isWhole ? [] : parts, isWhole, isDue: false, askers: 0, latest, reply };
       this.#pending.set(id, pending);
-    }
+    } else if (parts === 'all') pending.isWhole = true;
+    else if (parts !== pending.parts) pending.parts = [...new Set([...pending.parts, ...parts])];
     pending.askers += 1;
     pending.latest ??= latest;
-    if (parts === 'all') pending.isWhole = true;
-    else for (const part of parts) pending.parts.add(part);
     if (!pending.isDue && this.#mayDepart(pending)) this.#departSoon(pending);
     return pending.reply.promise;
   }
@@ -140,28 +142,27 @@ export class Reader {
     return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.isBusy;
   }
 
-  /** Each read has a departure of its own. Who takes others along leaves theirs with nothing to do. */
   #departSoon(pending: Pending): void {
     pending.isDue = true;
+    this.#callDeparture();
+  }
+
+  /** While a read is due there is a departure that has not begun. One is enough: it calls the next for those that it leaves. */
+  #callDeparture(): void {
+    if (this.#isDepartureCalled) return;
+    this.#isDepartureCalled = true;
     void this.#context.limit.run(() => this.#depart());
   }
 
   /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
   async #depart(): Promise<Reply | undefined> {
-    const { driver, clock } = this.#context;
-    const batch: Pending[] = [];
-    for (const pending of this.#pending.values()) {
-      if (batch.length === driver.limits.readsMax) break;
-      if (!pending.isDue || pending.isWhole !== (batch[0] ?? pending).isWhole) continue;
-      if (this.#mayDepart(pending)) batch.push(pending);
-      else pending.isDue = false;
-    }
+    this.#isDepartureCalled = false;
+    const batch = this.#takeBatch();
     if (batch.length === 0) return undefined;
-    for (const { id } of batch) this.#pending.delete(id);
     const checked = batch.filter(isCheck).map(({ id }) => id);
     for (const id of checked) this.#checking.add(id);
-    const seen = clock.now();
-    const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : [...parts] }));
+    const seen = this.#context.clock.now();
+    const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : parts }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
       const entities = await sendReads(this.#context, requests);
@@ -177,6 +178,22 @@ export class Reader {
         if (waiting !== undefined) this.#departSoon(waiting);
       }
     }
+  }
+
+  /** The oldest that are due; those that may not depart yet are not any more. */
+  #takeBatch(): readonly Pending[] {
+    const { readsMax } = this.#context.driver.limits;
+    const batch: Pending[] = [];
+    for (const pending of this.#pending.values()) {
+      if (!pending.isDue) continue;
+      if (batch.length === readsMax || pending.isWhole !== (batch[0] ?? pending).isWhole) {
+        this.#callDeparture();
+        if (batch.length === readsMax) break;
+      } else if (this.#mayDepart(pending)) batch.push(pending);
+      else pending.isDue = false;
+    }
+    for (const { id } of batch) this.#pending.delete(id);
+    return batch;
   }
 
   #deliver(pending: Pending, entity: Entity | undefined, seen: Moment): void {
@@ -207,7 +224,7 @@ export class Reader {
     const { cache, table } = this.#context;
     const { version } = entity;
     const cached = cache.get(entity.id);
-    if (!pending.isWhole && !pending.parts.has(HEADER_PART)) {
+    if (!pending.isWhole && !pending.parts.includes(HEADER_PART)) {
       const stored = entity.parts.get(COMMIT_PART);
       const lastCommit = stored?.length === ID64_BYTES ? id64(stored) : undefined;
       const observed = { version, lastCommit, seen, snapshot: undefined };
@@ -219,7 +236,7 @@ export class Reader {
     // A commit of this process may lie between this reply and what one caller saw: the cache alone knows of it.
     this.#note(cached, read.header, seen);
     if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
-    const asked = new Set(pending.isWhole ? [] : [...pending.parts].map(slotOfPart));
+    const asked = new Set(pending.isWhole ? [] : pending.parts.map(slotOfPart));
     for (const { slot, content } of read.header.pages) {
       if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
       content.forget(new StoreError('corrupt', `page ${slot} is missing`, { table, container: entity.id }));
@@ -233,7 +250,7 @@ export class Reader {
 
 /** Whether it asks for the last commit alone. */
 function isCheck({ parts, isWhole }: Pending): boolean {
-  return !isWhole && parts.size === 1 && parts.has(COMMIT_PART);
+  return !isWhole && parts.length === 1 && parts[0] === COMMIT_PART;
 }
 
 function isSameBound(one: UpperBound, other: UpperBound): boolean {

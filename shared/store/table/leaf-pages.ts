@@ -31,11 +31,20 @@ interface Row {
   readonly high: UpperBound;
 }
 
-/**
- * Pages that hold the records of a range, in order, and some beside, up to the first stretch that is damaged: it comes last. The upper layers are
- * small: they are joined first, and laid over those pages of the base that they change.
- */
+/** Pages that hold the records of a range, in order, and some beside, up to the first stretch that is damaged: it comes last. */
 export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
+  const { cache } = range.engine;
+  try {
+    yield* joinedPages(range);
+  } finally {
+    // Expanded its pages take more memory than when it entered the cache.
+    const held = cache.get(range.leaf.id);
+    if (held !== undefined) cache.offer(held);
+  }
+}
+
+/** The upper layers are small: they are joined first, and laid over those pages of the base that they change. */
+function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
   const { engine, leaf, positionOf } = range;
   const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, range));
   const { newer, damaged } = openTogether(above, range);

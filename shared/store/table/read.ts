@@ -5,10 +5,10 @@ import type { CodecName, GetOptions, GetOutcome, Order } from '../contract/api.t
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type LeafRequest, lookForRecords, recordIn } from '../engine/lookup.ts';
+import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
 import type { Deadlines } from '../io/deadline.ts';
-import { decodeEntry } from './values.ts';
+import { decodeEntry, type ValueContext } from './values.ts';
 
 export interface RecordReaderContext {
   readonly engine: Engine;
@@ -26,16 +26,15 @@ interface Wanted {
   readonly level: number;
 }
 
-/** How old what is shown may be. */
-type Since = Pick<LeafRequest, 'begunTick' | 'maxAgeMs'>;
-
 export class RecordReader<V> {
   readonly #context: RecordReaderContext;
   readonly #positionOf: PositionOf;
+  readonly #values: ValueContext;
 
   constructor(context: RecordReaderContext) {
     this.#context = context;
     this.#positionOf = positionsOf(context.order, 0);
+    this.#values = { table: context.engine.table, codec: context.codec };
   }
 
   /** An outcome for each key, in order. Cost: requests by containers, not by keys; none for what memory holds and `maxAgeMs` allows. */
@@ -61,7 +60,9 @@ export class RecordReader<V> {
   async #locate(keys: readonly string[], outcomes: GetOutcome<V>[]): Promise<Wanted[]> {
     const { engine } = this.#context;
     const wanted: Wanted[] = [];
-    for (const [index, key] of keys.entries()) {
+    // No iterators here and in readLeaf: they took a tenth of what a large call allocates.
+    for (let index = 0; index < keys.length; index += 1) {
+      const key = keys[index]!;
       if (index > 0 && engine.turns.isLong) await engine.turns.pause();
       try {
         const bytes = encodeKey(key, engine.table);
@@ -76,35 +77,29 @@ export class RecordReader<V> {
   async #readAll(wanted: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const groups = await this.#context.engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error));
     const reading: Promise<void>[] = [];
-    for (const [id, group] of groups) reading.push(this.#readGroup(id, group, since, outcomes));
+    for (const [id, group] of groups) reading.push(this.#readLeaf(id, group, since, outcomes));
     // None of them rejects.
     for (const each of reading) await each;
   }
 
   /** Looks at one leaf for all the keys that the branches send there. What goes wrong is the outcome of those that have none yet. */
-  async #readGroup(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
-    try {
-      await this.#readLeaf(id, group, since, outcomes);
-    } catch (error) {
-      failRest(group, outcomes, error);
-    }
-  }
-
   async #readLeaf(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine, order } = this.#context;
-    if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
-    const leaf = await lookForRecords(engine, id, { positions: group.map(({ position }) => position), ...since });
-    let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
-    for (const [count, wanted] of group.entries()) {
-      if (count > 0 && engine.turns.isLong) await engine.turns.pause();
-      // Groups are in order of position: where one key was sent astray, those after it were as a rule too.
-      if (owner === undefined || !owns(owner, wanted.position))
-        owner = await this.#findOwner(wanted.position, {
-          positions: group.slice(count).map(({ position }) => position),
-          ...since,
-        });
-      if (owner.header.order !== order) throw orderChanged(engine.table);
-      outcomes[wanted.index] = this.#outcomeIn(owner, wanted);
+    try {
+      if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
+      const leaf = await lookForRecords(engine, id, requestFor(group, since));
+      let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
+      for (let count = 0; count < group.length; count += 1) {
+        const wanted = group[count]!;
+        if (count > 0 && engine.turns.isLong) await engine.turns.pause();
+        // Groups are in order of position: where one key was sent astray, those after it were as a rule too.
+        if (owner === undefined || !owns(owner, wanted.position))
+          owner = await this.#findOwner(wanted.position, requestFor(group.slice(count), since));
+        if (owner.header.order !== order) throw orderChanged(engine.table);
+        outcomes[wanted.index] = this.#outcomeIn(owner, wanted);
+      }
+    } catch (error) {
+      failRest(group, outcomes, error);
     }
   }
 
@@ -116,16 +111,20 @@ export class RecordReader<V> {
 
   /** A value that cannot be decoded is the failure of its own key alone, a damaged page that of its keys. */
   #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted): GetOutcome<V> {
-    const { engine, codec } = this.#context;
+    const { engine } = this.#context;
     try {
       const record = recordIn(engine, leaf, position, bytes);
       if (record === undefined) return { status: 'absent', key };
-      const entry = decodeEntry<V>({ table: engine.table, codec }, key, record, leaf.header.incarnation);
-      return { status: 'found', ...entry };
+      const { value, version, expiresAtMs } = decodeEntry<V>(this.#values, key, record, leaf.header.incarnation);
+      return { status: 'found', key, value, version, expiresAtMs };
     } catch (error) {
       return { status: 'failed', key, error: asStoreError(error) };
     }
   }
+}
+
+function requestFor(group: readonly Wanted[], { begunTick, maxAgeMs }: Since): LeafRequest {
+  return { positions: group.map(({ position }) => position), begunTick, maxAgeMs };
 }
 
 /** Of a leaf that was looked up: a retired one counts there until it is absorbed. */

@@ -1,9 +1,10 @@
-// A scan walks the leaves in order of position. It takes each leaf whole from one reply, gives the records of exactly the positions that the leaf
+// A scan walks the leaves in order of position. It takes each leaf whole as one reply shows it, gives the records of exactly the positions that the leaf
 // owned then, and seeks the next leaf at its high. So it gives a record that exists throughout once, whatever splits meanwhile (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
 import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
+import { lookAtWhole } from '../engine/lookup.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { lowerBound, recordAt, recordCount } from '../format/page.ts';
@@ -28,6 +29,8 @@ import { decodeEntry, type ValueContext } from './values.ts';
 const LEAVES_AHEAD_LEAST = 4;
 const LEAVES_AHEAD_MOST = 32;
 const BYTES_AHEAD = 2 * 1024 * 1024;
+/** While more than this share of them is left, none are added. */
+const KEPT_AHEAD = 0.75;
 
 export interface ScanContext {
   readonly engine: Engine;
@@ -138,7 +141,7 @@ export class TableScan<V> implements Scan<V> {
 
   async #leafAt(position: Position, deadline: Deadline): Promise<Snapshot> {
     const read = (at: Position): Promise<Snapshot> =>
-      this.#engine.tree.find(at, 0, (id) => this.#engine.reader.readWhole(id));
+      this.#engine.tree.find(at, 0, (id) => lookAtWhole(this.#engine, id));
     const name = nameOf(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
@@ -152,6 +155,8 @@ export class TableScan<V> implements Scan<V> {
     if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
+    // A quarter of them at a time: reads that begin together share a request.
+    if (this.#ahead.size > count * KEPT_AHEAD) return;
     for (const low of this.#engine.tree.lowsAfter(header.low, count)) {
       const name = nameOf(low);
       if (

@@ -23,11 +23,12 @@ async function tableOf(leaves: number, containerBytesMax: number): Promise<{ pro
   return { process, table: await world.run(process.store.table<string>('t', options)) };
 }
 
-/** Reads of leaves; the most that were unanswered at a time. */
+/** Reads of leaves, and the requests that they took; the most that were unanswered at a time. */
 function watchReads(process: Process) {
-  const seen = { all: 0, unanswered: 0, most: 0 };
+  const seen = { all: 0, requests: 0, unanswered: 0, most: 0 };
   process.rule((call) => {
     if (call.kind !== 'read') return undefined;
+    seen.requests += 1;
     seen.all += call.requests.length;
     seen.unanswered += call.requests.length;
     seen.most = Math.max(seen.most, seen.unanswered);
@@ -54,7 +55,7 @@ test('a scan that is left at its first record has read the root, a leaf, and few
   expect(reads.all).toBeLessThanOrEqual(1 + LEAST);
 });
 
-test('of small leaves many are read ahead in the end, and each is read once', async () => {
+test('of small leaves many are read ahead in the end, each is read once, and several share a request', async () => {
   const { process, table } = await tableOf(100, 16_384);
   await world.run(table.get(key(0)));
   const reads = watchReads(process);
@@ -62,6 +63,7 @@ test('of small leaves many are read ahead in the end, and each is read once', as
   expect(reads.most).toBeGreaterThan(2 * LEAST);
   expect(reads.most).toBeLessThanOrEqual(MOST);
   expect(reads.all).toBe(leavesOf(world.state, 't').length);
+  expect(reads.requests).toBeLessThan(reads.all / 3);
 });
 
 test('entries that a leaf keeps of others it took in do not use up what is read ahead', async () => {

@@ -1,0 +1,70 @@
+// A scan of what memory has: it asks for the last commits alone, and what it expands counts in the cache.
+import { afterEach, expect, test } from 'vitest';
+import type { Table } from '../../../shared/store/index.ts';
+import { leavesOf } from '../rules/structure.ts';
+import { key, type Process, text, World } from '../rules/world.ts';
+
+const RECORDS = 400;
+
+let world: World;
+afterEach(() => world.close());
+
+async function filled(process: Process, bytes: number): Promise<Table<string>> {
+  const options = { order: 'key', containerBytesMax: 16_384 } as const;
+  const table = await world.run(process.store.table<string>('t', options));
+  for (let first = 0; first < RECORDS; first += 50) {
+    const items = Array.from({ length: 50 }, (_, at) => ({ key: key(first + at), value: text(first + at, bytes) }));
+    await world.run(table.putMany(items));
+  }
+  return table;
+}
+
+async function scanned(table: Table<string>): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { key: name, value } of table.scan()) found.set(name, value);
+  return found;
+}
+
+/** Leaves that were asked for since this was asked last: whole, or for their last commit alone. */
+function readsOf(process: Process) {
+  const calls = process.takeCalls().filter(({ kind }) => kind === 'read');
+  const reads = calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  const whole = reads.filter(({ parts }) => parts === 'all').length;
+  return { whole, checks: reads.length - whole };
+}
+
+test('leaves that memory has whole are asked for their last commits alone', async () => {
+  world = new World({ limits: {} });
+  const process = world.process();
+  const table = await filled(process, 200);
+  const before = await world.run(scanned(table));
+  readsOf(process);
+  expect(await world.run(scanned(table))).toEqual(before);
+  const leaves = leavesOf(world.state, 't').length;
+  expect(readsOf(process)).toEqual({ whole: 0, checks: leaves });
+});
+
+test('a leaf that another process has written since is read again, and gives what that wrote', async () => {
+  world = new World({ limits: {} });
+  const process = world.process();
+  const table = await filled(process, 200);
+  await world.run(scanned(table));
+  const other = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  await world.run(other.put(key(7), 'of the other'));
+  readsOf(process);
+  expect((await world.run(scanned(table))).get(key(7))).toBe('of the other');
+  expect(readsOf(process).whole).toBe(1);
+});
+
+test('pages that a scan expanded count in the cache as they are then', async () => {
+  world = new World({ limits: {} });
+  await filled(world.process({ compression: 'zstd' }), 2_000);
+  // Room for all leaves as they are stored, and for a few as they are expanded.
+  const process = world.process({ cacheBytesMax: 256 * 1_024 });
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  await world.run(scanned(table));
+  readsOf(process);
+  await world.run(scanned(table));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
+  expect(readsOf(process).whole).toBeGreaterThan(0);
+});
