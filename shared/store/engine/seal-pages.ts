@@ -54,7 +54,6 @@ async function compressedBodies(
   const compression = isUpperLayer ? layerCompression(bytesOf(pages), rules) : rules.compression;
   const isLarge = pages.map(({ page }) => compressionOf(page, { ...rules, compression }) !== 'none');
   const bodies = pages.filter((_, index) => isLarge[index]).map(({ page }) => page.body);
-  if (bodies.length === 0) return pages.map(({ page }) => compress(page.body, 'none'));
   const work = compressor.compress(bodies, compression);
   const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;
   // It would keep every later commit waiting.
