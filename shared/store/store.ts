@@ -1,5 +1,4 @@
 // The store: one driver, one cache, one set of bounds, and an engine for each table in use.
-import pLimit from 'p-limit';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
 import { TAG_DIGITS } from './container/turn-order.ts';
@@ -25,6 +24,7 @@ import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
 import { RecentContainers } from './io/recent-containers.ts';
 import { withRetry } from './io/retry.ts';
+import { Semaphore } from './io/semaphore.ts';
 import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
@@ -80,7 +80,7 @@ class ContainerStore implements Store {
       deadlines: this.#deadlines,
       readLimit: new AdaptiveLimit(runtime),
       writeLimit: new AdaptiveLimit(runtime),
-      limitCommits: pLimit(COMMITS_AT_A_TIME),
+      commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,
       compressor: runtime.newCompressor(),
     };

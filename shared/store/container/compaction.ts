@@ -4,7 +4,7 @@ import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf } from '../format/position.ts';
 import type { Change } from './change.ts';
-import { layersOf, rowBefore, rowsFor } from './layers.ts';
+import { layerBounds, layersOf, rowBefore, rowsFor } from './layers.ts';
 import { isDead } from './merge.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
@@ -75,15 +75,16 @@ function spreadEvenly(rows: readonly PageRef[], count: number): readonly PageRef
  *   Saxe, "Decomposable searching problems", 1980).
  */
 export function compactionTarget(header: Header, changes: readonly Change[]): number {
-  const layers = layersOf(header);
-  const [base = []] = layers;
-  const top = layers.length - 1;
-  const above = layers.slice(1).map(recordsIn);
+  const { pages, layers } = header;
+  const bounds = layerBounds(header);
+  const top = layers.length;
+  const above = layers.map((_, layer) => recordsIn(pages, bounds[layer + 1], bounds[layer + 2]));
   const newer = above.reduce((sum, records) => sum + records, changes.length);
-  const growth = base.length > 1 ? BASE_GROWTH : 1;
+  const basePages = bounds[1]!;
+  const growth = basePages > 1 ? BASE_GROWTH : 1;
   // Every page holds a record at least: comparing with the number of pages first saves adding up the records of a large base.
-  if (header.level > 0 || (newer >= growth * base.length && newer >= growth * recordsIn(base))) return 0;
-  const touched = rowsTouched(layers[top]!, changes);
+  if (header.level > 0 || (newer >= growth * basePages && newer >= growth * recordsIn(pages, 0, basePages))) return 0;
+  const touched = rowsTouched(pages, bounds[top]!, pages.length, changes);
   if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
   if (top < LAYERS_MAX) return top + 1;
   let target = top;
@@ -92,20 +93,23 @@ export function compactionTarget(header: Header, changes: readonly Change[]): nu
   return target;
 }
 
-function recordsIn(rows: readonly PageRef[]): number {
-  return rows.reduce((sum, row) => sum + row.records, 0);
+/** Of the rows from `first` to `end` (exclusive). */
+function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length): number {
+  let records = 0;
+  for (let row = first; row < end; row += 1) records += rows[row]!.records;
+  return records;
 }
 
-/** The rows of a layer that own a position of the changes, which are in order of position. */
-function rowsTouched(rows: readonly PageRef[], changes: readonly Change[]): PageRef[] {
+/** The rows of a layer, which are those from `first` to `end` (exclusive), that own a position of the changes, which are in order of position. */
+function rowsTouched(rows: readonly PageRef[], first: number, end: number, changes: readonly Change[]): PageRef[] {
   const touched: PageRef[] = [];
-  if (rows.length === 0) return touched;
-  for (let row = 0, next = 0; next < changes.length; row += 1) {
-    row = Math.max(row, rowBefore(rows, row, rows.length, changes[next]!.position));
+  if (first === end) return touched;
+  for (let row = first, next = 0; next < changes.length; row += 1) {
+    row = Math.max(row, rowBefore(rows, row, end, changes[next]!.position));
     touched.push(rows[row]!);
-    const end = rows[row + 1]?.low;
+    const nextLow = row + 1 < end ? rows[row + 1]!.low : undefined;
     do next += 1;
-    while (next < changes.length && beforeBound(changes[next]!.position, end));
+    while (next < changes.length && beforeBound(changes[next]!.position, nextLow));
   }
   return touched;
 }
@@ -125,11 +129,13 @@ export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): n
 
 function pagesUsed(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
+  const { pages, layers } = header;
   const target = compactionTarget(header, changes);
-  const layers = layersOf(header);
-  const rows = layers[target] ?? [];
-  const isMerge = target < layers.length - 1;
-  const needed = new Set(isMerge ? layers.slice(target).flat() : rowsTouched(rows, changes));
+  const bounds = layerBounds(header);
+  const first = bounds[target]!;
+  const isMerge = target < layers.length;
+  const end = bounds[target + 1] ?? first;
+  const needed = new Set(isMerge ? pages.slice(first) : rowsTouched(pages, first, end, changes));
   for (const change of changes) {
     if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
   }

@@ -24,6 +24,16 @@ export function layersOf({ pages, layers }: LayeredPages): readonly (readonly Pa
   return split;
 }
 
+/** Where the rows of each layer begin, the base first, and at last where all end. */
+export function layerBounds({ pages, layers }: LayeredPages): readonly number[] {
+  const bounds = [0];
+  let first = pages.length;
+  for (const rows of layers) first -= rows;
+  bounds.push(first);
+  for (const rows of layers) bounds.push((first += rows));
+  return bounds;
+}
+
 /** The rows of these layers, the base first, as a header holds them: a layer above the base that is empty is none. */
 export function tableOfLayers([base = [], ...above]: readonly (readonly PageRef[])[]): LayeredPages {
   const filled = above.filter((rows) => rows.length > 0);

@@ -4,7 +4,7 @@ import {
   compareKeyAt,
   EMPTY_PAGE,
   keyAt,
-  lowerBound,
+  lowerBoundNear,
   type Page,
   recordAt,
   recordCount,
@@ -24,10 +24,12 @@ export function mergePages(
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
+  // One record goes anywhere; of several each goes about as far behind the one before as they are fewer.
+  const near = Math.ceil(recordCount(older) / (end - first));
   let next = 0;
   for (let index = first; index < end; index += 1) {
     const key = keyAt(newer, index);
-    const at = lowerBound(older, positionOf(key), positionOf, next);
+    const at = lowerBoundNear(older, positionOf(key), positionOf, { from: next, near });
     builder.copy(older, next, at);
     builder.copy(newer, index, index + 1);
     next = at < recordCount(older) && compareKeyAt(older, at, key) === 0 ? at + 1 : at;

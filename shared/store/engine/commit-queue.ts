@@ -96,7 +96,7 @@ export class CommitQueue {
   async #run(): Promise<void> {
     while (this.#hasWork()) {
       try {
-        await this.#core.limitCommits(() => this.#round());
+        await this.#roundInLine();
         if (this.#restMs > 0) await this.#rest();
         else if (this.#doublings > 0) await this.#backOff();
       } catch (error) {
@@ -146,6 +146,17 @@ export class CommitQueue {
     const most = this.#areHints ? HINTS_BACKOFF_MOST_MS : BACKOFF_MOST_MS;
     const ceiling = Math.min(most, BACKOFF_FIRST_MS * 2 ** Math.min(20, this.#doublings));
     return (asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff) * ceiling;
+  }
+
+  async #roundInLine(): Promise<void> {
+    const { commitsAtATime } = this.#core;
+    // Also where there is room: changes of the same moment gather.
+    await commitsAtATime.acquire();
+    try {
+      await this.#round();
+    } finally {
+      commitsAtATime.release();
+    }
   }
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */

@@ -1,5 +1,4 @@
 // What the parts of one table's engine work with: all that the store's tables share, and the table's own reader, tree and batches of writes.
-import type { LimitFunction } from 'p-limit';
 import type { CommitRules } from '../container/plan-commit.ts';
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
@@ -14,6 +13,7 @@ import { type Counters, newCounters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { Reader, type ReaderContext } from '../io/reader.ts';
 import type { RecentContainers } from '../io/recent-containers.ts';
+import type { Semaphore } from '../io/semaphore.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
 import type { Repair } from './route.ts';
@@ -32,7 +32,7 @@ export interface StoreShared {
   readonly readLimit: AdaptiveLimit;
   readonly writeLimit: AdaptiveLimit;
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
-  readonly limitCommits: LimitFunction;
+  readonly commitsAtATime: Semaphore;
   readonly compression: Compression;
   readonly compressor: Compressor;
 }

@@ -49,22 +49,19 @@ export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, be
   const head = sameRows(pages, oldPages);
   const tail = sameRowsAtEnd(pages, oldPages, head);
   const starts = old === undefined ? [0] : old.starts.slice(0, head + 1);
-  const encode = (first: number, end: number): void => {
-    for (let row = first; row < end; row += 1) {
-      writeRow(writer, pages[row]!, row === 0 ? low : pages[row - 1]!.low);
-      starts.push(writer.length - begin);
-    }
-  };
-  const copy = (first: number, end: number): void => {
-    if (old === undefined || end <= first) return;
-    const shift = starts.at(-1)! - old.starts[first]!;
-    writer.raw(old.bytes.subarray(old.starts[first], old.starts[end]));
-    for (let row = first; row < end; row += 1) starts.push(old.starts[row + 1]! + shift);
-  };
   if (old !== undefined) writer.raw(old.bytes.subarray(0, old.starts[head]));
-  encode(head, pages.length - tail);
-  copy(oldPages.length - tail, oldPages.length);
-  encodedTables.set(pages, { bytes: Buffer.from(writer.view().subarray(begin)), starts });
+  for (let row = head; row < pages.length - tail; row += 1) {
+    writeRow(writer, pages[row]!, row === 0 ? low : pages[row - 1]!.low);
+    starts.push(writer.length - begin);
+  }
+  if (old !== undefined && tail > 0) {
+    const first = oldPages.length - tail;
+    const shift = starts.at(-1)! - old.starts[first]!;
+    writer.raw(old.bytes.subarray(old.starts[first]));
+    for (let row = first; row < oldPages.length; row += 1) starts.push(old.starts[row + 1]! + shift);
+  }
+  // A view of what is written: the whole header, which it keeps in memory, is hardly more.
+  encodedTables.set(pages, { bytes: writer.view().subarray(begin), starts });
 }
 
 function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {

@@ -101,8 +101,34 @@ function isKeyAt({ body, starts }: Page, index: number, key: Uint8Array): boolea
 
 /** First index, from `from` on, whose position is not below `position`; the record count if there is none. */
 export function lowerBound(page: Page, position: Position, positionOf: PositionOf, from = 0): number {
+  return lowerBoundWithin(page, position, positionOf, { low: from, high: recordCount(page) });
+}
+
+/** As `lowerBound`, where it is probably among the `near` records from `from` on: each look at one hashes its key. Searches these, then twice as many. */
+export function lowerBoundNear(
+  page: Page,
+  position: Position,
+  positionOf: PositionOf,
+  { from, near }: { readonly from: number; readonly near: number },
+): number {
+  const count = recordCount(page);
   let low = from;
-  let high = recordCount(page);
+  let high = near < count ? Math.min(count, from + near - 1) : count;
+  for (let step = near; high < count && comparePositionAt(page, high, position, positionOf) < 0; step *= 2) {
+    low = high + 1;
+    high = Math.min(count, high + step);
+  }
+  return lowerBoundWithin(page, position, positionOf, { low, high });
+}
+
+/** `high` if all from `low` to `high` (exclusive) are below. */
+function lowerBoundWithin(
+  page: Page,
+  position: Position,
+  positionOf: PositionOf,
+  range: { readonly low: number; readonly high: number },
+): number {
+  let { low, high } = range;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (comparePositionAt(page, middle, position, positionOf) < 0) low = middle + 1;

@@ -1,8 +1,8 @@
 // How many requests may be in flight: one limit for the reads of a store, one for its writes. It climbs while requests wait, whether replies are
 // slow or not: every network has a slow tail. It takes a step back only where fewer in flight bring more operations a second (on an emulator, on
 // a busy machine: what waits meanwhile shares the next request), and halves when the provider throttles.
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Runtime } from '../contract/runtime.ts';
+import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
@@ -32,7 +32,7 @@ interface Judgement {
 
 export class AdaptiveLimit {
   readonly #runtime: Runtime;
-  readonly #limit: LimitFunction = pLimit(IN_FLIGHT_FIRST);
+  readonly #semaphore = new Semaphore(IN_FLIGHT_FIRST);
   #replies = new Replies(0);
   /** The limit before the present one, while that is on trial. */
   #before: Judgement | undefined;
@@ -45,22 +45,31 @@ export class AdaptiveLimit {
 
   /** Requests that may be in flight now. */
   get inFlightMax(): number {
-    return this.#limit.concurrency;
+    return this.#semaphore.max;
   }
 
   /** Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or undefined if there was nothing to send. */
   async run(send: () => Promise<Reply | undefined>): Promise<void> {
-    await this.#limit(async () => {
+    // Also where there is room: what comes in the same moment shares the request.
+    await this.#semaphore.acquire();
+    try {
       const replies = this.#replies;
-      const inFlight = this.#limit.activeCount;
+      const inFlight = this.#semaphore.active;
       const sentMs = this.#runtime.monotonicMs();
       const reply = await send();
       // A request that was sent under another limit says nothing of this one.
-      if (reply === undefined || replies !== this.#replies) return;
-      if (reply.isThrottled) return this.#giveWay();
-      replies.add(reply.operations, inFlight, this.#runtime.monotonicMs() - sentMs);
-      if (replies.areEnough) this.#judge({ limit: this.inFlightMax, operationsPerMs: replies.operationsPerMs });
-    });
+      if (reply !== undefined && replies === this.#replies)
+        this.#note(reply, inFlight, this.#runtime.monotonicMs() - sentMs);
+    } finally {
+      this.#semaphore.release();
+    }
+  }
+
+  #note({ operations, isThrottled }: Reply, inFlight: number, tookMs: number): void {
+    if (isThrottled) return this.#giveWay();
+    const replies = this.#replies;
+    replies.add(operations, inFlight, tookMs);
+    if (replies.areEnough) this.#judge({ limit: this.inFlightMax, operationsPerMs: replies.operationsPerMs });
   }
 
   #giveWay(): void {
@@ -87,7 +96,7 @@ export class AdaptiveLimit {
 
   /** Tries twice as many, if requests wait or did, or half as many, if more than that are in flight. A direction that brought more is kept. */
   #step(now: Judgement): void {
-    const isFull = this.#limit.pendingCount > 0 || this.#replies.inFlight > FULL_SHARE * now.limit;
+    const isFull = this.#semaphore.waiting > 0 || this.#replies.inFlight > FULL_SHARE * now.limit;
     const canRise = now.limit < IN_FLIGHT_MOST && isFull;
     const canFall = now.limit > IN_FLIGHT_LEAST && this.#replies.inFlight > now.limit / 2;
     if (this.#isUpNext ? canRise : canFall) {
@@ -103,7 +112,7 @@ export class AdaptiveLimit {
   #moveTo(limit: number): void {
     const inFlightMax = Math.min(IN_FLIGHT_MOST, Math.max(IN_FLIGHT_LEAST, limit));
     this.#replies = new Replies(inFlightMax);
-    this.#limit.concurrency = inFlightMax;
+    this.#semaphore.max = inFlightMax;
   }
 }
 

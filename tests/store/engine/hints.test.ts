@@ -1,5 +1,4 @@
 // Hints that meet others' commits: tried a few times, with long pauses that a change somebody waits for ends.
-import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { Change } from '../../../shared/store/container/change.ts';
@@ -8,6 +7,7 @@ import { createEngine, type Engine } from '../../../shared/store/engine/engine.t
 import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { COMMIT_PART, HEADER_PART, rootId } from '../../../shared/store/format/ids.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
+import { Semaphore } from '../../../shared/store/io/semaphore.ts';
 import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
@@ -52,7 +52,7 @@ async function engineRefused(refusals: number) {
       deadlines: new Deadlines(runtime, 30_000),
       readLimit: new AdaptiveLimit(runtime),
       writeLimit: new AdaptiveLimit(runtime),
-      limitCommits: pLimit(8),
+      commitsAtATime: new Semaphore(8),
       compression: 'none',
       compressor: runtime.newCompressor(),
     },

@@ -12,9 +12,11 @@ const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', 
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
 const EMPTY = { layers: [], kept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
 
-const draft: UnsealedEvaluation = {
-  ...EMPTY,
-  pages: [40, 8_000, 9_000].map((bytes, slot) => {
+const draft = draftOf([40, 8_000, 9_000]);
+
+/** New pages of so many bytes, of a base, or of a layer above it. */
+function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): UnsealedEvaluation {
+  const pages = pageBytes.map((bytes, slot) => {
     const record = {
       key: Buffer.from('k'),
       version: 1,
@@ -23,8 +25,9 @@ const draft: UnsealedEvaluation = {
       value: Buffer.alloc(bytes, 7),
     };
     return { low: Buffer.of(slot), slot, number: slot + 1, page: pageFrom([record]), chunksBefore: slot };
-  }),
-};
+  });
+  return { ...EMPTY, pages, layers };
+}
 
 let closed = 0;
 
@@ -69,4 +72,23 @@ test('small pages are not compressed, and not sent to be', async () => {
   });
   expect(asked.every((length) => length > 8_000)).toBe(true);
   expect(asked).toHaveLength(2);
+});
+
+test('an upper layer is compressed once it is worth three pages', async () => {
+  const asked: number[] = [];
+  const compressor = {
+    compress: (bodies: readonly Uint8Array[], how: 'none' | 'deflate' | 'zstd') => {
+      asked.push(...bodies.map(({ length }) => length));
+      return compressHere(bodies, how);
+    },
+    close,
+  };
+  const deadlines = { within: <T>(_: number, work: Promise<T>): Promise<T | undefined> => work };
+  const sealing = { rules: RULES, compressor, deadlines };
+  const small = await sealPages(draftOf([8_000, 8_000, 8_000], [3]), NODE, sealing);
+  expect(small.pages.map(({ compression }) => compression)).toEqual([0, 0, 0]);
+  expect(asked).toEqual([]);
+  const large = await sealPages(draftOf([9_000, 9_000, 9_000], [3]), NODE, sealing);
+  expect(large.pages.map(({ compression }) => compression)).toEqual([2, 2, 2]);
+  expect(asked).toHaveLength(3);
 });

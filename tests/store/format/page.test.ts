@@ -8,6 +8,7 @@ import {
   indexOfKey,
   keyAt,
   lowerBound,
+  lowerBoundNear,
   type Page,
   pageFrom,
   pagesFrom,
@@ -143,4 +144,19 @@ test('a key is found among its neighbours and only there', () => {
   expect(indexOfKey(page, Buffer.from('c'))).toBe(-1);
   expect('abcdefg'.split('').map((name) => lowerBound(page, Buffer.from(name), place))).toEqual([0, 0, 1, 1, 2, 2, 3]);
   expect(Buffer.from(keyAt(page, 2)).toString()).toBe('f');
+});
+
+test('a record is found wherever the search begins, and however near it is taken to be', () => {
+  const names = Array.from({ length: 21 }, (_, index) => String.fromCharCode(65 + 2 * index));
+  const page = built(new Map(names.map((name) => [name, record(name, 1, 10)])));
+  for (let at = 0; at <= 42; at += 1) {
+    const position = Buffer.of(64 + at);
+    const found = lowerBound(page, position, place);
+    expect(found).toBe(names.filter((name) => name.charCodeAt(0) < 64 + at).length);
+    for (let from = 0; from <= found; from += 1) {
+      expect(lowerBound(page, position, place, from)).toBe(found);
+      for (let near = 1; near <= 24; near += 1)
+        expect(lowerBoundNear(page, position, place, { from, near })).toBe(found);
+    }
+  }
 });

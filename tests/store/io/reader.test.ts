@@ -1,9 +1,9 @@
 // What a read asks for, and when it departs.
-import pLimit from 'p-limit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { createEngine } from '../../../shared/store/engine/engine.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
+import { Semaphore } from '../../../shared/store/io/semaphore.ts';
 import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
@@ -142,7 +142,7 @@ test('a header that the caller saw last is not decoded again, where the cache ha
     deadlines: new Deadlines(runtime, 30_000),
     readLimit: new AdaptiveLimit(runtime),
     writeLimit: new AdaptiveLimit(runtime),
-    limitCommits: pLimit(8),
+    commitsAtATime: new Semaphore(8),
     compression: 'none' as const,
     compressor: runtime.newCompressor(),
   };
