@@ -16,7 +16,10 @@ const ARCHIVE_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface Release {
   readonly openStore: typeof openStore;
-  /** Whether it reads on where a leaf is retired or merged; if not, it stops there with `corrupt`. */
+  /**
+   * Whether it reads on where a leaf is retired or merged; if not, it stops there with `corrupt`, or goes in a circle where an entry names a leaf to
+   * the left of its separator. A circle within its memory alone ends neither its process nor the run: then the run is to be ended by hand.
+   */
   readonly knowsMerging: boolean;
 }
 
