@@ -189,10 +189,11 @@ export class Batches {
       case 'vacuum': {
         const { quietMs } = action;
         const answer = await ask(
-          () => life.store.vacuum(TABLE, { ...options, quietMs }),
+          // An earlier release may not know how long to wait before a merge that it does not make.
+          () => life.store.vacuum(TABLE, life.other === undefined ? { ...options, quietMs } : options),
           action.timeoutMs ?? TIMEOUT_MS + quietMs,
         );
-        if (answer.kind === 'value') {
+        if (answer.kind === 'value' && life.other === undefined) {
           events.count('vacuum left an orphan it could not judge', answer.value.left);
           events.count('pair left alone, as it was not quiet', answer.value.busy);
           events.count('leaf purged', answer.value.purged);

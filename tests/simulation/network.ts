@@ -137,6 +137,7 @@ export class Network {
   }
 
   #meet(life: Life, request: Request): Fate {
+    life.countRequest();
     if (life.isDead) return { fault: never() };
     const { scenario } = this.#options;
     const number = (life.process.calls += 1);

@@ -4,8 +4,10 @@ import type { Driver } from '../../shared/store/contract/driver.ts';
 import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
 import { compressHere } from '../../shared/store/format/compression.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
+import { isOther } from './beside.ts';
 import { Chance } from './chance.ts';
 import type { MergeStep } from './mishap.ts';
+import type { Release } from './release.ts';
 import type { Scenario } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
 
@@ -13,11 +15,20 @@ import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
 export const START_WALL_MS = 1_700_000_000_000;
 /** Of calls that name none. */
 export const TIMEOUT_MS = 30_000;
+/** Whoever looks at its clocks so often before anything else happens does so for ever. */
+const LOOKS_MAX = 100_000;
+/** And whoever makes so many requests: ten times what any life takes. */
+const REQUESTS_MAX = 10_000;
+/** A process that went in a circle is started again after so long. */
+const RESTART_MS = 20_000;
+const LONG_MS = 1_000_000;
 
 /** The life of a process from its start to its crash, or its end. */
 export class Life implements Owner, Runtime {
   readonly number: number;
   readonly store: Store;
+  /** The other release, if it runs that one. */
+  readonly other: Release | undefined;
   /** Resolves at its crash. */
   readonly crashed: Promise<void>;
   /** Requests under way that a crash may still recall. */
@@ -28,6 +39,11 @@ export class Life implements Owner, Runtime {
   readonly compressions = { late: 0, failed: 0 };
   /** How often it slept. */
   naps = 0;
+  /** It went in a circle, and was ended. */
+  isStuck = false;
+  #requests = 0;
+  #looks = 0;
+  #looksAtStep = 0;
   readonly #scheduler: Scheduler;
   readonly #chance: Chance;
   readonly #process: Process;
@@ -42,6 +58,7 @@ export class Life implements Owner, Runtime {
     scenario: Scenario,
     number: number,
     driverFor: (life: Life) => Driver,
+    other: Release | undefined,
   ) {
     this.#process = process;
     this.#scheduler = scheduler;
@@ -56,8 +73,10 @@ export class Life implements Owner, Runtime {
     const merges =
       scenario.merges[process.index] ??
       (process.index === scenario.merges.length + 1 && scenario.merges.includes(true));
-    const driver = driverFor(this);
-    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, merges, timeoutMs: TIMEOUT_MS });
+    this.other = isOther(scenario.other?.[process.index], number) ? other : undefined;
+    const options = { driver: driverFor(this), runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS };
+    // The other release does not merge: an earlier one may not even know the option.
+    this.store = this.other === undefined ? openStore({ ...options, merges }) : this.other.openStore(options);
   }
 
   /** Handles it opened, for their statistics. */
@@ -68,11 +87,37 @@ export class Life implements Owner, Runtime {
   }
 
   wallMs(): number {
+    this.#countLook();
     return Math.floor(START_WALL_MS + this.#scheduler.nowMs + this.#process.wallOffsetMs);
   }
 
   monotonicMs(): number {
-    return this.#scheduler.nowMs - this.#stoodStillMs;
+    this.#countLook();
+    // Its turn is longer at each look, then: the engine waits for the next, which does not come.
+    return this.#scheduler.nowMs - this.#stoodStillMs + (this.isStuck ? this.#looks * LONG_MS : 0);
+  }
+
+  /** Ends a process that looks at its clocks without end: what it waits for would never happen. */
+  #countLook(): void {
+    const { steps } = this.#scheduler;
+    if (steps !== this.#looksAtStep) this.#looks = 0;
+    this.#looksAtStep = steps;
+    this.#looks += 1;
+    if (this.#looks > 2 * LOOKS_MAX)
+      throw new Error('the process stands still, and takes no turn that could be its last');
+    if (this.#looks > LOOKS_MAX) this.#end();
+  }
+
+  /** To be called before each request, which is not made if the process is dead then. */
+  countRequest(): void {
+    this.#requests += 1;
+    if (this.#requests > REQUESTS_MAX) this.#end();
+  }
+
+  #end(): void {
+    if (this.isStuck) return;
+    this.isStuck = true;
+    this.#process.crash(RESTART_MS);
   }
 
   busyShare(): number {
@@ -96,7 +141,7 @@ export class Life implements Owner, Runtime {
 
   /** Work takes no time here: no turn is ever long. */
   nextTurn(): Promise<void> {
-    return Promise.resolve();
+    return this.isStuck ? new Promise<never>(() => undefined) : Promise.resolve();
   }
 
   random(bytes: number): Uint8Array {
@@ -146,12 +191,18 @@ export class Process {
   readonly #scheduler: Scheduler;
   readonly #start: (number: number) => Life;
 
-  constructor(index: number, scheduler: Scheduler, scenario: Scenario, driverFor: (life: Life) => Driver) {
+  constructor(
+    index: number,
+    scheduler: Scheduler,
+    scenario: Scenario,
+    driverFor: (life: Life) => Driver,
+    other?: Release,
+  ) {
     this.index = index;
     this.#scheduler = scheduler;
     this.wallOffsetMs = scenario.skewsMs[index] ?? 0;
     this.#start = (number) => {
-      const life = new Life(this, scheduler, scenario, number, driverFor);
+      const life = new Life(this, scheduler, scenario, number, driverFor, other);
       this.lives.push(life);
       return life;
     };

@@ -2,11 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runCommand } from '../../infra/cli/options.ts';
+import { runCommand, UsageError } from '../../infra/cli/options.ts';
 import { type Command, commandOf, SIMULATE } from './arguments.ts';
-import { missing, told } from './coverage.ts';
+import { scenarioBeside } from './beside.ts';
+import { missing, missingBeside, told } from './coverage.ts';
 import { table, writeFigures } from './figures.ts';
 import { type Report, runSeeds } from './parallel.ts';
+import { hasCommit, loadRelease, type Release, withRelease } from './release.ts';
 import { run } from './run.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
@@ -15,31 +17,51 @@ const SHRINK_MS = 60_000;
 
 await runCommand(SIMULATE, process.argv.slice(2), async (given) => {
   const command = commandOf(given, () => 1 + Math.floor(Math.random() * 2 ** 31));
+  const { beside } = command;
+  if (beside === undefined) return play(command);
+  if (!hasCommit(beside)) throw new UsageError(`--beside takes a commit of this clone, not "${beside}"`);
+  return withRelease(beside, (folder) => play(command, folder));
+});
+
+/** `folder`: where another release lies. */
+async function play(command: Command, folder?: string): Promise<void> {
+  const other = folder === undefined ? undefined : await loadRelease(folder);
+  const drawn = (seed: number): Scenario => (other === undefined ? scenarioOf(seed) : scenarioBeside(seed));
   switch (command.kind) {
-    case 'seeds':
-      return runMany(command);
+    case 'seeds': {
+      const failed = await runMany(command, folder, other);
+      return failed === undefined ? undefined : shrinkAndShow(drawn(failed), other);
+    }
     case 'seed':
-      return command.isShrunk ? shrinkAndShow(scenarioOf(command.seed)) : show(scenarioOf(command.seed));
+      return command.isShrunk ? shrinkAndShow(drawn(command.seed), other) : show(drawn(command.seed), other);
     case 'scenario':
-      return show(JSON.parse(readFileSync(command.file, 'utf8')) as Scenario);
+      return show(JSON.parse(readFileSync(command.file, 'utf8')) as Scenario, other);
     default:
       command satisfies never;
   }
-});
+}
 
-async function runMany(command: Extract<Command, { kind: 'seeds' }>): Promise<void> {
-  const { from, count, forMs, workers, writesFigures } = command;
-  const report = await runSeeds({ from, count, forMs, workers });
+/** The first seed that failed. */
+async function runMany(
+  command: Extract<Command, { kind: 'seeds' }>,
+  release: string | undefined,
+  other: Release | undefined,
+): Promise<number | undefined> {
+  const { from, count, forMs, workers, writesFigures, beside } = command;
+  const report = await runSeeds({ from, count, forMs, workers, release });
   console.log(told(report.counts));
   console.log(summary(report, from));
   if (writesFigures) await writeFigures('events', figures(report, from));
-  const lacking = missing(report.seeds, report.counts);
+  const lacking =
+    other === undefined ? missing(report.seeds, report.counts) : missingBeside(report.seeds, report.counts, other);
   if (lacking.length > 0) console.log(`NEVER OCCURRED: ${lacking.join('; ')}`);
+  const besides = beside === undefined ? '' : ` --beside ${beside}`;
   for (const { seed, complaints } of report.failures)
-    console.log(`\nseed ${seed} failed; replay: npm run simulate -- --seed ${seed}\n  ${complaints.join('\n  ')}`);
-  const [first] = report.failures;
-  if (first !== undefined) await shrinkAndShow(scenarioOf(first.seed));
+    console.log(
+      `\nseed ${seed} failed; replay: npm run simulate -- --seed ${seed}${besides}\n  ${complaints.join('\n  ')}`,
+    );
   if (lacking.length + report.failures.length > 0) process.exitCode = 1;
+  return report.failures[0]?.seed;
 }
 
 function summary({ seeds, steps, failures, tookMs }: Report, from: number): string {
@@ -52,21 +74,21 @@ function figures({ seeds, steps, failures, counts }: Report, from: number): stri
   return `${seeds} seeds from ${from}, ${steps} steps of the scheduler, ${failures.length} failed.\n\n${table(['event', 'times'], rows)}`;
 }
 
-async function show(scenario: Scenario): Promise<void> {
-  const result = await run(scenario, true);
+async function show(scenario: Scenario, other: Release | undefined): Promise<void> {
+  const result = await run(scenario, true, other);
   console.log(result.lines.join('\n'));
   console.log(`\n${result.steps} events, hash ${result.hash.toString(16)}`);
   for (const complaint of result.complaints) console.log(`FAILED: ${complaint}`);
   if (result.complaints.length > 0) process.exitCode = 1;
 }
 
-async function shrinkAndShow(scenario: Scenario): Promise<void> {
+async function shrinkAndShow(scenario: Scenario, other: Release | undefined): Promise<void> {
   console.log(
     `\nleaving out of seed ${scenario.seed} what its failure does not need, for at most ${SHRINK_MS / 1_000} s ...`,
   );
-  const small = await shrink(scenario, SHRINK_MS);
+  const small = await shrink(scenario, SHRINK_MS, other);
   const file = path.join(tmpdir(), `stowage-scenario-${scenario.seed}.json`);
   writeFileSync(file, JSON.stringify(small, undefined, 1));
-  await show(small);
+  await show(small, other);
   console.log(`replay what is left: npm run simulate -- --scenario ${file}`);
 }
