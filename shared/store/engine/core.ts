@@ -68,7 +68,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   const splitLimits = { ...driver.limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const contention = new Contention(runtime);
+  const contention = new Contention(runtime, { reads: readLimit, writes: writeLimit });
   const courtesy = new Courtesy(runtime, contention, tag);
   const reader = new Reader({
     table,

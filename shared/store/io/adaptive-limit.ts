@@ -2,6 +2,7 @@
 // slow or not: every network has a slow tail. It takes a step back only where fewer in flight bring more operations a second (on an emulator, on
 // a busy machine: what waits meanwhile shares the next request), and halves when the provider throttles.
 import type { Runtime } from '../contract/runtime.ts';
+import { RoundTrip } from './round-trip.ts';
 import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
@@ -16,6 +17,14 @@ const BETTER_RATIO = 1.1;
 const FULL_SHARE = 0.9;
 /** After a step that was of no use a limit stays for so many judgements: trials then cost little on average. */
 const RESTS = 16;
+
+/**
+ * Where a round trip is shorter, nobody much notices that he waits for one that is under way. Then requests are shared, and containers are not split
+ * for this process's own calls: each read, check and scan would take as many requests more as there are containers.
+ */
+const NEAR_MS = 4;
+/** So many lone round trips tell: one or two may have been quick by chance. */
+const LONE_LEAST = 8;
 
 /** How a request was answered. */
 export interface Reply {
@@ -33,6 +42,8 @@ interface Judgement {
 export class AdaptiveLimit {
   readonly #runtime: Runtime;
   readonly #semaphore = new Semaphore(IN_FLIGHT_FIRST);
+  /** Of requests that had the way to themselves: others may have stood in line behind those of this very process. */
+  readonly #lone = new RoundTrip();
   #replies = new Replies(0);
   /** The limit before the present one, while that is on trial. */
   #before: Judgement | undefined;
@@ -48,6 +59,11 @@ export class AdaptiveLimit {
     return this.#semaphore.max;
   }
 
+  /** Whether a request that is alone is answered within some milliseconds. False until that was seen. */
+  get isNear(): boolean {
+    return this.#lone.count >= LONE_LEAST && this.#lone.ms < NEAR_MS;
+  }
+
   /** Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or undefined if there was nothing to send. */
   async run(send: () => Promise<Reply | undefined>): Promise<void> {
     // Also where there is room: what comes in the same moment shares the request.
@@ -57,9 +73,11 @@ export class AdaptiveLimit {
       const inFlight = this.#semaphore.active;
       const sentMs = this.#runtime.monotonicMs();
       const reply = await send();
+      if (reply === undefined) return;
+      const tookMs = this.#runtime.monotonicMs() - sentMs;
+      if (inFlight === 1) this.#lone.note(tookMs);
       // A request that was sent under another limit says nothing of this one.
-      if (reply !== undefined && replies === this.#replies)
-        this.#note(reply, inFlight, this.#runtime.monotonicMs() - sentMs);
+      if (replies === this.#replies) this.#note(reply, inFlight, tookMs);
     } finally {
       this.#semaphore.release();
     }

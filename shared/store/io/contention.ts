@@ -5,7 +5,9 @@ import { LRUCache } from 'lru-cache';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
+import type { AdaptiveLimit } from './adaptive-limit.ts';
 import { Rate } from './rate.ts';
+import { RoundTrip } from './round-trip.ts';
 
 /** Containers remembered. As a size, for a count would take the memory of all of them at once, for each table that is opened. */
 const CONTAINERS_MAX = 10_000;
@@ -32,22 +34,11 @@ const LARGE_BYTES = 192 * 1024;
 const BUSY_SHARE = 0.7;
 /** Twice as many containers may mean twice the commits: a split for own calls must leave the process within this share of its time. */
 const WORK_MAX = 0.9;
-/**
- * A call that meets others waits for a round trip at most. Where that is so short a container is not split for own calls: they would hardly notice,
- * and each read, check and scan would take as many requests more as there are containers.
- */
-const OWN_WAIT_LEAST_MS = 4;
 /** Own calls are watched so long before they split a container, again after each split: what the last one cost is known then. */
 const OWN_EVIDENCE_MS = 2_000;
 /** After a split that failed the next waits so long, then twice as long, up to a quarter of an hour. */
 const LOST_SPLIT_FIRST_MS = 1_000;
 const LOST_SPLIT_DOUBLINGS_MOST = 10;
-/** How much a round trip counts. A short one shows what it takes; a long one may have stood in line, in the provider or before it. */
-const WEIGHT_OF_SHORTER = 1 / 8;
-const WEIGHT_OF_LONGER = 1 / 32;
-/** What took longer was no round trip: the process slept, or the provider was in trouble. */
-const ROUND_TRIP_MOST_MS = 500;
-
 /** For so many writes that meet; 0: no split. */
 function partsOf(crowd: number, pageBytes: number): number {
   const crowdMax = CROWD_MAX * (1 + pageBytes / LARGE_BYTES);
@@ -70,22 +61,28 @@ interface Traffic {
   looksDue: number;
 }
 
+/** How soon requests are answered. */
+interface Near {
+  readonly reads: Pick<AdaptiveLimit, 'isNear'>;
+  readonly writes: Pick<AdaptiveLimit, 'isNear'>;
+}
+
 export class Contention {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
+  readonly #near: Near;
   readonly #containers = new LRUCache<EntityId, Traffic>({ maxSize: CONTAINERS_MAX, sizeCalculation: () => 1 });
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
-  #roundTripMs = 0;
-  /** A longer one stood in line, perhaps behind requests of this very process: more of them would not make it shorter. */
-  #shortestRoundTripMs = Infinity;
+  readonly #commits = new RoundTrip();
 
-  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>) {
+  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>, near: Near) {
     this.#runtime = runtime;
+    this.#near = near;
   }
 
   /** What a commit takes where nothing holds it up, about; 0 before the first. */
   get roundTripMs(): number {
-    return this.#roundTripMs;
+    return this.#commits.ms;
   }
 
   /** Commits of the container a millisecond, by whomever. */
@@ -136,10 +133,7 @@ export class Contention {
 
   /** A request with commits was answered so long after it left. */
   noteRoundTrip(ms: number): void {
-    this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, ms);
-    const off = Math.min(ms, ROUND_TRIP_MOST_MS) - this.#roundTripMs;
-    if (this.#roundTripMs === 0) this.#roundTripMs = off;
-    else this.#roundTripMs += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
+    this.#commits.note(ms);
   }
 
   /**
@@ -153,7 +147,7 @@ export class Contention {
     // A process that never met another looks for none.
     if (foreignPerMs === 0) return false;
     const isInARow = commitsSinceLook > 0 && (looksDue > 0 || commitsSinceLook >= COMMITS_BEFORE_LOOK);
-    if (isInARow && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#roundTripMs) return true;
+    if (isInARow && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#commits.ms) return true;
     return foreignPerMs * ageMs > STALE_MAX;
   }
 
@@ -167,21 +161,24 @@ export class Contention {
   partsFor(id: EntityId, pageBytes: number): number {
     const traffic = this.#trafficOf(id);
     if (this.#runtime.monotonicMs() < traffic.noSplitBeforeMs) return 0;
-    const foreignParts = partsOf(traffic.foreign.leastPerMs() * this.#roundTripMs, pageBytes);
+    const foreignParts = partsOf(traffic.foreign.leastPerMs() * this.#commits.ms, pageBytes);
     return Math.max(foreignParts, this.#ownPartsFor(traffic, pageBytes));
   }
 
   #ownPartsFor({ own, lastCallMs }: Traffic, pageBytes: number): number {
-    if (own.watchedMs < OWN_EVIDENCE_MS || this.#shortestRoundTripMs < OWN_WAIT_LEAST_MS) return 0;
+    if (own.watchedMs < OWN_EVIDENCE_MS || this.#near.writes.isNear) return 0;
     const perMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
     const affordable = Math.floor(WORK_MAX / this.#runtime.busyShare());
-    const parts = Math.min(partsOf(perMs * this.#roundTripMs, pageBytes), affordable);
+    const parts = Math.min(partsOf(perMs * this.#commits.ms, pageBytes), affordable);
     return parts < 2 ? 0 : parts;
   }
 
-  /** Whether this process has so much to do that requests shared by callers are worth waiting for. */
-  get isBusy(): boolean {
-    return this.#runtime.busyShare() > BUSY_SHARE;
+  /**
+   * Whether checks of a container should wait for one that is under way, and share the next request: where replies come soon, and where this process
+   * has so much to do that requests cost more than waiting.
+   */
+  get sharesChecks(): boolean {
+    return this.#near.reads.isNear || this.#runtime.busyShare() > BUSY_SHARE;
   }
 
   /** The container was split into these, itself among them: each is expected to have an equal share of others' commits. */

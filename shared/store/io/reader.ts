@@ -60,7 +60,7 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for. While the process is busy further such checks wait for that reply, and share one request. */
+  /** Containers whose last commit is being asked for. Further such checks may have to wait for that reply, and share one request. */
   readonly #checking = new Set<EntityId>();
   #isDepartureCalled = false;
   /** Bytes of the pages of a container, as those seen last had them. */
@@ -139,7 +139,7 @@ export class Reader {
   }
 
   #mayDepart(pending: Pending): boolean {
-    return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.isBusy;
+    return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.sharesChecks;
   }
 
   #departSoon(pending: Pending): void {

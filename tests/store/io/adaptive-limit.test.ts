@@ -174,3 +174,27 @@ describe.each([16, 128])('%i callers', (callers) => {
     },
   );
 });
+
+describe('the provider is near', () => {
+  test('where lone requests are answered within some milliseconds, whatever they take in company', async () => {
+    const limited = newLimit();
+    expect(limited.limit.isNear).toBe(false);
+    await answer(limited, 20, () => ({ tookMs: 2 }), 1);
+    expect(limited.limit.isNear).toBe(true);
+    await answer(limited, 1_000, (inFlight) => ({ tookMs: 2 * inFlight }));
+    expect(limited.limit.isNear).toBe(true);
+  });
+
+  test('not where they take longer, nor because some of them are quick', async () => {
+    const limited = newLimit();
+    const draw = randomSource(3);
+    await answer(limited, 200, () => ({ tookMs: draw() < 0.1 ? 1 : 10 }), 1);
+    expect(limited.limit.isNear).toBe(false);
+  });
+
+  test('not before several said so', async () => {
+    const limited = newLimit();
+    await answer(limited, 3, () => ({ tookMs: 1 }), 1);
+    expect(limited.limit.isNear).toBe(false);
+  });
+});

@@ -11,13 +11,14 @@ const ROUND_TRIP_MS = 10;
 class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
-  readonly contention = new Contention({
-    monotonicMs: () => this.runtime.monotonicMs(),
-    busyShare: () => this.busyShare,
-  });
+  readonly near = { reads: { isNear: false }, writes: { isNear: false } };
+  readonly contention = new Contention(
+    { monotonicMs: () => this.runtime.monotonicMs(), busyShare: () => this.busyShare },
+    this.near,
+  );
 
-  constructor(roundTripMs = ROUND_TRIP_MS) {
-    this.contention.noteRoundTrip(roundTripMs);
+  constructor() {
+    this.contention.noteRoundTrip(ROUND_TRIP_MS);
   }
 
   /** Lets `ms` pass, with a look each 100 ms that shows so many foreign commits. */
@@ -169,13 +170,23 @@ test('calls of its own split a container too, but not while the process is busy'
   expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
 });
 
-test('where round trips are short own calls split nothing, also when they are long for standing in line', async () => {
-  const watched = new Watched(2);
-  for (let replies = 0; replies < 1_000; replies += 1) watched.contention.noteRoundTrip(40);
-  await watched.call(ID, 20, 20_000);
+test('where the provider is near own calls split nothing, and others’ commits do', async () => {
+  const watched = new Watched();
+  watched.near.writes.isNear = true;
+  await watched.call(ID, 2, 20_000);
   expect(watched.contention.partsFor(ID, 0)).toBe(0);
   await watched.look(ID, 2, 20_000);
   expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+});
+
+test('checks share requests while the process is busy, and where the provider is near', () => {
+  const watched = new Watched();
+  expect(watched.contention.sharesChecks).toBe(false);
+  watched.busyShare = 0.9;
+  expect(watched.contention.sharesChecks).toBe(true);
+  watched.busyShare = 0;
+  watched.near.reads.isNear = true;
+  expect(watched.contention.sharesChecks).toBe(true);
 });
 
 test('a split hands on to each part an equal share', async () => {

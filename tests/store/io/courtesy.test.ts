@@ -18,7 +18,7 @@ let courtesy: Courtesy;
 
 beforeEach(() => {
   runtime = new VirtualRuntime(2);
-  contention = new Contention(runtime);
+  contention = new Contention(runtime, { reads: { isNear: false }, writes: { isNear: false } });
   courtesy = new Courtesy(runtime, contention, MINE);
 });
 
