@@ -22,7 +22,8 @@ export interface StoreOptions {
   readonly compression?: Compression;
   /**
    * Whether `vacuum` merges containers that fell quiet or empty. Default false: turn it on when every process that uses the tables runs a release that
-   * knows merged containers (this one does); an older one stops at them with `corrupt`, having written nothing.
+   * knows merged containers (this one does), and go back to none that does not. An older one writes nothing there: it stops with `corrupt`, or searches
+   * without end until it is restarted.
    */
   readonly merges?: boolean;
   /** Clock, timer and randomness; default the system's. */
