@@ -82,7 +82,8 @@ export class StoredTable<V> implements Table<V> {
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
     checkItems('table.putMany', items, CHECK.putItem);
     CHECK.putMany(options);
-    return this.#putAll(items, options);
+    // Verdicts are given within a commit that others share: it must meet as many items as it was called with, also if the caller empties his array.
+    return this.#putAll(items.slice(), options);
   }
 
   #putAll(items: readonly PutItem<V>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
