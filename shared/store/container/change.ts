@@ -33,7 +33,7 @@ export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => D
 /** What a change asks for: a decision made beforehand, for which no record needs to be read, or a function of the present record. */
 export type Action = Decision | Decide;
 
-/** Hears the verdict on each change of a call, once. `index` is the one the change was made with. */
+/** Hears the verdict on each change of a call, once, within a commit that others share: it must not throw. `index` is the one the change was made with. */
 export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }

@@ -18,11 +18,6 @@ const FULL_SHARE = 0.9;
 /** After a step that was of no use a limit stays for so many judgements: trials then cost little on average. */
 const RESTS = 16;
 
-/**
- * Where a round trip is shorter, nobody much notices that he waits for one that is under way. Then requests are shared, and containers are not split
- * for this process's own calls: each read, check and scan would take as many requests more as there are containers.
- */
-const NEAR_MS = 4;
 /** So many lone round trips tell: one or two may have been quick by chance. */
 const LONE_LEAST = 8;
 
@@ -31,6 +26,8 @@ export interface Reply {
   /** Operations that waited for it. */
   readonly operations: number;
   readonly isThrottled: boolean;
+  /** Whether it failed: how soon says nothing of the way. */
+  readonly isFailed?: boolean;
 }
 
 /** The throughput under a limit. */
@@ -59,9 +56,9 @@ export class AdaptiveLimit {
     return this.#semaphore.max;
   }
 
-  /** Whether a request that is alone is answered within some milliseconds. False until that was seen. */
-  get isNear(): boolean {
-    return this.#lone.count >= LONE_LEAST && this.#lone.ms < NEAR_MS;
+  /** What a request takes that has the way to itself, about; infinite until that was seen. */
+  get loneRoundTripMs(): number {
+    return this.#lone.count < LONE_LEAST ? Infinity : this.#lone.ms;
   }
 
   /** Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or undefined if there was nothing to send. */
@@ -75,7 +72,7 @@ export class AdaptiveLimit {
       const reply = await send();
       if (reply === undefined) return;
       const tookMs = this.#runtime.monotonicMs() - sentMs;
-      if (inFlight === 1) this.#lone.note(tookMs);
+      if (inFlight === 1 && reply.isFailed !== true) this.#lone.note(tookMs);
       // A request that was sent under another limit says nothing of this one.
       if (replies === this.#replies) this.#note(reply, inFlight, tookMs);
     } finally {

@@ -34,11 +34,19 @@ const LARGE_BYTES = 192 * 1024;
 const BUSY_SHARE = 0.7;
 /** Twice as many containers may mean twice the commits: a split for own calls must leave the process within this share of its time. */
 const WORK_MAX = 0.9;
+/**
+ * Where a round trip is shorter, nobody much notices that he waits for one that is under way: checks share requests, and containers are not split for
+ * own calls, as each read, check and scan would take as many requests more as there are containers.
+ */
+const NEAR_MS = 4;
+/** A near reply that is not there by then may be lost, however many stand in line: no check waits for it any more. */
+const NEAR_WAIT_MS = 100;
 /** Own calls are watched so long before they split a container, again after each split: what the last one cost is known then. */
 const OWN_EVIDENCE_MS = 2_000;
 /** After a split that failed the next waits so long, then twice as long, up to a quarter of an hour. */
 const LOST_SPLIT_FIRST_MS = 1_000;
 const LOST_SPLIT_DOUBLINGS_MOST = 10;
+
 /** For so many writes that meet; 0: no split. */
 function partsOf(crowd: number, pageBytes: number): number {
   const crowdMax = CROWD_MAX * (1 + pageBytes / LARGE_BYTES);
@@ -62,22 +70,22 @@ interface Traffic {
 }
 
 /** How soon requests are answered. */
-interface Near {
-  readonly reads: Pick<AdaptiveLimit, 'isNear'>;
-  readonly writes: Pick<AdaptiveLimit, 'isNear'>;
+interface Ways {
+  readonly reads: Pick<AdaptiveLimit, 'loneRoundTripMs'>;
+  readonly writes: Pick<AdaptiveLimit, 'loneRoundTripMs'>;
 }
 
 export class Contention {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>;
-  readonly #near: Near;
+  readonly #ways: Ways;
   readonly #containers = new LRUCache<EntityId, Traffic>({ maxSize: CONTAINERS_MAX, sizeCalculation: () => 1 });
   /** Commits of other processes in all containers. */
   readonly #all = new Rate();
   readonly #commits = new RoundTrip();
 
-  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>, near: Near) {
+  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare'>, ways: Ways) {
     this.#runtime = runtime;
-    this.#near = near;
+    this.#ways = ways;
   }
 
   /** What a commit takes where nothing holds it up, about; 0 before the first. */
@@ -166,7 +174,7 @@ export class Contention {
   }
 
   #ownPartsFor({ own, lastCallMs }: Traffic, pageBytes: number): number {
-    if (own.watchedMs < OWN_EVIDENCE_MS || this.#near.writes.isNear) return 0;
+    if (own.watchedMs < OWN_EVIDENCE_MS || this.#ways.writes.loneRoundTripMs < NEAR_MS) return 0;
     const perMs = own.leastPerMs(this.#runtime.monotonicMs() - lastCallMs);
     const affordable = Math.floor(WORK_MAX / this.#runtime.busyShare());
     const parts = Math.min(partsOf(perMs * this.#commits.ms, pageBytes), affordable);
@@ -174,11 +182,12 @@ export class Contention {
   }
 
   /**
-   * Whether checks of a container should wait for one that is under way, and share the next request: where replies come soon, and where this process
-   * has so much to do that requests cost more than waiting.
+   * Whether checks of a container should wait for one that was sent at `sentMs`, and share the next request: where its reply is to come soon, and where
+   * this process has so much to do that requests cost more than waiting.
    */
-  get sharesChecks(): boolean {
-    return this.#near.reads.isNear || this.#runtime.busyShare() > BUSY_SHARE;
+  sharesChecks(sentMs: number): boolean {
+    const isDueSoon = this.#ways.reads.loneRoundTripMs < NEAR_MS && this.#runtime.monotonicMs() - sentMs < NEAR_WAIT_MS;
+    return isDueSoon || this.#runtime.busyShare() > BUSY_SHARE;
   }
 
   /** The container was split into these, itself among them: each is expected to have an equal share of others' commits. */

@@ -60,8 +60,8 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for. Further such checks may have to wait for that reply, and share one request. */
-  readonly #checking = new Set<EntityId>();
+  /** Containers whose last commit is being asked for, since when. Further such checks may have to wait for that reply, and share one request. */
+  readonly #checking = new Map<EntityId, number>();
   #isDepartureCalled = false;
   /** Bytes of the pages of a container, as those seen last had them. */
   #usualBytes = SMALL_BYTES * 2;
@@ -139,7 +139,8 @@ export class Reader {
   }
 
   #mayDepart(pending: Pending): boolean {
-    return !isCheck(pending) || !this.#checking.has(pending.id) || !this.#context.contention.sharesChecks;
+    const sentMs = this.#checking.get(pending.id);
+    return !isCheck(pending) || sentMs === undefined || !this.#context.contention.sharesChecks(sentMs);
   }
 
   #departSoon(pending: Pending): void {
@@ -160,8 +161,8 @@ export class Reader {
     const batch = this.#takeBatch();
     if (batch.length === 0) return undefined;
     const checked = batch.filter(isCheck).map(({ id }) => id);
-    for (const id of checked) this.#checking.add(id);
     const seen = this.#context.clock.now();
+    for (const id of checked) this.#checking.set(id, seen.monotonicMs);
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : parts }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
@@ -170,7 +171,7 @@ export class Reader {
       return { operations, isThrottled: false };
     } catch (error) {
       for (const pending of batch) pending.reply.reject(error);
-      return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled' };
+      return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled', isFailed: true };
     } finally {
       for (const id of checked) this.#checking.delete(id);
       for (const id of checked) {

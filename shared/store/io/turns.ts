@@ -30,9 +30,12 @@ export class Turns {
     return false;
   }
 
-  /** As `isLong`, at the piece `index` of work in small pieces: it reads the clock at some of them only, for that costs what such a piece does. */
+  /**
+   * As `isLong`, at the piece `index` of work in small pieces: it reads the clock at some of them only, for that costs what such a piece does. The second
+   * begins the turn, so that work of one piece never looks.
+   */
   isLongAt(index: number): boolean {
-    return index % PIECES_BETWEEN_LOOKS === PIECES_BETWEEN_LOOKS - 1 && this.isLong;
+    return index % PIECES_BETWEEN_LOOKS === 1 && this.isLong;
   }
 
   /** Resolves in a turn that has time left. The first of those that wait may take the whole of the next turn: then the others wait on. */

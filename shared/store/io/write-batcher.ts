@@ -51,17 +51,20 @@ export class WriteBatcher {
     if (batch.length === 0) return undefined;
     const writes = batch.map(({ write }) => write);
     let isThrottled = false;
+    let isFailed = true;
     const sentMs = this.#nowMs();
     try {
       const outcomes = await sendWrites(this.#provider, writes);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
-      if (outcomes.every(({ kind }) => kind !== 'unknown')) this.#noteRoundTrip(this.#nowMs() - sentMs);
+      isFailed = outcomes.some(({ kind }) => kind === 'unknown');
+      if (!isFailed) this.#noteRoundTrip(this.#nowMs() - sentMs);
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);
     }
     // A split carries no changes, and yet its reply is one.
-    return { operations: batch.reduce((sum, { changeCount }) => sum + Math.max(1, changeCount), 0), isThrottled };
+    const operations = batch.reduce((sum, { changeCount }) => sum + Math.max(1, changeCount), 0);
+    return { operations, isThrottled, isFailed };
   }
 
   /** The write that waits longest, with those of its lane that fit into the same request. */

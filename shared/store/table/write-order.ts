@@ -36,32 +36,37 @@ async function sortWhole(places: Places, turns: Turns): Promise<number[]> {
   return turns.sort([...places.keys()], (a, b) => comparePlaces(places, a, b));
 }
 
-/** As numbers, which are sorted without a call for each comparison. */
+/** As numbers, which are sorted without a call for each comparison: in buckets, each of which a turn has time for. */
 async function sortHashed(places: Places, turns: Turns): Promise<number[]> {
-  const numbers = new Float64Array(places.length);
+  const count = Math.ceil(places.length / NUMBERS_AT_ONCE);
+  const buckets = Array.from({ length: count }, (): number[] => []);
   await turns.forEach(places, (place, index) => {
     const prefix = place === undefined ? 0 : firstFourBytes(place.position);
-    numbers[index] = prefix * INDEXES_MAX + index;
+    buckets[Math.floor((prefix / PREFIXES) * count)]!.push(prefix * INDEXES_MAX + index);
   });
-  const parts = Math.ceil(places.length / NUMBERS_AT_ONCE);
-  const partOf = (number: number): number => Math.floor((number / (PREFIXES * INDEXES_MAX)) * parts);
   const sorted: number[] = [];
-  for (let part = 0; part < parts; part += 1) {
+  for (const bucket of buckets) {
     if (turns.isLong) await turns.pause();
-    const some = parts === 1 ? numbers : numbers.filter((number) => partOf(number) === part);
-    some.sort();
-    // An iterator of a typed array makes two objects a number.
-    for (let at = 0; at < some.length; at += 1) insert(places, sorted, some[at]! % INDEXES_MAX);
+    addSorted(places, Float64Array.from(bucket).sort(), sorted);
   }
   return sorted;
 }
 
-/** At the end, but for the few whose positions begin alike. */
-function insert(places: Places, sorted: number[], index: number): void {
-  let at = sorted.length;
-  while (at > 0 && comparePlaces(places, sorted[at - 1]!, index) > 0) at -= 1;
-  if (at === sorted.length) sorted.push(index);
-  else sorted.splice(at, 0, index);
+/** Adds the indexes in the order of their numbers, and where positions begin alike, in the order of these. */
+function addSorted(places: Places, numbers: Float64Array, sorted: number[]): void {
+  let first = 0;
+  while (first < numbers.length) {
+    const prefix = Math.floor(numbers[first]! / INDEXES_MAX);
+    const behind = (prefix + 1) * INDEXES_MAX;
+    let end = first + 1;
+    while (end < numbers.length && numbers[end]! < behind) end += 1;
+    if (end === first + 1) sorted.push(numbers[first]! % INDEXES_MAX);
+    else {
+      const alike = Array.from(numbers.subarray(first, end), (number) => number % INDEXES_MAX);
+      for (const index of alike.sort((a, b) => comparePlaces(places, a, b))) sorted.push(index);
+    }
+    first = end;
+  }
 }
 
 function comparePlaces(places: Places, a: number, b: number): number {

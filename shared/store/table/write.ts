@@ -13,6 +13,8 @@ import { wavesOf } from './write-order.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
+/** Encoding a value of so many bytes is no small piece of work: the clock is looked at behind each. */
+const LARGE_BYTES = 1_024;
 /** Memory that a change takes beside its key and value, roughly. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
@@ -111,13 +113,15 @@ export class Writer {
     const { engine, deadlines } = this.#context;
     const begunTick = engine.clock.now().tick;
     const changes: Change[] = [];
+    let bytes = 0;
     for (let count = 0; count < slice.indexes.length; count += 1) {
-      const isLong = engine.turns.isLongAt(count);
+      const isLong = bytes >= LARGE_BYTES ? engine.turns.isLong : engine.turns.isLongAt(count);
       if (isLong) await engine.turns.pause();
       // Nothing of this slice was sent yet.
       if ((isLong || count === 0) && deadlines.isOver(deadline))
         return slice.failRest(abortedError(deadline.signal?.reason));
       const change = this.#prepare(slice, slice.indexes[count]!, batch, begunTick);
+      bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
     }
     if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
@@ -177,6 +181,7 @@ class Slice<T extends Keyed, O> implements VerdictSink {
   readonly #outcomes: O[];
   readonly #places: Places;
   readonly #done = Promise.withResolvers<void>();
+  #failure: { readonly error: unknown } | undefined;
   left: number;
 
   constructor(batch: WriteBatch<T, O>, indexes: readonly number[], places: Places, outcomes: O[]) {
@@ -187,7 +192,7 @@ class Slice<T extends Keyed, O> implements VerdictSink {
     this.left = indexes.length;
   }
 
-  /** Resolves when every item has its verdict. */
+  /** Resolves when every item has its verdict; rejects then, if an outcome could not be made. */
   get done(): Promise<void> {
     return this.#done.promise;
   }
@@ -206,9 +211,15 @@ class Slice<T extends Keyed, O> implements VerdictSink {
 
   settled(index: number, verdict: Verdict): void {
     // At once, as a verdict holds its record: those of a large batch would all stay in memory.
-    this.#outcomes[index] = this.#outcomeOf(index, verdict);
+    try {
+      this.#outcomes[index] = this.#outcomeOf(index, verdict);
+    } catch (error) {
+      this.#failure ??= { error };
+    }
     this.left -= 1;
-    if (this.left === 0) this.#done.resolve();
+    if (this.left > 0) return;
+    if (this.#failure === undefined) this.#done.resolve();
+    else this.#done.reject(this.#failure.error);
   }
 
   #outcomeOf(index: number, verdict: Verdict): O {

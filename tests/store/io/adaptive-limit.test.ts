@@ -175,26 +175,27 @@ describe.each([16, 128])('%i callers', (callers) => {
   );
 });
 
-describe('the provider is near', () => {
-  test('where lone requests are answered within some milliseconds, whatever they take in company', async () => {
+describe('what a lone request takes', () => {
+  test('is told by those that were alone, whatever others take in company', async () => {
     const limited = newLimit();
-    expect(limited.limit.isNear).toBe(false);
     await answer(limited, 20, () => ({ tookMs: 2 }), 1);
-    expect(limited.limit.isNear).toBe(true);
+    expect(limited.limit.loneRoundTripMs).toBeCloseTo(2);
     await answer(limited, 1_000, (inFlight) => ({ tookMs: 2 * inFlight }));
-    expect(limited.limit.isNear).toBe(true);
+    expect(limited.limit.loneRoundTripMs).toBeLessThan(4);
   });
 
-  test('not where they take longer, nor because some of them are quick', async () => {
+  test('is not told by a few that were quick by chance, nor by those that failed', async () => {
     const limited = newLimit();
     const draw = randomSource(3);
     await answer(limited, 200, () => ({ tookMs: draw() < 0.1 ? 1 : 10 }), 1);
-    expect(limited.limit.isNear).toBe(false);
+    expect(limited.limit.loneRoundTripMs).toBeGreaterThan(4);
+    await answer(limited, 200, () => ({ tookMs: 1, reply: { ...ANSWERED, isFailed: true } }), 1);
+    expect(limited.limit.loneRoundTripMs).toBeGreaterThan(4);
   });
 
-  test('not before several said so', async () => {
+  test('is not known before several told it', async () => {
     const limited = newLimit();
     await answer(limited, 3, () => ({ tookMs: 1 }), 1);
-    expect(limited.limit.isNear).toBe(false);
+    expect(limited.limit.loneRoundTripMs).toBe(Infinity);
   });
 });

@@ -11,10 +11,10 @@ const ROUND_TRIP_MS = 10;
 class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
-  readonly near = { reads: { isNear: false }, writes: { isNear: false } };
+  readonly ways = { reads: { loneRoundTripMs: ROUND_TRIP_MS }, writes: { loneRoundTripMs: ROUND_TRIP_MS } };
   readonly contention = new Contention(
     { monotonicMs: () => this.runtime.monotonicMs(), busyShare: () => this.busyShare },
-    this.near,
+    this.ways,
   );
 
   constructor() {
@@ -172,21 +172,24 @@ test('calls of its own split a container too, but not while the process is busy'
 
 test('where the provider is near own calls split nothing, and others’ commits do', async () => {
   const watched = new Watched();
-  watched.near.writes.isNear = true;
+  watched.ways.writes.loneRoundTripMs = 2;
   await watched.call(ID, 2, 20_000);
   expect(watched.contention.partsFor(ID, 0)).toBe(0);
   await watched.look(ID, 2, 20_000);
   expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
 });
 
-test('checks share requests while the process is busy, and where the provider is near', () => {
+test('checks share requests while the process is busy, and where the provider is near, unless a reply seems lost', async () => {
   const watched = new Watched();
-  expect(watched.contention.sharesChecks).toBe(false);
+  const shares = (): boolean => watched.contention.sharesChecks(0);
+  expect(shares()).toBe(false);
   watched.busyShare = 0.9;
-  expect(watched.contention.sharesChecks).toBe(true);
+  expect(shares()).toBe(true);
   watched.busyShare = 0;
-  watched.near.reads.isNear = true;
-  expect(watched.contention.sharesChecks).toBe(true);
+  watched.ways.reads.loneRoundTripMs = 2;
+  expect(shares()).toBe(true);
+  await watched.runtime.advance(1_000);
+  expect(shares()).toBe(false);
 });
 
 test('a split hands on to each part an equal share', async () => {

@@ -18,7 +18,10 @@ let courtesy: Courtesy;
 
 beforeEach(() => {
   runtime = new VirtualRuntime(2);
-  contention = new Contention(runtime, { reads: { isNear: false }, writes: { isNear: false } });
+  contention = new Contention(runtime, {
+    reads: { loneRoundTripMs: ROUND_TRIP_MS },
+    writes: { loneRoundTripMs: ROUND_TRIP_MS },
+  });
   courtesy = new Courtesy(runtime, contention, MINE);
 });
 

@@ -62,6 +62,19 @@ test('work in small pieces looks at the clock at one piece in sixteen', () => {
   expect(runtime.steps).toBe(10);
 });
 
+test('values that take long to encode are each followed by a look', async () => {
+  const { runtime, table } = await slowTable();
+  const looksAt = async (bytes: number): Promise<number> => {
+    const items = Array.from({ length: 40 }, (_, index) => ({ key: `k${index}`, value: 'x'.repeat(bytes) }));
+    const before = runtime.steps;
+    await runtime.run((table as Table<unknown>).putMany(items));
+    return runtime.steps - before;
+  };
+  await looksAt(10);
+  const small = await looksAt(10);
+  expect(await looksAt(2_000)).toBeGreaterThan(small + 30);
+});
+
 describe('on a machine whose clock moves with the work', () => {
   const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
     putMany: (table) => table.putMany(ITEMS),

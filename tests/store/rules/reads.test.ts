@@ -86,6 +86,32 @@ test('rule 19: a check does not wait for the check under way, nor join it', asyn
   await world.run(first);
 });
 
+test('where the provider is near checks share requests, and none waits for a reply that is lost', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await world.run(tableA.put('k', 'old'));
+  let replyMs = 2;
+  a.rule(() => ({ reply: world.runtime.sleep(replyMs) }));
+  for (let count = 0; count < 20; count += 1) await world.run(tableA.get('k'));
+  a.takeCalls();
+  const first = tableA.get('k');
+  await world.runtime.advance(1);
+  const second = tableA.get('k');
+  await world.runtime.advance(0);
+  const third = tableA.get('k');
+  await world.run(Promise.all([first, second, third]));
+  expect(a.calls.length).toBe(2);
+  replyMs = 3_000;
+  const lost = tableA.get('k');
+  await world.runtime.advance(1);
+  replyMs = 2;
+  const waiting = tableA.get('k');
+  await world.runtime.advance(200);
+  const begunMs = world.runtime.monotonicMs();
+  await world.run(Promise.all([tableA.get('k'), waiting]));
+  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(100);
+  await world.run(lost);
+});
+
 test('a read that meets an own commit on its way needs no second one', async () => {
   const { world, a, tableA } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
@@ -113,14 +139,16 @@ test('rule 19: an own commit that was sent before a strong read began is no answ
 });
 
 test('rule 19: what is cached never goes back when an old reply comes late', async () => {
-  const { world, a, tableA } = await twoProcesses();
+  const { world, b, tableA, tableB } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
-  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(500) });
-  const scanning = collect(tableA.scan());
+  b.once((call) => call.kind === 'read' && call.requests.some(({ parts }) => parts === 'all'), {
+    reply: world.runtime.sleep(500),
+  });
+  const scanning = collect(tableB.scan());
   await world.runtime.advance(1);
-  await world.run(tableA.put('k', 'new'));
+  await world.run(tableB.put('k', 'new'));
   await world.run(scanning);
-  expect((await tableA.get('k', { maxAgeMs: 60_000 }))?.value).toBe('new');
+  expect((await tableB.get('k', { maxAgeMs: 60_000 }))?.value).toBe('new');
 });
 
 test('rule 19: unchanged needs the version and the id of the last commit to be equal', async () => {
