@@ -75,6 +75,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     driver,
     cache,
     clock,
+    runtime,
     limit: readLimit,
     counters,
     contention,

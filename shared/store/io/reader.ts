@@ -3,7 +3,7 @@
 import { isWhole, pageBytesOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Moment } from '../contract/runtime.ts';
+import type { Moment, Runtime } from '../contract/runtime.ts';
 import { compareBytes, id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
@@ -19,6 +19,8 @@ import { sendReads } from './requests.ts';
 /** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
 const SMALL_BYTES = 32 * 1024;
 const CHECKED: readonly PartName[] = [COMMIT_PART];
+/** Checks that wait for another are looked at again so often. */
+const PARKED_LOOK_MS = 100;
 /** A container counts so much in the average of all before. */
 const BYTES_WEIGHT = 1 / 8;
 
@@ -36,7 +38,7 @@ interface Pending {
   readonly id: EntityId;
   parts: readonly PartName[];
   isWhole: boolean;
-  /** The next departure may take it. One that is not due waits for the end of a check. */
+  /** The next departure may take it. One that is not due waits for the end of a check, for a while. */
   isDue: boolean;
   askers: number;
   /** The container as one of them saw it last. */
@@ -49,6 +51,7 @@ export interface ReaderContext {
   readonly driver: Driver;
   readonly cache: ContainerCache;
   readonly clock: Clock;
+  readonly runtime: Pick<Runtime, 'watch'>;
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
   readonly contention: Contention;
@@ -63,6 +66,8 @@ export class Reader {
   /** Containers whose last commit is being asked for, since when. Further such checks may have to wait for that reply, and share one request. */
   readonly #checking = new Map<EntityId, number>();
   #isDepartureCalled = false;
+  /** Whether those that wait for a check are to be looked at again. */
+  #isWatching = false;
   /** Bytes of the pages of a container, as those seen last had them. */
   #usualBytes = SMALL_BYTES * 2;
 
@@ -134,8 +139,26 @@ export class Reader {
     else if (parts !== pending.parts) pending.parts = [...new Set([...pending.parts, ...parts])];
     pending.askers += 1;
     pending.latest ??= latest;
-    if (!pending.isDue && this.#mayDepart(pending)) this.#departSoon(pending);
+    if (!pending.isDue) this.#departUnlessParked(pending);
     return pending.reply.promise;
+  }
+
+  #departUnlessParked(pending: Pending): void {
+    if (this.#mayDepart(pending)) this.#departSoon(pending);
+    else this.#park(pending);
+  }
+
+  #park(pending: Pending): void {
+    pending.isDue = false;
+    if (!this.#isWatching) void this.#watchParked();
+  }
+
+  /** A reply that others wait for may be lost, and the process idle by then: who waits for long goes without it. */
+  async #watchParked(): Promise<void> {
+    this.#isWatching = true;
+    await this.#context.runtime.watch(PARKED_LOOK_MS);
+    this.#isWatching = false;
+    for (const pending of this.#pending.values()) if (!pending.isDue) this.#departUnlessParked(pending);
   }
 
   #mayDepart(pending: Pending): boolean {
@@ -191,7 +214,7 @@ export class Reader {
         this.#callDeparture();
         if (batch.length === readsMax) break;
       } else if (this.#mayDepart(pending)) batch.push(pending);
-      else pending.isDue = false;
+      else this.#park(pending);
     }
     for (const { id } of batch) this.#pending.delete(id);
     return batch;
