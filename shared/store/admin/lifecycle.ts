@@ -4,7 +4,6 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplit } from '../container/split.ts';
 import { successor } from '../container/successor.ts';
-import { tagged } from '../container/turn-order.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, EntityId, Write } from '../contract/driver.ts';
@@ -14,7 +13,7 @@ import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import type { Header, NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
-import { drawId } from '../io/clock.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 
 /** After so many conflicts a root is left to its other writers. */
@@ -49,7 +48,7 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
     }
     const unwritten = freshRoot(engine, options.order ?? 'hash', root?.header);
     drawn.add(unwritten.incarnation);
-    const attempt = tagged(drawId(engine.runtime), engine.tag);
+    const attempt = drawAttempt(engine);
     const header = successor(unwritten, attempt);
     const write = root === undefined ? insertOf(rootId(table), header, attempt) : replaceOf(root, header, attempt);
     if ((await send(engine, write)) === 'written' && options.containers > 1) await preSplit(engine, options.containers);
@@ -104,7 +103,7 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined || root.header.level > 0 || root.header.pages.length > 0 || root.header.state !== 'live')
     return;
-  const attempt = tagged(drawId(engine.runtime), engine.tag);
+  const attempt = drawAttempt(engine);
   const input = { snapshot: root, attempt, nowMs: engine.runtime.wallMs(), drawId: () => drawId(engine.runtime) };
   const plan = planSplit(input, evenSplitPoints(containers), root.header.nextNumber, engine.rules);
   if ((await insertNodes(engine, plan.inserts, attempt)) === undefined) return;
@@ -130,7 +129,7 @@ export async function dropTable(engine: Engine): Promise<boolean> {
 }
 
 async function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<void> {
-  const attempt = tagged(drawId(engine.runtime), engine.tag);
+  const attempt = drawAttempt(engine);
   const tombstone: Header = {
     ...successor(root.header, attempt),
     state,

@@ -1,7 +1,6 @@
 // Making one leaf of two (rules 26, 27 and 30): the right one retires, the left one takes it in, and what is left of the right one is a header that says so.
 import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import { tagged } from '../container/turn-order.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import { Absorbing } from '../engine/absorbing.ts';
@@ -9,7 +8,7 @@ import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
-import { drawId } from '../io/clock.ts';
+import { drawAttempt } from '../io/clock.ts';
 import { sendWrites } from '../io/requests.ts';
 import type { Tally } from './tally.ts';
 
@@ -18,7 +17,7 @@ import type { Tally } from './tally.ts';
  * as somebody wrote it meanwhile. A write, and a read where that was not acknowledged.
  */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
-  const attempt = tagged(drawId(engine.runtime), engine.tag);
+  const attempt = drawAttempt(engine);
   const header = retiredHeader(right.header, attempt);
   const seen = engine.clock.now();
   const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
@@ -75,7 +74,7 @@ export async function finishPair(
  */
 export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
   if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
-  const attempt = tagged(drawId(engine.runtime), engine.tag);
+  const attempt = drawAttempt(engine);
   const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
   const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
   return outcome?.kind === 'written';

@@ -4,7 +4,6 @@
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
-import { tagged } from '../container/turn-order.ts';
 import { patchOf } from '../container/writes.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -13,7 +12,7 @@ import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
-import { drawId } from '../io/clock.ts';
+import { drawAttempt } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/requests.ts';
 import { strip } from './merge-pair.ts';
 
@@ -76,7 +75,7 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
 
 /** A commit that changes nothing but the count and the ids. Whether it landed, the next read tells. */
 async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
-  const attempt = tagged(drawId(engine.runtime), engine.tag);
+  const attempt = drawAttempt(engine);
   const encoded = encodeHeader(successor(snapshot.header, attempt));
   await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);
 }

@@ -2,11 +2,10 @@
 // Whoever meets such a pair may finish it: the condition of the commit lets one of them do so.
 import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../container/absorb.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
-import { tagged } from '../container/turn-order.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { beforeBound } from '../format/position.ts';
-import { drawId } from '../io/clock.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
 import type { EngineCore } from './core.ts';
 import { insertNodes } from './insert-nodes.ts';
 
@@ -84,8 +83,8 @@ export class Absorbing {
   }
 
   #drawCopy(right: Snapshot): { header: Header; attempt: Id64 } {
-    const { rules, runtime, tag } = this.#core;
-    const attempt = tagged(drawId(runtime), tag);
+    const { rules, runtime } = this.#core;
+    const attempt = drawAttempt(this.#core);
     const container = drawId(runtime);
     return { header: copyOf(right, { attempt, container, nowMs: runtime.wallMs() }, rules), attempt };
   }

@@ -6,14 +6,13 @@ import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
 import { sumsOf } from '../container/page-sums.ts';
 import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
-import { tagged } from '../container/turn-order.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { ON_THE_SPOT } from '../format/compression.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
-import { drawId } from '../io/clock.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
 import type { AbsorbBase } from './absorbing.ts';
 import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
@@ -109,9 +108,9 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { counters, courtesy, reader, rules, runtime, tag } = this.#core;
+    const { counters, courtesy, reader, rules, runtime } = this.#core;
     const { snapshot, base, upkeep, changes, nowMs } = group;
-    const id = tagged(drawId(runtime), tag);
+    const id = drawAttempt(this.#core);
     const landed = (): void => {
       if (base !== snapshot) counters.merges += 1;
     };
@@ -195,10 +194,10 @@ export class Committer {
   }
 
   async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
-    const { counters, reader, rules, runtime, tag } = this.#core;
+    const { counters, reader, rules, runtime } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
-    const [id, nowMs] = [tagged(drawId(runtime), tag), runtime.wallMs()];
+    const [id, nowMs] = [drawAttempt(this.#core), runtime.wallMs()];
     const group: Group = { snapshot, base: snapshot, upkeep: undefined, changes: [], nowMs };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
     if (evaluation === undefined) return undefined;

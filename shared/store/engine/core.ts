@@ -23,7 +23,7 @@ import { Tree } from './tree.ts';
 export interface StoreShared {
   readonly runtime: Runtime;
   readonly clock: Clock;
-  /** Of the ids of all attempts of this process, see `tagged`. */
+  /** Of the ids of all attempts of this process, see `drawAttempt`. */
   readonly tag: string;
   readonly cache: ContainerCache;
   readonly recentContainers: RecentContainers;

@@ -1,4 +1,5 @@
 // Moments: a count orders the events of this process; two clocks measure their age.
+import { tagged } from '../container/turn-order.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 
@@ -24,7 +25,12 @@ export class Clock {
   }
 }
 
-/** A fresh random id: of a container, an incarnation or an attempt. */
+/** A fresh random id: of a container or an incarnation. */
 export function drawId(runtime: Runtime): Id64 {
   return id64(runtime.random(ID64_BYTES));
+}
+
+/** A fresh id of an attempt, which begins with the tag of its process. */
+export function drawAttempt({ runtime, tag }: { readonly runtime: Runtime; readonly tag: string }): Id64 {
+  return tagged(drawId(runtime), tag);
 }
