@@ -12,16 +12,16 @@ import { isTombstone, type StoredRecord } from '../format/record.ts';
 export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
 
 /** The rows of each layer, the base first. */
-export function layersOf({ pages, layers }: LayeredPages): readonly (readonly PageRef[])[] {
+export function layersOf(table: LayeredPages): readonly (readonly PageRef[])[] {
+  const { pages, layers } = table;
   if (layers.length === 0) return [pages];
-  const split: (readonly PageRef[])[] = [];
-  let first = layers.reduce((left, rows) => left - rows, pages.length);
-  split.push(pages.slice(0, first));
-  for (const rows of layers) {
-    split.push(pages.slice(first, first + rows));
-    first += rows;
-  }
-  return split;
+  const [, ...ends] = layerBounds(table);
+  let first = 0;
+  return ends.map((end) => {
+    const rows = pages.slice(first, end);
+    first = end;
+    return rows;
+  });
 }
 
 /** Where the rows of each layer begin, the base first, and at last where all end. */

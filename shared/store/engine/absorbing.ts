@@ -36,8 +36,7 @@ export class Absorbing {
   #copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
   #isCopyThere = false;
   #tries = 0;
-  /** The left neighbour as `baseOn` saw it last; undefined if it was missing. */
-  left: Snapshot | undefined;
+  #left: Snapshot | undefined;
   /** How often in a row it was not certain that the copy is there. */
   unsureInARow = 0;
 
@@ -48,6 +47,11 @@ export class Absorbing {
     if (isWhole(retired.header)) this.#right = retired;
   }
 
+  /** The left neighbour as `baseOn` saw it last; undefined if it was missing. */
+  get left(): Snapshot | undefined {
+    return this.#left;
+  }
+
   /**
    * Undefined if there is nothing to absorb any more, or, unless it `mustGoOn`, it was tried too often; `unsure` if it is not certain that a copy is there: to
    * be tried again after a pause. Cost: a read of each of the two that is not known whole, and where they do not fit together, the insert of a copy.
@@ -55,10 +59,10 @@ export class Absorbing {
   async baseOn(known: Snapshot, mustGoOn: boolean): Promise<AbsorbBase | 'unsure' | undefined> {
     const { reader, rules } = this.#core;
     this.#tries += 1;
-    this.left = known;
+    this.#left = known;
     if ((this.#tries > TRIES_MAX && !mustGoOn) || !this.#isPair(known)) return undefined;
     const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
-    this.left = left;
+    this.#left = left;
     if (left === undefined || !this.#isPair(left)) return undefined;
     this.#right ??= await reader.readIntact(this.#met.id);
     const right = this.#right;
@@ -92,7 +96,7 @@ export class Absorbing {
   /** The entry that named the neighbour is to name the live leaf that owns its positions now, which `left` is or links to. */
   mendParent(): void {
     const { container: instead, low: separator, incarnation } = this.#met.header;
-    const header = this.left?.header;
+    const header = this.#left?.header;
     if (header?.state !== 'live' || header.right === instead) return;
     const child = beforeBound(separator, header.high) ? header.container : header.right;
     if (child !== undefined) this.#core.repair({ level: 1, incarnation, separator, child, instead });

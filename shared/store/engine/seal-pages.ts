@@ -52,7 +52,8 @@ async function compressedBodies(
   { rules, compressor, deadlines }: Sealing,
 ): Promise<readonly Compressed[]> {
   const compression = isUpperLayer ? layerCompression(bytesOf(pages), rules) : rules.compression;
-  const isLarge = pages.map(({ page }) => compressionOf(page, { ...rules, compression }) !== 'none');
+  const layerRules = { ...rules, compression };
+  const isLarge = pages.map(({ page }) => compressionOf(page, layerRules) !== 'none');
   const bodies = pages.filter((_, index) => isLarge[index]).map(({ page }) => page.body);
   const work = compressor.compress(bodies, compression);
   const answer = work instanceof Promise ? await deadlines.within(COMPRESSION_TIMEOUT_MS, work) : work;

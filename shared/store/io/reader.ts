@@ -136,6 +136,7 @@ export class Reader {
       pending = { id, parts: isWhole ? [] : parts, isWhole, isDue: false, askers: 0, latest, reply };
       this.#pending.set(id, pending);
     } else if (parts === 'all') pending.isWhole = true;
+    // Checks all ask for the same list: nothing is to be added then.
     else if (parts !== pending.parts) pending.parts = [...new Set([...pending.parts, ...parts])];
     pending.askers += 1;
     pending.latest ??= latest;
