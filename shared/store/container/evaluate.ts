@@ -9,6 +9,7 @@ import {
   lowBetween,
   lowerBound,
   type Page,
+  pageEnds,
   pageFrom,
   pagesFrom,
   recordCount,
@@ -154,9 +155,9 @@ class Layout {
     const [first] = records;
     if (first === undefined || (isBase && records.some(mayBeDead))) return undefined;
     if (last !== undefined && !this.#isBehind(last, this.#positionOf(first.key))) return undefined;
-    const pages = pagesFrom(records, this.#rules.pageBytes);
-    if (rows.length > 0 && pages.length < 2) return undefined;
-    return [...rows, ...this.#newPages(pages, undefined, last && this.#pageOf(last))];
+    const ends = pageEnds(records, this.#rules.pageBytes);
+    if (rows.length > 0 && ends.length < 2) return undefined;
+    return [...rows, ...this.#newPages(pagesFrom(records, ends), undefined, last && this.#pageOf(last))];
   }
 
   /** Whether the position lies behind all records of a layer's last row. Its page is known if the row owns the position. */

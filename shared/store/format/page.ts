@@ -160,8 +160,8 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
   return { body: writer.view(), starts, mayHoldDead };
 }
 
-/** As `pageFrom`, cut as `cutPage` would, and without the copy that it makes. */
-export function pagesFrom(records: readonly StoredRecord[], targetBytes: number): Page[] {
+/** Where `cutPage` would cut a page of these records: for each piece the index of the record behind it. */
+export function pageEnds(records: readonly StoredRecord[], targetBytes: number): number[] {
   const starts: number[] = [];
   let bytes = 0;
   for (const record of records) {
@@ -169,8 +169,13 @@ export function pagesFrom(records: readonly StoredRecord[], targetBytes: number)
     bytes += recordBytes(record);
   }
   starts.push(bytes);
+  return cutsOf(starts, targetBytes);
+}
+
+/** As `pageFrom`, a page for each of these `pageEnds`, without the copy that `cutPage` makes. */
+export function pagesFrom(records: readonly StoredRecord[], ends: readonly number[]): Page[] {
   let first = 0;
-  return cutsOf(starts, targetBytes).map((end) => {
+  return ends.map((end) => {
     const page = pageFrom(records.slice(first, end));
     first = end;
     return page;
