@@ -151,10 +151,12 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () =
     };
     await fillIn();
     await start();
-    await page.waitForFunction("document.querySelectorAll('#live figure').length === 2");
+    await expect.poll(() => page.locator('#live figure').count(), PATIENT).toBe(2);
     await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('19');
-    const words = (): Promise<string | null> => page.locator('#live [role=img]').first().getAttribute('aria-label');
-    await expect.poll(words, PATIENT).toMatch(/^Throughput against callers, .*Datastore: .*Azure Table Storage: /);
+    const chart = page.locator('#live [role=img]').first();
+    await expect
+      .poll(() => chart.getAttribute('aria-label'), PATIENT)
+      .toMatch(/^Throughput against callers, .*Datastore: .*Azure Table Storage: /);
     resolve();
     await ended();
   });
