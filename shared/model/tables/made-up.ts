@@ -91,9 +91,10 @@ export class MadeUpTree {
   /** The place of a node; undefined if there is none of this id. */
   placeOf(container: Id64): NodePlace | undefined {
     if (container === ROOT_CONTAINER) return { level: this.rootLevel, index: 0 };
-    if (!container.startsWith(hex(NODE_MARK, 2))) return undefined;
-    const level = Number.parseInt(container.slice(2, 4), 16);
-    const index = Number.parseInt(container.slice(4), 16);
+    const plain = multiplied(container, GATHER);
+    if (!plain.startsWith(hex(NODE_MARK, 2))) return undefined;
+    const level = Number.parseInt(plain.slice(2, 4), 16);
+    const index = Number.parseInt(plain.slice(4), 16);
     const isThere = level < this.rootLevel && index < this.counts[level]!;
     return isThere ? { level, index } : undefined;
   }
@@ -158,8 +159,15 @@ export class MadeUpTree {
 
 /** Pages that are tried to learn what pages take. */
 const SAMPLE_PAGES = 8;
-/** What the ids of made-up nodes begin with; the level follows, and the index. */
+/** What the numbers of made-up nodes begin with; the level follows, and the index. */
 const NODE_MARK = 0x6d;
+/**
+ * A node's id is its number times this, modulo 2^64: the odd number nearest to 2^64 over the golden ratio, whose multiples lie evenly among all
+ * numbers, as a store's random ids do (Knuth, The Art of Computer Programming, 6.4). Ids in a row would all meet in one range of the provider's keys.
+ */
+const SPREAD = 0x9e3779b97f4a7c15n;
+/** Its inverse, which leads from an id back to the number. */
+const GATHER = 0xf1de83e19937733dn;
 
 /** Different values; they repeat, far beyond the reach of a page's compression. */
 const VALUES = 4_096;
@@ -173,7 +181,14 @@ function encodedValues({ table, recordBytes: bytes }: MadeUpTable): Uint8Array[]
 }
 
 function containerId({ level, index }: NodePlace): Id64 {
-  return [hex(NODE_MARK, 2), hex(level, 2), hex(index, 12)].join('') as Id64;
+  return multiplied([hex(NODE_MARK, 2), hex(level, 2), hex(index, 12)].join(''), SPREAD) as Id64;
+}
+
+/** A number of 16 hexadecimal digits times another, modulo 2^64. */
+function multiplied(digits: string, factor: bigint): string {
+  return BigInt.asUintN(64, BigInt(`0x${digits}`) * factor)
+    .toString(16)
+    .padStart(16, '0');
 }
 
 function hex(value: number, digits: number): string {
@@ -192,11 +207,8 @@ function separatorBefore(index: number): Position {
   return index === 0 ? EMPTY_BYTES : Buffer.from(madeUpKey(index).replace(/0+$/, ''), 'latin1');
 }
 
-function entryOf(low: Position, { level, index }: NodePlace, version: number): StoredRecord {
-  const value = Buffer.allocUnsafe(8);
-  value[0] = NODE_MARK;
-  value[1] = level;
-  value.writeUIntBE(index, 2, 6);
+function entryOf(low: Position, child: NodePlace, version: number): StoredRecord {
+  const value = Buffer.from(containerId(child), 'hex');
   return { key: low, version, expiresAtMs: undefined, codec: 0, value };
 }
 

@@ -4,11 +4,13 @@ import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts'
 import { type RecordFields, recordSource } from '../../../shared/compare/data/records.ts';
 import { memoryDriver, type MemoryState } from '../../../shared/drivers/memory.ts';
 import { MadeUpEntities } from '../../../shared/model/tables/entities.ts';
-import { bulkLoaded, madeUpKey } from '../../../shared/model/tables/made-up.ts';
+import { bulkLoaded, MADE_UP_INCARNATION, madeUpKey } from '../../../shared/model/tables/made-up.ts';
+import type { EntityId } from '../../../shared/store/contract/driver.ts';
+import type { Id64 } from '../../../shared/store/format/bytes.ts';
+import { nodeId } from '../../../shared/store/format/ids.ts';
 import { type DriverLimits, openStore, type Store } from '../../../shared/store/index.ts';
 import { Provider } from '../../simulation/provider.ts';
 import { orphansOf, storedRecords, structureFaults } from '../../simulation/structure.ts';
-import { entityId } from '../../support/ids.ts';
 
 const DEFAULTS = memoryDriver().limits;
 const TABLE = 'large';
@@ -53,19 +55,33 @@ test.each([
 });
 
 test('a container holds about half of what it may, as a bulk load leaves it', () => {
-  const { state, entities } = madeUp(200_000, 65_536);
-  const { rows } = new Provider(state).entity(nodeOf(0, 100))!.node;
+  const made = madeUp(200_000, 65_536);
+  const { state, entities } = made;
+  const { rows } = new Provider(state).entity(leafOf(made, 100))!.node;
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   expect(bytes / 65_536).toBeGreaterThan(0.4);
   expect(bytes / 65_536).toBeLessThan(0.55);
   expect(entities.tree.counts.at(-1)).toBe(1);
 });
 
+test('ids lie evenly among all that a store may draw, and lead back to their nodes', () => {
+  const { tree } = madeUp(100_000_000, 65_536).entities;
+  const perFirstDigit = new Map<string, number>();
+  for (let index = 0; index < 1_600; index += 1) {
+    const id = tree.containerOf({ level: 0, index });
+    expect(tree.placeOf(id)).toEqual({ level: 0, index });
+    perFirstDigit.set(id[0]!, (perFirstDigit.get(id[0]!) ?? 0) + 1);
+  }
+  expect(perFirstDigit.size).toBe(16);
+  for (const count of perFirstDigit.values()) expect(Math.abs(count - 100)).toBeLessThan(10);
+  expect(tree.placeOf('0123456789abcdef' as Id64)).toBeUndefined();
+});
+
 test('the same bytes come whenever they are asked for', () => {
   const [one, other] = [madeUp(2_000, 65_536, 1), madeUp(2_000, 65_536)];
-  const id = entityId(nodeOf(0, 7));
+  const id = leafOf(one, 7);
   const first = one.entities.get(id);
-  one.entities.get(entityId(nodeOf(0, 8)));
+  one.entities.get(leafOf(one, 8));
   expect(one.entities.get(id)).not.toBe(first);
   expect(one.entities.get(id)).toEqual(first);
   expect(other.entities.get(id)).toEqual(first);
@@ -119,7 +135,7 @@ test.each([
   // The root is the branch of all leaves; then a leaf's header, and one page of it.
   [1_000_000, 720_000, 3],
   [1_000_000_000, 720_000, 4],
-  [1_000_000_000, 65_536, 4],
+  [1_000_000_000, 65_536, 5],
 ])('of %i records in containers of %i bytes a cold process reaches any in %i requests', async (records, size, most) => {
   const { state, limits } = madeUp(records, size);
   let requests = 0;
@@ -159,10 +175,6 @@ test.each([
   expect(() => new MadeUpEntities(table)).toThrow(message);
 });
 
-function nodeOf(level: number, index: number): string {
-  const at = Buffer.alloc(8);
-  at[0] = 0x6d;
-  at[1] = level;
-  at.writeUIntBE(index, 2, 6);
-  return `n!${TABLE}!6d616465202d7570!${at.toString('hex')}`;
+function leafOf({ entities }: MadeUp, index: number): EntityId {
+  return nodeId(TABLE, MADE_UP_INCARNATION, entities.tree.containerOf({ level: 0, index }));
 }
