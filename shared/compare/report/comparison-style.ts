@@ -15,7 +15,7 @@ thead th { white-space: normal; vertical-align: bottom; } td > small, th > small
 tbody th, thead th:first-child { position: sticky; left: 0; background: var(--paper); z-index: 1; }
 .untold { color: var(--soft); } pre { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--line); border-radius: 6px; font-size: 13px; }
 @media (max-width: 640px) {
-  caption { display: block; width: calc(100vw - 64px); }
+  caption { width: calc(100vw - 64px); }
   .cards, .cards tbody, .cards tr, .cards tbody th { display: block; max-width: none; } .cards thead { display: none; } .cards tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
   .cards tbody th, .cards td { border: 0; padding: 1px 0; } .cards td { display: flex; flex-wrap: wrap; justify-content: flex-end; align-items: baseline; gap: 0 8px; } .cards td::before { content: attr(data-title); color: var(--soft); margin-right: auto; }
   td, tbody th { font-size: 13px; padding: 4px 6px; } tbody th { max-width: 120px; white-space: normal; }

@@ -272,6 +272,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () =
           .isVisible(),
       ).toBe(false);
       expect(await reader.getByRole('table').count()).toBeGreaterThanOrEqual(5);
+      // It stays while the others scroll: wider, it would cover them.
+      const firstColumn = await reader.locator('details[open] tbody th').first().boundingBox();
+      expect(firstColumn!.width).toBeLessThan(width / 2);
       await context.close();
     });
   });
