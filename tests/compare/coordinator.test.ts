@@ -210,6 +210,42 @@ describe('a target', () => {
     );
   });
 
+  test('that refuses the key is given up after three runs, and nothing is said to be left there', async () => {
+    const refuse = (): Response =>
+      Response.json({ detail: 'the app key is not one of the configured keys' }, { status: 401 });
+    const { options, cells, removed } = run(
+      (request, provider, url) => (provider === 'datastore' ? refuse() : succeed(request, provider, url)),
+      { remove: (url) => (url.startsWith('http://one') ? refuse() : gone()) },
+    );
+    const plan = { ...PLAN, workloads: ['load' as const] };
+    const { runs, failures, leftovers } = await runPlan(plan, 'run1', options);
+    expect([runs.length, failures.length]).toEqual([12, 12]);
+    expect(cells.filter(({ url }) => url.startsWith('http://one'))).toHaveLength(3);
+    expect(failures[3]!.error).toBe(
+      'not tried: the 3 runs before were refused, the last with: HTTP 401: the app key is not one of the configured keys',
+    );
+    expect(leftovers).toEqual([]);
+    expect(removed.filter((url) => url.startsWith('http://two'))).toHaveLength(12);
+  });
+
+  test('that refuses the key later on is said to keep what it could not be told to remove', async () => {
+    let isValid = true;
+    const refuse = (): Response => new Response('{}', { status: 403 });
+    const { options } = run(
+      (request, provider, url) => {
+        if (!isValid) return refuse();
+        isValid = false;
+        return succeed(request, provider, url);
+      },
+      { remove: refuse },
+    );
+    const plan = { ...PLAN, workloads: ['load' as const], repetitions: 1 };
+    const { leftovers, runs } = await runPlan(plan, 'run1', options);
+    expect(runs).toHaveLength(1);
+    expect(leftovers.map(({ error }) => error)).toContain('HTTP 403');
+    expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set([runs[0]!.cell.provider]));
+  });
+
   test('of which one instance fails has no figure for that run', async () => {
     const { options } = run((request, provider, url) =>
       request.part.index === 1 ? busy() : succeed(request, provider, url),
