@@ -82,6 +82,7 @@ async function post(path: string, body: object, timeoutMs: number, sending: Send
     answer = await response.json();
   } catch (error) {
     sending.signal.throwIfAborted();
+    if (isRefusal(response.status)) throw failureOf(response.status, undefined);
     throw new NoAnswerError(`HTTP ${response.status} with an answer that is no JSON`, { cause: error });
   }
   if (!response.ok) throw failureOf(response.status, answer);
@@ -115,8 +116,14 @@ const problemSchema = z.object({ title: z.string().optional(), detail: z.string(
 function failureOf(status: number, body: unknown): Error {
   const problem = problemSchema.safeParse(body);
   const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;
-  const line = `HTTP ${status}${text === undefined ? '' : `: ${text}`}`;
-  return status === 401 || status === 403 ? new RefusedError(line) : new Error(line);
+  if (!isRefusal(status)) return new Error(`HTTP ${status}${text === undefined ? '' : `: ${text}`}`);
+  return new RefusedError(
+    `HTTP ${status}: ${text ?? "the platform's own gate refuses: its token or key is missing or wrong"}`,
+  );
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
 }
 
 function firstIssue({ issues }: z.ZodError): string {
