@@ -1,4 +1,5 @@
 // Reports how long a cold function takes beside an empty one. A report, not a test: `npm run cold-start`.
+import { untilInterrupted } from '../cli/interrupt.ts';
 import { command, runCommand } from '../cli/options.ts';
 import { coldStarts } from './cold-starts.ts';
 import { coldStartsText } from './text.ts';
@@ -13,6 +14,8 @@ table that it makes, beside an empty function: medians of ${ROUNDS} rounds, some
   examples: ['npm run cold-start'],
 });
 
-await runCommand(COLD_START, process.argv.slice(2), async () => {
-  console.log(coldStartsText(await coldStarts(ROUNDS, new AbortController().signal)));
-});
+await runCommand(COLD_START, process.argv.slice(2), () =>
+  untilInterrupted(async (signal) => {
+    console.log(coldStartsText(await coldStarts(ROUNDS, signal)));
+  }),
+);

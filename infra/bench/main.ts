@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ProcessorTable } from '../../shared/model/data/processor.ts';
+import { untilInterrupted } from '../cli/interrupt.ts';
 import { machine, versions } from '../cli/machine.ts';
 import { command, runCommand, UsageError } from '../cli/options.ts';
 import { bundleStatement } from './bundled.ts';
@@ -67,11 +68,8 @@ interface Options {
   readonly rttMs: number;
   readonly isQuick: boolean;
   readonly json: boolean;
+  readonly signal: AbortSignal;
 }
-
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
 
 await runCommand(
   BENCH,
@@ -80,9 +78,9 @@ await runCommand(
     const rttMs = rtt.trim() === '' ? NaN : Number(rtt);
     if (!(rttMs >= 0 && rttMs <= RTT_MAX_MS)) throw new UsageError(`--rtt is from 0 to ${RTT_MAX_MS} ms, not ${rtt}`);
     const [turnMs, rounds] = quick ? [QUICK_TURN_MS, QUICK_ROUNDS] : [TURN_MS, ROUNDS];
-    const options: Options = { rttMs, json, isQuick: quick, turnMs, rounds };
-    if (isCalibration) await writeCalibration(options);
-    else await (isScale ? scale(options) : run(options));
+    const options = { rttMs, json, isQuick: quick, turnMs, rounds };
+    const measure = isCalibration ? writeCalibration : isScale ? scale : run;
+    return await untilInterrupted((signal) => measure({ ...options, signal }));
   },
 );
 
@@ -95,11 +93,11 @@ interface Results {
 }
 
 async function run(options: Options): Promise<void> {
-  const { rounds, turnMs, rttMs, isQuick } = options;
+  const { rounds, turnMs, rttMs, isQuick, signal } = options;
   const log = options.json ? (): void => {} : console.error;
   const results: Results = { contests: [], stored: [], coldStarts: [], statements: [] };
   const warmUpOperations = isQuick ? QUICK_WARM_UP_OPERATIONS : WARM_UP_OPERATIONS;
-  const contests = { rounds: { count: rounds, turnMs }, rttMs, warmUpOperations, signal: stop.signal, log };
+  const contests = { rounds: { count: rounds, turnMs }, rttMs, warmUpOperations, signal, log };
   const backends: string[] = [];
   for (const start of [startDatastore, startAzure]) {
     const provider = await start();
@@ -113,9 +111,9 @@ async function run(options: Options): Promise<void> {
     }
   }
   log('cold starts ...');
-  results.coldStarts.push(...(await coldStarts(rounds, stop.signal)));
+  results.coldStarts.push(...(await coldStarts(rounds, signal)));
   log('bundled and from source ...');
-  results.statements.push(await bundleStatement(rounds, stop.signal));
+  results.statements.push(await bundleStatement(rounds, signal));
   print(results, backends, options);
 }
 
@@ -136,20 +134,20 @@ function print(
   );
 }
 
-async function scale({ json }: Options): Promise<void> {
+async function scale({ json, signal }: Options): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const results = await runScale(collect, json ? () => {} : console.log, stop.signal);
+  const results = await runScale(collect, json ? () => {} : console.log, signal);
   if (json) console.log(JSON.stringify({ scale: results, machine: machine() }));
 }
 
-async function writeCalibration({ isQuick, rounds, json }: Options): Promise<void> {
+async function writeCalibration({ isQuick, rounds, json, signal }: Options): Promise<void> {
   const { cpu, cores, platform, node } = machine();
   const log = json ? (): void => {} : console.error;
   const providers = [await startDatastore(), await startAzure()];
   try {
     const processorMs = isQuick ? QUICK_PROCESSOR_MS : PROCESSOR_MS;
-    const size = { ...CALIBRATION, rounds, processorMs, signal: stop.signal, log };
+    const size = { ...CALIBRATION, rounds, processorMs, signal, log };
     const table: ProcessorTable = {
       measured: new Date().toISOString().slice(0, 10),
       machine: { cpu, cores, platform, node },

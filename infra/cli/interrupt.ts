@@ -1,6 +1,5 @@
-// Ctrl-C of a command that has something to write before it ends.
-
-const EXIT_INTERRUPTED = 130;
+// Ctrl-C of a command that has something to write, or to close, before it ends.
+import { EXIT } from './exit.ts';
 
 /** A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the same. */
 export const SAME_INTERRUPT_MS = 1_000;
@@ -12,11 +11,28 @@ export function interrupted(warn: (line: string) => void): AbortSignal {
   const interrupt = (): void => {
     const nowMs = performance.now();
     firstMs ??= nowMs;
-    if (nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
+    if (nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
     if (controller.signal.aborted) return;
     warn('\nEnding: what was made is removed, then the report is written. Ctrl-C again ends at once, without either.');
     controller.abort(new Error('ended by Ctrl-C'));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
   return controller.signal;
+}
+
+/**
+ * For a command that has nothing to write when it is ended: SIGINT, SIGTERM or SIGHUP aborts, and when `work` has closed what it opened a line says why
+ * it ended. Gives the exit code, 130 then. A second signal ends the process at once. Other errors of `work` are thrown.
+ */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => controller.abort(new Error(`ended by ${signal}`)));
+  try {
+    await work(controller.signal);
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    console.error(`\n${(controller.signal.reason as Error).message}`);
+    return EXIT.interrupted;
+  }
 }

@@ -1,6 +1,7 @@
 // Starts both emulators and prints what to export. Both are strict about their services' limits, hold their data in memory, and end with Ctrl-C.
-import { command, runCommand, wholeNumber } from '../cli/options.ts';
+import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
+import { freePort } from '../processes/supervised.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './azurite.ts';
 import { startEmbeddedDatastore } from './embedded.ts';
 import type { Emulator } from './emulator.ts';
@@ -19,10 +20,20 @@ keeps them up until Ctrl-C. Both refuse what their services would refuse. The da
 });
 
 await runCommand(EMULATORS, process.argv.slice(2), async ({ values }) => {
-  const datastorePort = wholeNumber('--datastore-port', values['datastore-port'], 0, PORT_MAX);
-  const tablePort = wholeNumber('--table-port', values['table-port'], 0, PORT_MAX);
+  const datastorePort = await portOf('--datastore-port', values['datastore-port']);
+  const tablePort = await portOf('--table-port', values['table-port']);
   await startBoth(datastorePort, tablePort);
 });
+
+/** Throws a UsageError, also for a port that somebody listens on. */
+async function portOf(option: string, text: string): Promise<number> {
+  const port = wholeNumber(option, text, 0, PORT_MAX);
+  if (port > 0)
+    await freePort(port).catch((error: unknown) => {
+      throw new UsageError(`${option}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  return port;
+}
 
 async function startBoth(datastorePort: number, tablePort: number): Promise<void> {
   const opened: Emulator[] = [];

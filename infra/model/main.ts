@@ -6,7 +6,8 @@ import type { PlayedRow } from '../../shared/model/report/goals.ts';
 import { type PlannedRow, rowsOf } from '../../shared/model/run/plan.ts';
 import { playedText } from '../../shared/model/report/text.ts';
 import { modelHtml } from '../../shared/model/report/html.ts';
-import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
+import { untilInterrupted } from '../cli/interrupt.ts';
+import { command, type CommandLine, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { writeFiles } from '../cli/report-files.ts';
 import { modelReport, MODEL_WORDS } from '../../shared/model/report/report.ts';
 import { modelReportSchema } from '../../shared/model/report/schema.ts';
@@ -47,14 +48,12 @@ gives the same figures on any machine.`,
   ],
 });
 
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
+await runCommand(MODEL, process.argv.slice(2), (given) => untilInterrupted((signal) => model(given, signal)));
 
-await runCommand(MODEL, process.argv.slice(2), async ({ values }) => {
+async function model({ values }: CommandLine<typeof MODEL.options>, signal: AbortSignal): Promise<void> {
   const workers = wholeNumber('--workers', values.workers, 1, WORKERS_MAX);
   if (values.check || values.accept) {
-    const results = (await play(await guardRows(), workers)).flatMap((played) => played.results);
+    const results = (await play(await guardRows(), workers, signal)).flatMap((played) => played.results);
     console.log(await (values.accept ? acceptGuard(results) : checkGuard(results)));
     return;
   }
@@ -65,24 +64,24 @@ await runCommand(MODEL, process.argv.slice(2), async ({ values }) => {
   const wanted = rows.filter((row) => isWanted(row, values.only));
   if (wanted.length === 0) throw new UsageError(`no row of the plan has all of ${JSON.stringify(values.only)}`);
   console.log(MODEL_WORDS);
-  const played = await play(wanted, workers);
+  const played = await play(wanted, workers, signal);
   const report = modelReportSchema.parse(modelReport(played, { plan, seed }));
   const files = await writeFiles(report, path.join(values.out, 'model'), modelHtml);
   console.log(
     `\n${playedText(played)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
   );
-});
+}
 
 async function guardRows(): Promise<PlannedRow[]> {
   return rowsOf({ plan: await readPlan('guard'), seed: 1, settings: settingsOf(undefined), processor: true });
 }
 
-async function play(rows: readonly PlannedRow[], workers: number): Promise<PlayedRow[]> {
+async function play(rows: readonly PlannedRow[], workers: number, signal: AbortSignal): Promise<PlayedRow[]> {
   const cells = rows.flatMap((row) => row.cells);
   const begunMs = performance.now();
   const results = await runCells(cells, {
     workers,
-    signal: stop.signal,
+    signal,
     onResult: ({ cell }, done) => {
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(0);
       console.error(`${done} of ${cells.length} cells after ${seconds} s: ${nameOf(cell)}`);

@@ -50,6 +50,10 @@ function run(answer: Answer, { signal = new AbortController().signal, remove = g
 
 const succeed: Answer = ({ layout, workload }, provider) => Response.json(result({ provider, layout, workload }));
 const busy = (): Response => Response.json({ title: 'Unavailable', detail: 'no operation succeeded' }, { status: 503 });
+const unknownKey = (): Response =>
+  Response.json({ detail: 'the app key is not one of the configured keys' }, { status: 401 });
+/** As a platform's own gate answers. */
+const forbidden = (): Response => new Response('<h1>Forbidden</h1>', { status: 403 });
 
 describe('the order', () => {
   test('holds every cell once a block, and is drawn by the seed', () => {
@@ -208,6 +212,50 @@ describe('a target', () => {
     expect(failures[3]!.error).toBe(
       'not tried: the 3 runs before had no answer, the last with: fetch failed: connect ECONNREFUSED',
     );
+  });
+
+  test('that refuses the key is given up after three runs, and nothing is said to be left there', async () => {
+    const { options, cells, removed } = run(
+      (request, provider, url) => (provider === 'datastore' ? unknownKey() : succeed(request, provider, url)),
+      { remove: (url) => (url.startsWith('http://one') ? unknownKey() : gone()) },
+    );
+    const plan = { ...PLAN, workloads: ['load' as const] };
+    const { runs, failures, leftovers } = await runPlan(plan, 'run1', options);
+    expect([runs.length, failures.length]).toEqual([12, 12]);
+    expect(cells.filter(({ url }) => url.startsWith('http://one'))).toHaveLength(3);
+    expect(failures[3]!.error).toBe(
+      'not tried: the 3 runs before were refused, the last with: HTTP 401: the app key is not one of the configured keys',
+    );
+    expect(leftovers).toEqual([]);
+    expect(removed.filter((url) => url.startsWith('http://two'))).toHaveLength(12);
+  });
+
+  test('that the platform does not let anybody reach is refused, too', async () => {
+    const { options } = run(forbidden, { remove: forbidden });
+    const { failures, leftovers } = await runPlan({ ...PLAN, workloads: ['load'] }, 'run1', options);
+    const error = "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong";
+    expect(failures[0]!.error).toBe(error);
+    expect(failures.at(-1)!.error).toBe(`not tried: the 3 runs before were refused, the last with: ${error}`);
+    expect(leftovers).toEqual([]);
+  });
+
+  test('that refuses the key later on is said to keep what it could not be told to remove', async () => {
+    let isValid = true;
+    const { options } = run(
+      (request, provider, url) => {
+        if (!isValid) return forbidden();
+        isValid = false;
+        return succeed(request, provider, url);
+      },
+      { remove: forbidden },
+    );
+    const plan = { ...PLAN, workloads: ['load' as const], repetitions: 1 };
+    const { leftovers, runs } = await runPlan(plan, 'run1', options);
+    expect(runs).toHaveLength(1);
+    expect(leftovers.map(({ error }) => error)).toContain(
+      "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong",
+    );
+    expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set([runs[0]!.cell.provider]));
   });
 
   test('of which one instance fails has no figure for that run', async () => {

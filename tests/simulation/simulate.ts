@@ -35,9 +35,18 @@ async function play(command: Command, folder?: string): Promise<void> {
     case 'seed':
       return command.isShrunk ? shrinkAndShow(drawn(command.seed), other) : show(drawn(command.seed), other);
     case 'scenario':
-      return show(JSON.parse(readFileSync(command.file, 'utf8')) as Scenario, other);
+      return show(readScenario(command.file), other);
     default:
       command satisfies never;
+  }
+}
+
+/** Throws a UsageError. */
+function readScenario(file: string): Scenario {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Scenario;
+  } catch (error) {
+    throw new UsageError(`--scenario: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 // The live page's form: which functions take part, and what plan they run. Nothing of it is stored: keys are read when the comparison starts.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/compare/dimensions.ts';
 import type { Endpoint } from '../../../shared/compare/plan/endpoint.ts';
 import { type Plan, PLANS, planSchema } from '../../../shared/compare/plan/plan.ts';
@@ -16,7 +16,10 @@ const GATES: Readonly<Record<Provider, readonly [name: string, prefix: string]>>
 
 const CHOICES = { workloads: WORKLOADS, layouts: LAYOUTS } as const;
 
-/** Names of fields whose lists are numbers, and of those that are one number. */
+/** A plan's, in milliseconds, are 1 to 60,000. */
+const SECONDS = { least: 0.001, most: 60 };
+
+/** Names of fields that are one number, as in the plan. */
 const NUMBERS = ['repetitions', 'records', 'seed'] as const;
 
 export class PlanForm {
@@ -44,13 +47,13 @@ export class PlanForm {
     const named = this.#named();
     const changes = {
       callers: this.#numbers('callers'),
-      durationMs: Math.round(this.#number('seconds') * 1_000),
+      durationMs: Math.round(this.#seconds() * 1_000),
       ...Object.fromEntries(NUMBERS.map((name) => [name, this.#number(name)])),
       workloads: this.#chosen('workloads'),
       layouts: this.#chosen('layouts'),
     };
     const parsed = planSchema.safeParse({ ...named, ...changes });
-    if (!parsed.success) throw new FormError(z.prettifyError(parsed.error));
+    if (!parsed.success) throw new FormError(parsed.error.issues.map((issue) => this.#issueWords(issue)).join('\n'));
     const isNamed = JSON.stringify(parsed.data) === JSON.stringify(named);
     return isNamed ? named : { ...parsed.data, name: 'custom' };
   }
@@ -85,8 +88,9 @@ export class PlanForm {
   #urlOf(provider: Provider): string {
     const text = this.#text(`${provider}-url`);
     if (text === '' && provider === this.#own) return location.origin;
-    if (!/^https?:\/\/./.test(text))
-      throw new FormError(`${PROVIDER_NAMES[provider]}: the address of its function is missing.`);
+    const whose = `${PROVIDER_NAMES[provider]}: the address of its function`;
+    if (text === '') throw new FormError(`${whose} is missing.`);
+    if (!/^https?:\/\/./.test(text)) throw new FormError(`${whose} begins with http:// or https://, not as "${text}".`);
     return text.replace(/(\/v1(\/compare)?)?\/*$/, '');
   }
 
@@ -112,20 +116,38 @@ export class PlanForm {
     return [...this.#form.querySelectorAll<HTMLInputElement>(`input[name=${name}]`)];
   }
 
+  #seconds(): number {
+    const seconds = this.#number('seconds');
+    if (seconds >= SECONDS.least && seconds <= SECONDS.most) return seconds;
+    throw new FormError(`${this.#labelOf('seconds')}: from ${SECONDS.least} to ${SECONDS.most}, not ${seconds}.`);
+  }
+
   /** Throws a FormError that names the field. */
   #numbers(name: string): number[] {
     return this.#text(name)
       .split(',')
-      .map((part) => {
-        const number = part.trim() === '' ? NaN : Number(part);
-        if (!Number.isNaN(number)) return number;
-        const label = this.#input(name).labels?.[0]?.textContent.trim() ?? name;
-        throw new FormError(`${label}: "${part.trim()}" is no number.`);
-      });
+      .map((part) => this.#numberOf(name, part.trim()));
   }
 
+  /** Throws a FormError that names the field: also for a comma between thousands. */
   #number(name: string): number {
-    return this.#numbers(name)[0]!;
+    return this.#numberOf(name, this.#text(name));
+  }
+
+  #numberOf(name: string, text: string): number {
+    const number = text === '' ? NaN : Number(text);
+    if (!Number.isNaN(number)) return number;
+    throw new FormError(`${this.#labelOf(name)}: "${text}" is no number.`);
+  }
+
+  #issueWords({ path: [name], message }: z.core.$ZodIssue): string {
+    return name === undefined ? message : `${this.#labelOf(String(name))}: ${message}`;
+  }
+
+  /** What stands beside the field, or group of choices, of this name. */
+  #labelOf(name: string): string {
+    const group = this.#form.querySelector(`[data-choices=${name}]`);
+    return group?.ariaLabel ?? this.#input(name)?.labels?.[0]?.textContent.trim() ?? name;
   }
 
   #text(name: string): string {

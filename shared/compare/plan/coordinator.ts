@@ -2,7 +2,7 @@
 // error; the others go on. However it ends, it gives what there is. All state of a run is here, none in the functions.
 import { type Item, itemsOf, leftOutOf } from './cells.ts';
 import { Datasets } from './datasets.ts';
-import { type Endpoint, messageOf, NoAnswerError } from './endpoint.ts';
+import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
 import { type FanOut, runOnAll } from './fan-out.ts';
 import { mergeParts } from './merge.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './outcome.ts';
@@ -20,8 +20,11 @@ export interface CoordinatorOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** After so many runs in a row without an answer an endpoint is given up: each costs the whole time that an answer is waited for. */
-const SILENT_MAX = 3;
+/**
+ * After so many runs in a row without an answer an endpoint is given up: each costs the whole time that an answer is waited for. So is one that refused as
+ * many: its key is wrong. Not at once, as a key that was just made takes a while to reach every instance.
+ */
+const VAIN_MAX = 3;
 
 /**
  * Runs the plan. `runId` (a letter, then at most 15 letters and digits) keeps runs' datasets apart; they are removed at the end, which takes at most
@@ -48,8 +51,10 @@ class PlanRun {
   readonly #options: CoordinatorOptions;
   readonly #fetch: typeof fetch;
   readonly #datasets: Datasets;
-  /** Runs in a row without an answer, and how the last of them failed. */
-  readonly #silent = new Map<Endpoint, { count: number; error: string }>();
+  /** Runs in a row that had no answer or were refused, and how the last of them failed. */
+  readonly #vain = new Map<Endpoint, { count: number; error: NoAnswerError | RefusedError }>();
+  /** Those that may have made something: not those that have refused all there was. */
+  readonly #reached = new Set<Endpoint>();
   #done = 0;
 
   constructor(plan: Plan, runId: string, options: CoordinatorOptions) {
@@ -67,11 +72,13 @@ class PlanRun {
     this.#tell({ kind: 'begun', done: this.#done, total, cell, repetition });
     const endpoint = this.#options.endpoints.find(({ provider }) => provider === cell.provider)!;
     try {
-      this.#refuseSilent(endpoint);
+      this.#throwIfVain(endpoint);
       if (item.kind === 'run') await this.#run(item, endpoint, total);
       else await this.#search(item, endpoint, total);
-      this.#silent.delete(endpoint);
+      this.#vain.delete(endpoint);
+      this.#reached.add(endpoint);
     } catch (error) {
+      if (!(error instanceof RefusedError)) this.#reached.add(endpoint);
       signal.throwIfAborted();
       this.#fail(item, endpoint, error, total);
     }
@@ -79,7 +86,7 @@ class PlanRun {
 
   async removeAll(): ReturnType<Datasets['removeAll']> {
     this.#tell({ kind: 'removing', what: 'what the comparison made' });
-    return await this.#datasets.removeAll(this.#fetch);
+    return await this.#datasets.removeAll(this.#fetch, this.#reached);
   }
 
   async #run({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
@@ -119,17 +126,19 @@ class PlanRun {
     }
   }
 
-  #refuseSilent(endpoint: Endpoint): void {
-    const silent = this.#silent.get(endpoint);
-    if (silent !== undefined && silent.count >= SILENT_MAX)
-      throw new NoAnswerError(`not tried: the ${SILENT_MAX} runs before had no answer, the last with: ${silent.error}`);
+  #throwIfVain(endpoint: Endpoint): void {
+    const { count, error } = this.#vain.get(endpoint) ?? { count: 0 };
+    if (error === undefined || count < VAIN_MAX) return;
+    const [Kind, what] =
+      error instanceof RefusedError ? [RefusedError, 'were refused'] : [NoAnswerError, 'had no answer'];
+    throw new Kind(`not tried: the ${VAIN_MAX} runs before ${what}, the last with: ${messageOf(error)}`);
   }
 
   #fail({ cell, repetition }: Item, endpoint: Endpoint, error: unknown, total: number): void {
     const text = messageOf(error);
-    const count = this.#silent.get(endpoint)?.count ?? 0;
-    if (!(error instanceof NoAnswerError)) this.#silent.delete(endpoint);
-    else if (count < SILENT_MAX) this.#silent.set(endpoint, { count: count + 1, error: text });
+    const count = this.#vain.get(endpoint)?.count ?? 0;
+    if (!(error instanceof NoAnswerError || error instanceof RefusedError)) this.#vain.delete(endpoint);
+    else if (count < VAIN_MAX) this.#vain.set(endpoint, { count: count + 1, error });
     const failure = { ...cell, repetition, error: text };
     this.gathered.failures.push(failure);
     this.#done += 1;

@@ -91,10 +91,11 @@ export class Datasets {
     }
   }
 
-  /** Removes all that are left, one after the other at each endpoint; gives those that could not be. Never rejects. */
-  async removeAll(fetchIt: typeof fetch): Promise<Leftover[]> {
+  /** Removes all that are left at these endpoints, one after the other at each; gives those that could not be. Never rejects. */
+  async removeAll(fetchIt: typeof fetch, endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
-    const byEndpoint = [...Map.groupBy(this.#made.values(), ({ endpoint }) => endpoint)];
+    const made = [...this.#made.values()].filter(({ endpoint }) => endpoints.has(endpoint));
+    const byEndpoint = [...Map.groupBy(made, ({ endpoint }) => endpoint)];
     const left = await Promise.all(byEndpoint.map(([, own]) => removeOwn(own, fetchIt, endMs)));
     return left.flat();
   }

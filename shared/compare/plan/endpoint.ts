@@ -28,6 +28,9 @@ export interface Sending {
 /** Nobody answered, or nothing that can be read: the function is not there. */
 export class NoAnswerError extends Error {}
 
+/** The function took the request for one that may not call it (401, 403): nothing was done. */
+export class RefusedError extends Error {}
+
 /** Azure ends every HTTP request after 230 s, and the function has its own deadline before. */
 const FUNCTION_MOST_MS = 215_000;
 /** The function's own deadline comes first: its answer says more than a broken connection. */
@@ -66,7 +69,7 @@ export async function removeDataset(
     ...sending,
     signal: new AbortController().signal,
   });
-  if (!response.ok) throw new Error(problemOf(response.status, await response.json().catch(() => undefined)));
+  if (!response.ok) throw failureOf(response.status, await response.json().catch(() => undefined));
 }
 
 /** The answer's JSON; undefined where it has no body. */
@@ -79,9 +82,10 @@ async function post(path: string, body: object, timeoutMs: number, sending: Send
     answer = await response.json();
   } catch (error) {
     sending.signal.throwIfAborted();
+    if (isRefusal(response.status)) throw failureOf(response.status, undefined);
     throw new NoAnswerError(`HTTP ${response.status} with an answer that is no JSON`, { cause: error });
   }
-  if (!response.ok) throw new Error(problemOf(response.status, answer));
+  if (!response.ok) throw failureOf(response.status, answer);
   return answer;
 }
 
@@ -108,11 +112,18 @@ interface Init {
 
 const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
 
-/** One line about an answer that is no success; `body` is its parsed JSON, or undefined. */
-function problemOf(status: number, body: unknown): string {
+/** Of an answer that is no success, in one line; `body` is its parsed JSON, or undefined. */
+function failureOf(status: number, body: unknown): Error {
   const problem = problemSchema.safeParse(body);
   const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;
-  return `HTTP ${status}${text === undefined ? '' : `: ${text}`}`;
+  if (!isRefusal(status)) return new Error(`HTTP ${status}${text === undefined ? '' : `: ${text}`}`);
+  return new RefusedError(
+    `HTTP ${status}: ${text ?? "the platform's own gate refuses: its token or key is missing or wrong"}`,
+  );
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
 }
 
 function firstIssue({ issues }: z.ZodError): string {

@@ -2,7 +2,7 @@
 import type { CellRequest, CellResult } from '../cell/cell.ts';
 import type { Coordinates } from '../cell/coordinates.ts';
 import type { Assigned } from './datasets.ts';
-import { type Endpoint, messageOf, NoAnswerError, runPart } from './endpoint.ts';
+import { type Endpoint, messageOf, NoAnswerError, RefusedError, runPart } from './endpoint.ts';
 import { scramble32 } from '../data/random.ts';
 import type { Plan } from './plan.ts';
 
@@ -38,7 +38,8 @@ export async function runOnAll(run: FanOut): Promise<CellResult[]> {
   const message = messageOf(first!.reason);
   const who = `${failed.length} of ${cell.instances} instances failed, number ${first!.instance + 1} with: `;
   const text = cell.instances === 1 ? message : who + message;
-  throw failed.every(({ reason }) => reason instanceof NoAnswerError) ? new NoAnswerError(text) : new Error(text);
+  const Kind = [NoAnswerError, RefusedError].find((kind) => failed.every(({ reason }) => reason instanceof kind));
+  throw new (Kind ?? Error)(text);
 }
 
 /** What one instance is asked for. */

@@ -164,7 +164,8 @@ class RunningPart {
     const endMs = (this.#slots.at(-1)?.opensAtMs ?? 0) + GROWTH * plan.durationMs + DRAIN_MS;
     if (!signal.aborted) await clock.watch(Math.max(0, endMs - clock.wallMs()), signal);
     this.#tell({ kind: 'removing', what: 'what the comparison made' });
-    return await this.#datasets.removeAll(this.#options.fetch);
+    const { fetch, endpoint } = this.#options;
+    return await this.#datasets.removeAll(fetch, new Set([endpoint]));
   }
 
   async #until(atMs: number): Promise<void> {

@@ -70,7 +70,7 @@ export const planSchema = z
 export type PlanInput = z.input<typeof planSchema>;
 export type Plan = z.output<typeof planSchema>;
 
-/** What `npm start` runs, in about two and a half minutes: every cell often enough to tell layouts apart, and short. */
+/** What `npm start` runs, in about three minutes: every cell often enough to tell layouts apart, and short. */
 export const DEFAULT_PLAN: Plan = planSchema.parse({
   name: 'default',
   callers: [1, 16],

@@ -7,7 +7,7 @@ nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 14px; }
 .note { border-left: 4px solid var(--line); background: var(--paper); padding: 8px 14px; margin: 12px 0; } .note ul { margin: 4px 0; }
 .note.caveat { border-color: var(--amber); background: var(--amber-ground); } .note.warning { border-color: var(--red); background: var(--amber-ground); }
 figure { margin: 14px auto 22px; } figcaption { font-size: 14px; margin-bottom: 6px; color: var(--soft); } figcaption b { color: var(--ink); }
-.mark { font-style: normal; font-size: 13px; } .legend .key { margin-left: 8px; }
+.legend .key { margin-left: 8px; }
 summary { cursor: pointer; font-weight: 600; font-size: 14px; padding: 4px 0; } details { margin: 8px 0; }
 caption { text-align: left; font-size: 13px; color: var(--soft); padding: 4px 0; position: sticky; left: 0; }
 td, tbody th { vertical-align: top; font-size: 14px; } tbody th { color: var(--ink); font-weight: 600; } td small, tbody th small { display: block; font-size: 12px; font-weight: 400; }
@@ -15,7 +15,7 @@ thead th { white-space: normal; vertical-align: bottom; } td > small, th > small
 tbody th, thead th:first-child { position: sticky; left: 0; background: var(--paper); z-index: 1; }
 .untold { color: var(--soft); } pre { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--line); border-radius: 6px; font-size: 13px; }
 @media (max-width: 640px) {
-  caption { display: block; width: calc(100vw - 64px); }
+  caption { width: calc(100vw - 64px); }
   .cards, .cards tbody, .cards tr, .cards tbody th { display: block; max-width: none; } .cards thead { display: none; } .cards tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
   .cards tbody th, .cards td { border: 0; padding: 1px 0; } .cards td { display: flex; flex-wrap: wrap; justify-content: flex-end; align-items: baseline; gap: 0 8px; } .cards td::before { content: attr(data-title); color: var(--soft); margin-right: auto; }
   td, tbody th { font-size: 13px; padding: 4px 6px; } tbody th { max-width: 120px; white-space: normal; }

@@ -1,11 +1,10 @@
 // Charts in their captions, in the shapes that a page needs, each told in words beside it; and the legend that they share.
-import { type Provider } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
 import { type Chart, chartWords, layoutsIn, providersIn } from './charts.ts';
 import { courseChart } from './course-chart.ts';
 import { coursesOf, courseWords } from './courses.ts';
-import { escape } from './html-parts.ts';
-import { colourOf, PROVIDER_SHORT_NAMES, SYMBOL_CHARACTERS } from './names.ts';
+import { escape, mark } from './html-parts.ts';
+import { PROVIDER_SHORT_NAMES } from './names.ts';
 import type { ReportCell } from './schema.ts';
 import { xyChart } from './xy-chart.ts';
 
@@ -58,9 +57,4 @@ export function legendHtml(cells: readonly ReportCell[]): string {
     return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
   });
   return `<p class="legend">${groups.join(' ')} <span class="key">Bars: the interval of a median.</span></p>`;
-}
-
-/** The series' colour and symbol, as in the charts. */
-export function mark(provider: Provider, layout: ReportCell['layout']): string {
-  return `<i class="mark" style="color:${colourOf(provider, layout)}" aria-hidden="true">${SYMBOL_CHARACTERS[layout]}</i>`;
 }

@@ -1,11 +1,12 @@
 // What the pages of all reports are made of.
 import type { Provider } from '../dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
-import { colourOf, type ReportLayout } from './names.ts';
+import { colourOf, type ReportLayout, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 
-export function chip(provider: Provider, layout: ReportLayout): string {
-  return `<i class="chip" style="background:${colourOf(provider, layout)}"></i>`;
+/** The series' colour and symbol, as in the charts. */
+export function mark(provider: Provider, layout: ReportLayout): string {
+  return `<i class="mark" style="color:${colourOf(provider, layout)}" aria-hidden="true">${SYMBOL_CHARACTERS[layout]}</i>`;
 }
 
 /** The chart in each of its shapes; the style shows the one that fits. */

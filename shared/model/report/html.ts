@@ -1,6 +1,6 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
 import { whole } from '../../compare/report/format.ts';
-import { chip, escape, figure, page } from '../../compare/report/html-parts.ts';
+import { escape, figure, mark, page } from '../../compare/report/html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../../compare/report/names.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';
@@ -87,7 +87,7 @@ function legend({ providers }: ModelReport, cells: readonly ModelReportCell[]): 
     .filter(({ ran }) => ran)
     .map(({ provider }) => {
       const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
-      const keys = layouts.map((layout) => `<span class="key">${chip(provider, layout)}${layout}</span>`);
+      const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
       return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
     });
   return `<p class="legend">${groups.join(' ')}</p>`;
@@ -109,7 +109,7 @@ const TITLES = [
 
 function table(cells: readonly ModelReportCell[]): string {
   const rows = cells.map((cell) => {
-    const series = `${chip(cell.provider, cell.layout)}${PROVIDER_SHORT_NAMES[cell.provider]} ${cell.layout}`;
+    const series = `${mark(cell.provider, cell.layout)} ${PROVIDER_SHORT_NAMES[cell.provider]} ${cell.layout}`;
     const numbers = numbersOf(cell).map((text) => `<td class="n">${text}</td>`);
     return `<tr><td>${series}</td><td>${escape(cell.model.case)}</td>${numbers.join('')}</tr>`;
   });

@@ -40,6 +40,10 @@ export function decodeCursor(cursor: string, table: string): ScanState {
     const position = reader.bytes();
     return { order, incarnation, position, end: reader.u8() === 0 ? undefined : reader.bytes() };
   } catch (cause) {
-    throw new StoreError('invalid', 'this cursor was not given by a scan of this store', { table, cause });
+    throw new StoreError(
+      'invalid',
+      'this cursor was not given by a scan of this store: begin the scan anew, without it',
+      { table, cause },
+    );
   }
 }

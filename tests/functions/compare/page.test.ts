@@ -214,13 +214,32 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () =
     expect(await page.textContent('#problem')).toBe('Callers in flight, a rung each: "many" is no number.');
     await page.getByLabel('Callers in flight').fill('1, 0');
     await start();
-    expect(await page.textContent('#problem')).toMatch(/callers/);
+    expect(await page.textContent('#problem')).toMatch(/^Callers in flight, a rung each: Too small/);
     await page.uncheck('[name=datastore-isOn]');
     await page.uncheck('[name=azure-tables-isOn]');
     await page.getByLabel('Callers in flight').fill('1');
     await start();
     expect(await page.textContent('#problem')).toBe('Choose a cloud at least.');
     expect(await page.locator('#running').isVisible()).toBe(false);
+  });
+
+  test.each([
+    ['Records in a dataset', '10,000', 'Records in a dataset: "10,000" is no number.'],
+    ['Runs of each cell', '1.5', 'Runs of each cell: Invalid input: expected int, received number'],
+    ['Seconds a run', '0', 'Seconds a run: from 0.001 to 60, not 0.'],
+    ['Seconds a run', '1e9', 'Seconds a run: from 0.001 to 60, not 1000000000.'],
+  ])('%s of %s is refused in the words of the form', async (label, text, problem) => {
+    await fillIn();
+    await page.getByLabel(label).fill(text);
+    await start();
+    expect(await page.textContent('#problem')).toBe(problem);
+  });
+
+  test('an address that is none is not called missing', async () => {
+    await fillIn();
+    await page.fill('[name=azure-tables-url]', 'localhost:7071');
+    await start();
+    expect(await page.textContent('#problem')).toMatch(/begins with http:\/\/ or https:\/\/, not as "localhost:7071"/);
   });
 
   test('works by keyboard: every field has a name and comes in turn', async () => {
@@ -272,6 +291,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () =
           .isVisible(),
       ).toBe(false);
       expect(await reader.getByRole('table').count()).toBeGreaterThanOrEqual(5);
+      // It stays while the others scroll: wider, it would cover them.
+      const firstColumn = await reader.locator('details[open] tbody th').first().boundingBox();
+      expect(firstColumn!.width).toBeLessThan(width / 2);
       await context.close();
     });
   });

@@ -1,5 +1,5 @@
 // Every command says what it does and takes, and refuses what it does not know before it starts anything.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -20,9 +20,11 @@ const COMMANDS: [name: string, script: string][] = [
   'emulators',
   'bench',
   'model',
+  'merging',
   'experiments',
   'simulate',
   'soak',
+  'merge-model',
 ].map((name) => [name, scripts[name]!]);
 COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
 for (const name of ['stowage', 'stowage compare', 'stowage merge', 'stowage cost'])
@@ -57,6 +59,43 @@ describe.each(COMMANDS)('%s', (_, script) => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Unknown option '--nonsense'\.?\n\n(npm|stowage) /);
   });
+});
+
+test.each([
+  ['emulators', '--datastore-port'],
+  ['emulators', '--table-port'],
+])('%s refuses with %s a port that is taken, before it starts anything', async (name, option) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, stdout, stderr } = await ended(scripts[name]!, option, String(port));
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(`${option}: port ${port} of 127.0.0.1 cannot be listened on: choose another\n`);
+});
+
+test.each(['model -- --plan guard', 'bench -- --quick'])('npm run %s ends with Ctrl-C, in a line', async (line) => {
+  const [name, , ...args] = line.split(' ');
+  const job = spawn(process.execPath, [...scripts[name!]!.split(' ').slice(1), ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void job.kill('SIGKILL'));
+  const exit = once(job, 'exit');
+  let said = '';
+  job.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (said === '') job.kill('SIGINT');
+    said += text;
+  });
+  expect(await exit).toEqual([130, null]);
+  expect(said).toMatch(/\n\nended by SIGINT\n$/);
+  expect(said).not.toMatch(/^ +at /m);
+});
+
+test('npm run simulate says which scenario cannot be read', async () => {
+  const { code, stderr } = await ended(scripts['simulate']!, '--scenario', 'nowhere.json');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^--scenario: ENOENT: no such file/);
 });
 
 const startOptions = async (...args: string[]) => await startOptionsOf(commandLineOf(START, args), args);

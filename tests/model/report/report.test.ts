@@ -85,6 +85,8 @@ test('the page and the text say at the top that it is a model, and name every ca
     expect(html).toContain(name);
     expect(playedText(played)).toContain(name);
   }
+  // Colours of two layouts of a provider are hardly told apart; their symbols are.
+  expect(/<p class="legend">.*/.exec(html)![0]).toMatch(/●<\/i> record.*▲<\/i> container/);
 });
 
 describe('goals', () => {
