@@ -30,6 +30,8 @@ test('the header of a leaf that had to go is kept, without its pages', async () 
     leaf.header.pages.map(({ slot, number, crc }) => [slot, number, crc]),
   );
   expect(header.pages.some(({ content }) => content.isKnown)).toBe(false);
+  cache.offer({ ...leaf, version: entityVersion('later') });
+  expect(cache.recall(leaf.id)?.version).toBe('later');
 });
 
 test('a leaf that makes room for others leaves its header, which later ones replace', async () => {
