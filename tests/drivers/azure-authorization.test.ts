@@ -69,6 +69,23 @@ describe('a shared key', () => {
     expect(query).toBe('');
   });
 
+  test('signs a path once a second, and not too many of them', async () => {
+    const begunMs = Date.parse('2026-11-22T10:00:00.000Z');
+    vi.useFakeTimers({ now: begunMs });
+    const authorize = authorizeWith(devstore);
+    const afresh = (path: string) => authorizeWith(devstore)(path);
+    const first = await authorize('/t(1)');
+    vi.setSystemTime(begunMs + 999);
+    expect(await authorize('/t(1)')).toBe(first);
+    for (let number = 1; number <= 1_001; number += 1)
+      expect(await authorize(`/t(${number})`)).toEqual(await afresh(`/t(${number})`));
+    expect(await authorize('/t(1001)')).not.toBe(await authorize('/t(1001)'));
+    for (const seconds of [1, -1, 0]) {
+      vi.setSystemTime(begunMs + seconds * 1_000);
+      expect(await authorize('/t(1)')).toEqual(await afresh('/t(1)'));
+    }
+  });
+
   test('signs what the documentation shows for Create Table', async () => {
     vi.useFakeTimers({ now: new Date('2009-10-11T19:52:39Z') });
     // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key, which shows the string and not the key.

@@ -36,22 +36,40 @@ export function authorizeWith(credential: Credential | undefined): Authorize {
   return 'signature' in credential ? bySignature(credential) : byKey(credential);
 }
 
+/** Of one second. With more a proof is made anew. */
+const PROOFS_MAX = 1_000;
+
 /**
- * Shared Key Lite signs the date, the account and the path; of the query it signs `comp` alone, which no request here has.
+ * Shared Key Lite signs the date, the account and the path; of the query it signs `comp` alone, which no request here has. A date has whole seconds,
+ * so that requests for one row in one second show the same.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
  */
 function byKey(credential: AccountKey): Authorize {
+  let name = '';
   let key = '';
   let secret: KeyObject;
-  return (path) => {
-    if (key !== credential.key) {
-      key = credential.key;
-      secret = createSecretKey(Buffer.from(key, 'base64'));
-    }
-    const { name } = credential;
-    const date = new Date().toUTCString();
+  let second = NaN;
+  let date = '';
+  const proofs = new Map<string, Proof>();
+  const begin = (nowSecond: number): void => {
+    if (key !== credential.key) secret = createSecretKey(Buffer.from(credential.key, 'base64'));
+    ({ name, key } = credential);
+    second = nowSecond;
+    date = new Date(second * 1_000).toUTCString();
+    proofs.clear();
+  };
+  const prove = (path: string): Proof => {
     const signature = createHmac('sha256', secret).update(`${date}\n/${name}${path}`).digest('base64');
     return { headers: ['x-ms-date', date, 'Authorization', `SharedKeyLite ${name}:${signature}`], query: '' };
+  };
+  return (path) => {
+    const nowSecond = Math.floor(Date.now() / 1_000);
+    if (nowSecond !== second || name !== credential.name || key !== credential.key) begin(nowSecond);
+    const known = proofs.get(path);
+    if (known !== undefined) return known;
+    const proof = prove(path);
+    if (proofs.size < PROOFS_MAX) proofs.set(path, proof);
+    return proof;
   };
 }
 

@@ -89,10 +89,10 @@ export function partsOf(
   wanted: ReadRequest['parts'],
 ): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
-  for (const [name, first] of Object.entries(stored)) {
-    const asked = isPartName(name) && (wanted === 'all' || wanted.includes(name));
-    if (!asked || typeof first !== 'string' || first === '') continue;
-    parts.set(name, joined(id, name, Buffer.from(first, 'base64'), stored));
+  for (const name of wanted === 'all' ? Object.keys(stored).filter(isPartName) : wanted) {
+    const first = stored[name];
+    if (typeof first === 'string' && first !== '')
+      parts.set(name, joined(id, name, Buffer.from(first, 'base64'), stored));
   }
   return parts;
 }

@@ -23,7 +23,7 @@ import { probeOnce } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './mapping.ts';
-import type { CommitResponse, EntityResult, Mutation } from './messages/messages.ts';
+import type { CommitResponse, EntityResult, Key, LookupResponse, Mutation } from './messages/messages.ts';
 import { type Abilities, probe, SERVICE } from './probe.ts';
 
 /** Sorts behind every character an id may have. */
@@ -50,10 +50,14 @@ export function driverOn(
 
     async read(requests, { timeoutMs }) {
       checkReads(requests, limits);
-      const groups = [requests.filter(({ parts }) => parts === 'all'), requests.filter(({ parts }) => parts !== 'all')];
+      const whole = requests.filter(({ parts }) => parts === 'all');
+      const inPart = requests.filter(({ parts }) => parts !== 'all');
+      const isMixed = whole.length > 0 && inPart.length > 0;
       // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by side.
-      const found = await Promise.all(groups.filter(isNotEmpty).map((group) => lookup(calls, space, group, timeoutMs)));
-      const byId = new Map(found.flat().map((result) => [idOf(result.entity?.key), result]));
+      const found = isMixed
+        ? (await Promise.all([whole, inPart].map((group) => lookup(calls, space, group, timeoutMs)))).flat()
+        : await lookup(calls, space, requests, timeoutMs);
+      const byId = new Map(found.map((result) => [idOf(result.entity?.key), result]));
       return requests.map((request) => toEntity(request, byId.get(request.id)));
     },
 
@@ -119,15 +123,25 @@ async function lookup(
   const until = performance.now() + timeoutMs;
   let keys = requests.map(({ id }) => keyOf(space, id));
   while (keys.length > 0) {
-    const response = await calls.lookup(keys, mask, Math.max(1, until - performance.now())).catch((error: unknown) => {
-      throw readError(error);
-    });
-    results.push(...(response.found ?? []));
-    const deferred = response.deferred ?? [];
+    const { found = [], deferred = [] } = await lookupOnce(calls, keys, mask, Math.max(1, until - performance.now()));
+    results.push(...found);
     if (deferred.length >= keys.length) throw new StoreError('unavailable', 'datastore put off every key, try again');
     keys = deferred.map((key) => keyOf(space, idOf(key)));
   }
   return results;
+}
+
+async function lookupOnce(
+  calls: DatastoreCalls,
+  keys: readonly Key[],
+  mask: readonly string[] | undefined,
+  timeoutMs: number,
+): Promise<LookupResponse> {
+  try {
+    return await calls.lookup(keys, mask, timeoutMs);
+  } catch (error) {
+    throw readError(error);
+  }
 }
 
 function toEntity({ id, parts }: ReadRequest, result: EntityResult | undefined): Entity | undefined {
@@ -220,8 +234,4 @@ function versionIn({ version }: Pick<EntityResult, 'version'>): EntityVersion {
 
 function isFailure(value: object): value is Refused | Unknown {
   return 'kind' in value && (value.kind === 'refused' || value.kind === 'unknown');
-}
-
-function isNotEmpty(group: readonly unknown[]): boolean {
-  return group.length > 0;
 }

@@ -67,14 +67,17 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
 /** The parts among an entity's properties that were asked for; emulators and tags that coincide bring others. */
 export function partsOf(id: EntityId, properties: Properties, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
-  for (const [property, value] of Object.entries(properties)) {
-    const [name = ''] = property.split('_', 1);
-    const asked = isPartName(name) && (wanted === 'all' || wanted.includes(name));
-    if (asked && property === propertyOf(id, name) && isBytes(value.blobValue) && value.blobValue.byteLength > 0) {
-      parts.set(name, value.blobValue);
-    }
+  for (const name of wanted === 'all' ? namesIn(properties) : wanted) {
+    const bytes = properties[propertyOf(id, name)]?.blobValue;
+    if (isBytes(bytes) && bytes.byteLength > 0) parts.set(name, bytes);
   }
   return parts;
+}
+
+function namesIn(properties: Properties): PartName[] {
+  return Object.keys(properties)
+    .map((property) => property.split('_', 1)[0] ?? '')
+    .filter(isPartName);
 }
 
 /** The mask that covers these requests. A mask of nothing would mean everything, so a request for no part asks for the key. */

@@ -5,11 +5,14 @@ import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import { openPage, type PageAddress } from '../format/envelope.ts';
-import { decodeHeader, type Header } from '../format/header.ts';
+import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page.ts';
 import { sumsOf } from './page-sums.ts';
+
+/** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
+export const SMALL_BYTES = 32 * 1024;
 
 export interface Snapshot {
   readonly id: EntityId;
@@ -18,6 +21,21 @@ export interface Snapshot {
   readonly lastCommit: Id64;
   /** The latest moment (see io/clock.ts) at which a read or commit that showed this version was sent. */
   seen: Moment;
+}
+
+/** A snapshot without its pages, its header as it is stored: a tenth of what that takes decoded. */
+export interface StoredHeader extends Omit<Snapshot, 'header'> {
+  readonly bytes: Uint8Array;
+}
+
+export function storedHeaderOf({ id, version, header, lastCommit, seen }: Snapshot): StoredHeader {
+  // A copy, for the writer's buffer is larger.
+  return { id, version, lastCommit, seen, bytes: new Uint8Array(encodeHeader(header)) };
+}
+
+/** The counterpart of `storedHeaderOf`: a snapshot of which no page is known. */
+export function fromStoredHeader({ id, version, lastCommit, seen, bytes }: StoredHeader): Snapshot {
+  return { id, version, header: decodeHeader(bytes), lastCommit, seen };
 }
 
 /** Decodes the header in `entity` and places the pages that came with it; contents of `known` pages that are still the same are kept. */

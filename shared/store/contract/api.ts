@@ -14,7 +14,7 @@ export interface CallOptions {
 
 export interface StoreOptions {
   readonly driver: Driver;
-  /** Memory for cached containers, in bytes. Default 64 MiB. */
+  /** Memory for cached containers, in bytes. Default 64 MiB. Headers of those that had to go take up to a sixteenth more, or 256 KiB. */
   readonly cacheBytesMax?: number;
   /** Default deadline of every call. Default 30,000. */
   readonly timeoutMs?: number;

@@ -36,8 +36,7 @@ export async function lookForRecords(
     return known;
   }
   engine.counters.cacheMisses += request.positions.length;
-  const cached = engine.cache.get(id);
-  let latest = cached;
+  let latest = engine.cache.get(id) ?? engine.cache.recall(id);
   for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
     const read = await readFor(engine, id, latest, request);
     if (read === undefined) return undefined;

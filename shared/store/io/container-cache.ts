@@ -1,18 +1,53 @@
 // Containers in memory, bounded in bytes; the least recently used go first. A snapshot enters only if a read showed it or the provider
-// acknowledged it, and a later commit of a container is never replaced by an earlier one (rule 19).
+// acknowledged it, and a later commit of a container is never replaced by an earlier one (rule 19). Of leaves that went the headers stay, as stored.
 import { LRUCache } from 'lru-cache';
-import { memoryBytes, type Snapshot } from '../container/snapshot.ts';
+import {
+  fromStoredHeader,
+  memoryBytes,
+  pageBytesOf,
+  SMALL_BYTES,
+  type Snapshot,
+  type StoredHeader,
+  storedHeaderOf,
+} from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
+
+/** Headers of containers that had to go take at most this share of the cache's bytes, beside it. They are a two hundredth of what they are headers of. */
+const HEADERS_SHARE = 1 / 16;
+const HEADERS_BYTES_LEAST = 256 * 1024;
+/** What a kept header takes beside its bytes, about. */
+const OBJECTS_BYTES = 384;
 
 export class ContainerCache {
   readonly #snapshots: LRUCache<EntityId, Snapshot>;
+  /** Of leaves that had to go, as stored. */
+  readonly #headers: LRUCache<EntityId, StoredHeader>;
 
   constructor(bytesMax: number) {
-    this.#snapshots = new LRUCache({ maxSize: bytesMax, sizeCalculation: memoryBytes });
+    this.#snapshots = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: memoryBytes,
+      disposeAfter: (snapshot, _id, reason) => {
+        if (reason === 'evict') this.#keepHeader(snapshot);
+      },
+    });
+    this.#headers = new LRUCache({
+      maxSize: Math.max(HEADERS_BYTES_LEAST, bytesMax * HEADERS_SHARE),
+      sizeCalculation: ({ bytes }) => OBJECTS_BYTES + bytes.length,
+    });
   }
 
   get(id: EntityId): Snapshot | undefined {
     return this.#snapshots.get(id);
+  }
+
+  /**
+   * A leaf that had to go, as it was then and without its pages, in the cache again: so that one request can ask for its header and the page that is
+   * needed. Undefined for one that was never here, or is small and read whole.
+   */
+  recall(id: EntityId): Snapshot | undefined {
+    const stored = this.#headers.get(id);
+    return stored && this.offer(fromStoredHeader(stored));
   }
 
   /** Takes a snapshot in, unless a later one is known, and returns the later one. A snapshot of which more pages became known is weighed anew. */
@@ -24,12 +59,20 @@ export class ContainerCache {
     // The cache weighs an object only when it enters.
     if (known === snapshot) this.#snapshots.delete(snapshot.id);
     this.#snapshots.set(snapshot.id, snapshot);
+    if (!this.#snapshots.has(snapshot.id)) this.#keepHeader(snapshot);
     return snapshot;
+  }
+
+  #keepHeader(snapshot: Snapshot): void {
+    const { id, version, header } = snapshot;
+    if (header.level > 0 || pageBytesOf(header) <= SMALL_BYTES) return;
+    if (this.#headers.get(id)?.version !== version) this.#headers.set(id, storedHeaderOf(snapshot));
   }
 
   /** Forgets a container that is gone, or of which memory is out of date. */
   forget(id: EntityId): void {
     this.#snapshots.delete(id);
+    this.#headers.delete(id);
   }
 
   /** Forgets the branches and the root of a table, so that the next descent reads them. */

@@ -1,6 +1,6 @@
 // Reading containers. Reads of one container that wait share one read, and those of several containers go in one batch where the provider takes
 // batches. A read never joins a request that was sent already: its reply may be older than the caller (rule 19).
-import { isWhole, pageBytesOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
@@ -16,8 +16,6 @@ import type { Courtesy } from './courtesy.ts';
 import type { Counters } from './counters.ts';
 import { sendReads } from './requests.ts';
 
-/** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
-const SMALL_BYTES = 32 * 1024;
 const CHECKED: readonly PartName[] = [COMMIT_PART];
 /** Checks that wait for another are looked at again so often. */
 const PARKED_LOOK_MS = 100;

@@ -30,7 +30,8 @@ export interface ChannelOptions {
 
 export class Channel {
   readonly #address: URL;
-  readonly #headers: Readonly<Record<string, string>>;
+  /** Names and values in turn. */
+  readonly #headers: readonly string[];
   readonly #tokens: Tokens | undefined;
   readonly #calls = new Set<Call>();
   /** Those of the calls that have not been sent, in their order. */
@@ -45,7 +46,8 @@ export class Channel {
   /** No I/O. */
   constructor({ address, headers, auth }: ChannelOptions) {
     this.#address = address;
-    this.#headers = headers;
+    const pseudo = [':method', 'POST', ':scheme', address.protocol.slice(0, -1), ':authority', address.host];
+    this.#headers = [...pseudo, ...Object.entries(headers).flat()];
     this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href);
   }
 
@@ -119,13 +121,8 @@ export class Channel {
 
   #send(call: Call, session: Session, nowMs: number): void {
     const timeoutMs = Math.min(Math.max(Math.ceil(call.dueMs - nowMs), 1), TIMEOUT_MS_MAX);
-    const headers = {
-      ':method': 'POST',
-      ':path': call.request.path,
-      'grpc-timeout': `${timeoutMs}m`,
-      ...this.#headers,
-      ...this.#tokens?.headers,
-    };
+    const headers = [':path', call.request.path, 'grpc-timeout', `${timeoutMs}m`, ...this.#headers];
+    if (this.#tokens !== undefined) headers.push(...this.#tokens.headers);
     try {
       session.send(call, headers, nowMs);
     } catch (error) {

@@ -1,5 +1,5 @@
 // One HTTP/2 connection, from its opening to its end, and the calls on it.
-import { type ClientHttp2Session, connect as connectHttp2, constants, type OutgoingHttpHeaders } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Call } from './call.ts';
@@ -82,8 +82,8 @@ export class Session {
     return this.state === 'open' && this.#calls.size < this.#streamsMax;
   }
 
-  /** Sends a call, for which there has to be room. */
-  send(call: Call, headers: OutgoingHttpHeaders, nowMs: number): void {
+  /** Sends a call, for which there has to be room. `headers`: names and values in turn; as an object, Node.js would copy them. */
+  send(call: Call, headers: readonly string[], nowMs: number): void {
     if (this.#calls.size === 0) this.#heardMs = nowMs;
     const stream = this.#http2.request(headers, WITH_MESSAGE);
     this.#hasCarried = true;

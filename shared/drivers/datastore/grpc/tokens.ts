@@ -14,7 +14,7 @@ const FETCH_TIMEOUT_MS = 20_000;
 export class Tokens {
   readonly #auth: Auth;
   readonly #url: string;
-  #headers: Readonly<Record<string, string>> = {};
+  #headers: readonly string[] = [];
   #fetchedMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
@@ -24,8 +24,8 @@ export class Tokens {
     this.#url = url;
   }
 
-  /** Those of the last fetch. */
-  get headers(): Readonly<Record<string, string>> {
+  /** Those of the last fetch, names and values in turn. */
+  get headers(): readonly string[] {
     return this.#headers;
   }
 
@@ -50,7 +50,7 @@ export class Tokens {
     try {
       const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS);
       const headers = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS);
-      this.#headers = Object.fromEntries(headers);
+      this.#headers = [...headers].flat();
       this.#fetchedMs = nowMs;
     } catch (error) {
       throw new StatusError(CODE.UNAVAILABLE, 'no credentials for the service', { cause: error });

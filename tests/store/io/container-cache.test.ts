@@ -1,0 +1,73 @@
+// What is left of a leaf that had to go from memory.
+import { expect, test } from 'vitest';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
+import { entityVersion } from '../../support/ids.ts';
+import { leavesOf, storedRoot } from '../rules/structure.ts';
+import { World } from '../rules/world.ts';
+
+/** No leaf with 64 rows fits. */
+const CACHE_BYTES = 16 * 1024;
+
+/** The one leaf of a table of 64 such records, each in a page of its own, and the root above it. */
+async function storedTable(valueBytes: number): Promise<{ readonly leaf: Snapshot; readonly root: Snapshot }> {
+  const world = new World({ limits: {} });
+  const table = await world.run(world.process().store.table<string>('t', { containers: 2 }));
+  const keys = Array.from({ length: 128 }, (_, number) => `k${number}`);
+  await world.run(table.putMany(keys.map((key) => ({ key, value: 'v'.padEnd(valueBytes, '.') }))));
+  return { leaf: leavesOf(world.state, 't')[0]!, root: storedRoot(world.state, 't') };
+}
+
+test('the header of a leaf that had to go is kept, without its pages', async () => {
+  const { leaf } = await storedTable(10_000);
+  const cache = new ContainerCache(CACHE_BYTES);
+  expect(cache.recall(leaf.id)).toBeUndefined();
+  cache.offer(leaf);
+  expect(cache.get(leaf.id)).toBeUndefined();
+  const { id, version, lastCommit, header } = cache.recall(leaf.id)!;
+  expect([id, version, lastCommit]).toEqual([leaf.id, leaf.version, leaf.lastCommit]);
+  expect(header.pages.map(({ slot, number, crc }) => [slot, number, crc])).toEqual(
+    leaf.header.pages.map(({ slot, number, crc }) => [slot, number, crc]),
+  );
+  expect(header.pages.some(({ content }) => content.isKnown)).toBe(false);
+  cache.offer({ ...leaf, version: entityVersion('later') });
+  expect(cache.recall(leaf.id)?.version).toBe('later');
+});
+
+test('a leaf that makes room for others leaves its header, which later ones replace', async () => {
+  const { leaf } = await storedTable(10_000);
+  const cache = new ContainerCache(1_000_000);
+  cache.offer(leaf);
+  const later = { ...leaf, version: entityVersion('later'), header: { ...leaf.header, commitCount: 1_000 } };
+  cache.offer(later);
+  expect(cache.recall(leaf.id)).toBeUndefined();
+  cache.offer({ ...leaf, id: `${leaf.id}x` as Snapshot['id'] });
+  expect(cache.get(leaf.id)).toBeUndefined();
+  expect(cache.recall(leaf.id)).toMatchObject({ version: 'later', header: { commitCount: 1_000 } });
+});
+
+test('a leaf that is recalled is in the cache again if there is room', async () => {
+  const { leaf } = await storedTable(10_000);
+  const cache = new ContainerCache(1_000_000);
+  cache.offer(leaf);
+  cache.offer({ ...leaf, id: `${leaf.id}x` as Snapshot['id'] });
+  const recalled = cache.recall(leaf.id);
+  expect(recalled).toBeDefined();
+  expect(cache.get(leaf.id)).toBe(recalled);
+});
+
+test('nothing is left of what is gone, of a branch, and of a leaf that is read whole', async () => {
+  const { leaf, root } = await storedTable(10_000);
+  const cache = new ContainerCache(CACHE_BYTES);
+  cache.offer(leaf);
+  cache.forget(leaf.id);
+  expect(cache.recall(leaf.id)).toBeUndefined();
+  const large = { ...root.header, pages: leaf.header.pages };
+  cache.offer({ ...root, header: large });
+  expect(cache.get(root.id)).toBeUndefined();
+  expect(cache.recall(root.id)).toBeUndefined();
+  const { leaf: small } = await storedTable(300);
+  cache.offer({ ...small, header: { ...small.header, commitIds: new Uint8Array(CACHE_BYTES) } });
+  expect(cache.get(small.id)).toBeUndefined();
+  expect(cache.recall(small.id)).toBeUndefined();
+});
