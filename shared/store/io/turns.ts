@@ -6,6 +6,8 @@ import type { Runtime } from '../contract/runtime.ts';
 const TURN_MS = 10;
 /** Small pieces of work, some microseconds each, between two looks at the clock. */
 const PIECES_BETWEEN_LOOKS = 16;
+/** Encoding or decoding a value of so many bytes is no small piece. */
+const LARGE_BYTES = 1_024;
 /** Items that a sort takes at once: some milliseconds. */
 const SORTED_AT_ONCE = 5_000;
 
@@ -32,10 +34,10 @@ export class Turns {
 
   /**
    * As `isLong`, at the piece `index` of work in small pieces: it reads the clock at some of them only, for that costs what such a piece does. The second
-   * begins the turn, so that work of one piece never looks.
+   * begins the turn, so that work of one piece never looks. It reads it at each piece that has, or follows, a value of many `bytes`.
    */
-  isLongAt(index: number): boolean {
-    return index % PIECES_BETWEEN_LOOKS === 1 && this.isLong;
+  isLongAt(index: number, bytes = 0): boolean {
+    return (bytes >= LARGE_BYTES || index % PIECES_BETWEEN_LOOKS === 1) && this.isLong;
   }
 
   /** Resolves in a turn that has time left. The first of those that wait may take the whole of the next turn: then the others wait on. */

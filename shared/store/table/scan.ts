@@ -85,7 +85,9 @@ export class TableScan<V> implements Scan<V> {
       throw new StoreError('invalid', 'a scan is iterated once: begin another, or resume with its cursor');
     this.#isStarted = true;
     const { end } = this.#bounds;
+    const { turns } = this.#engine;
     let left = this.#options.limit ?? Infinity;
+    let count = 0;
     let { from: position } = this.#bounds;
     while (!this.#isAtEnd && left > 0) {
       const leaf = await this.#leafOrPast(position);
@@ -104,7 +106,8 @@ export class TableScan<V> implements Scan<V> {
         for (let index = lowerBound(page, position, this.#positionOf); index < stop; index += 1) {
           const found = recordAt(page, index);
           if (isTombstone(found) || isExpired(found, nowMs)) continue;
-          if (this.#engine.turns.isLong) await this.#engine.turns.pause();
+          if (turns.isLongAt(count, found.value.length)) await turns.pause();
+          count += 1;
           // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
           this.#state = state;
           this.#given = found.key;

@@ -5,7 +5,8 @@ import { StoreError } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
 import { isPlainlyCarried } from './carried.ts';
-import { packValue, unpackValue } from './msgpack.ts';
+import { unpackValue } from './msgpack-reader.ts';
+import { packValue } from './msgpack.ts';
 
 /** Largest value, encoded, together with its key. */
 export const RECORD_BYTES_MAX = 512 * 1024;

@@ -13,8 +13,6 @@ import { wavesOf } from './write-order.ts';
 
 /** Changes handed to the queues at a time, so that a large batch takes its turns. */
 const SLICE_COUNT = 5_000;
-/** Encoding a value of so many bytes is no small piece of work: the clock is looked at behind each. */
-const LARGE_BYTES = 1_024;
 /** Memory that a change takes beside its key and value, roughly. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
@@ -115,7 +113,7 @@ export class Writer {
     const changes: Change[] = [];
     let bytes = 0;
     for (let count = 0; count < slice.indexes.length; count += 1) {
-      const isLong = bytes >= LARGE_BYTES ? engine.turns.isLong : engine.turns.isLongAt(count);
+      const isLong = engine.turns.isLongAt(count, bytes);
       if (isLong) await engine.turns.pause();
       // Nothing of this slice was sent yet.
       if ((isLong || count === 0) && deadlines.isOver(deadline))

@@ -48,6 +48,15 @@ test.each([0, 1, 5_000, 5_001, 32_123])('%d items are sorted, and what is sorted
   expect(items).toEqual(before);
 });
 
+const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
+  putMany: (table) => table.putMany(ITEMS),
+  getMany: (table) => table.getMany(KEYS),
+  deleteMany: (table) => table.deleteMany(KEYS),
+  'a scan': async (table) => {
+    for await (const _ of table.scan());
+  },
+};
+
 test('sorting ends its turns', async () => {
   const runtime = new SlowRuntime();
   const items = Array.from({ length: 50_000 }, (_, index) => (index * 7_919) % 50_000);
@@ -62,29 +71,24 @@ test('work in small pieces looks at the clock at one piece in sixteen', () => {
   expect(runtime.steps).toBe(10);
 });
 
-test('values that take long to encode are each followed by a look', async () => {
+test('values that take long to encode, or to decode, have a look each', async () => {
   const { runtime, table } = await slowTable();
-  const looksAt = async (bytes: number): Promise<number> => {
+  const looksAt = async (bytes: number): Promise<{ putting: number; scanning: number }> => {
     const items = Array.from({ length: 40 }, (_, index) => ({ key: `k${index}`, value: 'x'.repeat(bytes) }));
     const before = runtime.steps;
     await runtime.run((table as Table<unknown>).putMany(items));
-    return runtime.steps - before;
+    const put = runtime.steps;
+    await runtime.run(works['a scan']!(table));
+    return { putting: put - before, scanning: runtime.steps - put };
   };
   await looksAt(10);
   const small = await looksAt(10);
-  expect(await looksAt(2_000)).toBeGreaterThan(small + 30);
+  const large = await looksAt(2_000);
+  expect(large.putting).toBeGreaterThan(small.putting + 30);
+  expect(large.scanning).toBeGreaterThan(small.scanning + 30);
 });
 
 describe('on a machine whose clock moves with the work', () => {
-  const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
-    putMany: (table) => table.putMany(ITEMS),
-    getMany: (table) => table.getMany(KEYS),
-    deleteMany: (table) => table.deleteMany(KEYS),
-    'a scan': async (table) => {
-      for await (const _ of table.scan());
-    },
-  };
-
   test.each(Object.keys(works))('%s ends its turns', async (name) => {
     const { runtime, table } = await slowTable();
     await runtime.run(table.putMany(ITEMS));

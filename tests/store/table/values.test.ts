@@ -264,6 +264,15 @@ const FOREIGN: [string, number[], unknown][] = [
       ['a', 3],
     ]),
   ],
+  [
+    'keys of two types, the text first',
+    [0x83, 0xa1, 0x32, 0x01, 0xa1, 0x31, 0x02, 0x03, 0x04],
+    new Map<unknown, unknown>([
+      ['2', 1],
+      ['1', 2],
+      [3, 4],
+    ]),
+  ],
   ['such a map deep within', [0x91, 0x81, 0xa1, 0x61, 0x81, 0xc0, 0x90], [{ a: new Map([[null, []]]) }]],
   [
     'the key __proto__ of another length',
@@ -277,7 +286,40 @@ test.each(FOREIGN)('MessagePack of others is read faithfully: %s', (_, bytes, va
   expect(readAs(bytes)).toStrictEqual(value);
 });
 
-const DAMAGED: [string, number[]][] = [
+function keyRead(key: Buffer): string | undefined {
+  return Object.keys(readAs([0x81, 0xa0 + key.length, ...key, 1]) as object)[0];
+}
+
+function isMistaken(text: string): boolean {
+  return keyRead(Buffer.from(text, 'utf8')) !== text || keyRead(Buffer.from(text, 'latin1')) === text;
+}
+
+test('keys that are no UTF-8 are not taken for text that was read before', () => {
+  const bytes = Array.from({ length: 64 }, (_, index) => String.fromCharCode(0xc0 + index));
+  expect(bytes.flatMap((one) => bytes.map((other) => one + other)).filter(isMistaken)).toEqual([]);
+});
+
+test('maps whose later keys are no text, one in another, are read twice at most', () => {
+  const depth = 60;
+  const bytes = Array.from({ length: depth }, () => [0x82, 0xa1, 0x61]).flat();
+  bytes.push(0xc0, ...Array.from({ length: depth }, () => [0x01, 0x02]).flat());
+  let value = readAs(bytes) as Map<unknown, unknown> | null;
+  let levels = 0;
+  for (; value !== null; value = value.get('a') as typeof value) {
+    expect([...value.keys()]).toEqual(['a', 1]);
+    levels += 1;
+  }
+  expect(levels).toBe(depth);
+});
+
+/** A text of 14 characters behind all else, as msgpackr bundles strings. */
+const BUNDLED = [0xd6, 0x62, 0, 0, 0, 6, 0xc1, 14, 0xa0, 0xae, ...Buffer.from('xxxxxxxxxxxxxx')];
+
+test('strings that msgpackr has bundled are read', () => {
+  expect(readAs([0x81, 0xa1, 0x61, 0x91, ...BUNDLED])).toStrictEqual({ a: ['xxxxxxxxxxxxxx'] });
+});
+
+const UNREADABLE: [string, number[]][] = [
   ['nothing', []],
   ['a map that is cut short', [0x82, 0x01, 0x02]],
   ['an array that claims a million', [0xdd, 0x00, 0x0f, 0xff, 0xff, 0x81, 0x01, 0x02]],
@@ -285,10 +327,12 @@ const DAMAGED: [string, number[]][] = [
   ['text that is cut short', [0x81, 0x01, 0xd9, 0x20, 0x61]],
   ['a length that is cut short', [0x81, 0x01, 0xc6, 0x00]],
   ['bytes behind the value', [0x81, 0x01, 0x02, 0x03]],
+  ['msgpackr alone could read, but as an object', [0x81, 0x04, 0x91, ...BUNDLED]],
+  ['msgpackr alone could read, but with another key', [0x81, 0xa9, ...Buffer.from('__proto__'), 0x91, ...BUNDLED]],
   ['a hundred thousand arrays in each other', Array.from({ length: 100_000 }, () => 0x91)],
 ];
 
-test.each(DAMAGED)('MessagePack that is damaged is corrupt: %s', (_, bytes) => {
+test.each(UNREADABLE)('MessagePack that cannot be read faithfully is corrupt: %s', (_, bytes) => {
   expect(() => readAs(bytes)).toThrow(expect.objectContaining({ code: 'corrupt', key: 'k' }) as Error);
 });
 

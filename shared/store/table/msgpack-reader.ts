@@ -1,0 +1,213 @@
+// Reading MessagePack, in one pass. Containers, text and plain numbers are read here: msgpackr would give maps back as objects whatever their
+// keys are, rename `__proto__`, and without its native part drop a byte order mark; and it takes twice as long. Extensions are msgpackr's.
+import { asBuffer } from '../format/bytes.ts';
+import { packr } from './msgpack.ts';
+import { endOfLeaf, extensionType, isArray, isExtension, isMap, isText, lengthAt, startOf } from './msgpack-tokens.ts';
+
+/** Extensions of msgpackr that reach over what follows: bundled strings, ids and pointers, records. None is ever written here. */
+const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x69, 0x70, 0x72]);
+/** Extensions of msgpackr that turn the value behind them into an Error, a Set or a RegExp: earlier releases wrote them. */
+const PREFIXES: ReadonlySet<number> = new Set([0x65, 0x73, 0x78]);
+const PREFIX_TOKEN = 0xd4;
+const PREFIX_BYTES = 3;
+
+/** Behind the tokens from 0xca on: floats, unsigned and signed integers. */
+const NUMBER_BYTES = Uint8Array.of(4, 8, 1, 2, 4, 8, 1, 2, 4, 8);
+
+/** What ends a pass: bytes that only msgpackr can read, or refuse, as a whole. */
+const REACHES_FAR = new RangeError('an extension reaches over what follows');
+/** And a map whose first keys are text and a later one is not: an object would not keep their order. */
+const IS_MIXED = new RangeError('a key is no text');
+
+/** A map whose keys are all text is an object, any other a Map, unless its first pair says what it stands for. Throws if the bytes are not one value. */
+export function unpackValue(stored: Uint8Array): unknown {
+  const bytes = asBuffer(stored);
+  const reader = new ValueReader(bytes, false);
+  try {
+    return readWhole(reader);
+  } catch (error) {
+    if (error === IS_MIXED) return readWhole(new ValueReader(bytes, true));
+    if (error === REACHES_FAR && !reader.needsCare) return packr.unpack(bytes);
+    throw error;
+  }
+}
+
+function readWhole(reader: ValueReader): unknown {
+  const value = reader.read();
+  if (reader.left !== 0) throw new RangeError('the value ends elsewhere than its bytes');
+  return value;
+}
+
+/** Short ASCII keys that were read before, by a sum of some of their bytes: values of a table have the same keys as a rule. A power of two. */
+const KNOWN_KEYS = 1_024;
+const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
+
+/** May go past the end without notice, but not come back: `left` is negative then. */
+class ValueReader {
+  readonly #bytes: Buffer;
+  readonly #mayBeMixed: boolean;
+  /** Whether msgpackr would change something in what was read. */
+  needsCare = false;
+  #at = 0;
+
+  constructor(bytes: Buffer, mayBeMixed: boolean) {
+    this.#bytes = bytes;
+    this.#mayBeMixed = mayBeMixed;
+  }
+
+  /** Bytes behind what was read; negative past the end. */
+  get left(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  read(): unknown {
+    const token = this.#bytes[this.#at];
+    if (token === undefined) throw new RangeError('the value is cut short');
+    if (isText(token)) return this.#text(token);
+    if (isMap(token)) return this.#mayBeMixed ? this.#pairs() : this.#object();
+    if (isArray(token)) return this.#items();
+    return this.#leaf(token);
+  }
+
+  #text(token: number): string {
+    const from = this.#at;
+    const start = startOf(this.#bytes, from);
+    this.#at = start + (token < 0xc0 ? token & 0x1f : lengthAt(this.#bytes, from));
+    // UTF-8 is the default. To look the name up takes a tenth of what a short text does.
+    return this.#bytes.toString(undefined, start, this.#at);
+  }
+
+  #leaf(token: number): unknown {
+    const from = this.#at;
+    if (token >= 0xca && token <= 0xd3) return this.#number(token, from + 1);
+    if (isExtension(token)) return this.#extension();
+    this.#at = endOfLeaf(this.#bytes, from);
+    if (token < 0x80) return token;
+    if (token >= 0xe0) return token - 0x100;
+    if (token === 0xc0) return null;
+    return token === 0xc2 || token === 0xc3 ? token === 0xc3 : this.#unpacked(from);
+  }
+
+  #number(token: number, from: number): number | bigint {
+    const bytes = this.#bytes;
+    this.#at = from + NUMBER_BYTES[token - 0xca]!;
+    switch (token) {
+      case 0xca:
+        return bytes.readFloatBE(from);
+      case 0xcb:
+        return bytes.readDoubleBE(from);
+      case 0xcc:
+        return bytes.readUInt8(from);
+      case 0xcd:
+        return bytes.readUInt16BE(from);
+      case 0xce:
+        return bytes.readUInt32BE(from);
+      case 0xcf:
+        return bytes.readBigUInt64BE(from);
+      case 0xd0:
+        return bytes.readInt8(from);
+      case 0xd1:
+        return bytes.readInt16BE(from);
+      case 0xd2:
+        return bytes.readInt32BE(from);
+      default:
+        return bytes.readBigInt64BE(from);
+    }
+  }
+
+  /** What msgpackr makes of the bytes from there up to here. */
+  #unpacked(from: number): unknown {
+    return packr.unpack(this.#bytes, { start: from, end: this.#at });
+  }
+
+  #extension(): unknown {
+    const from = this.#at;
+    const type = extensionType(this.#bytes, from);
+    if (FAR_REACHING.has(type)) throw REACHES_FAR;
+    if (this.#bytes[from] === PREFIX_TOKEN && PREFIXES.has(type)) {
+      this.#at += PREFIX_BYTES;
+      this.read();
+    } else this.#at = endOfLeaf(this.#bytes, from);
+    return this.#unpacked(from);
+  }
+
+  /** Enters a container: its count, and the reader at its first item. */
+  #enter(): number {
+    const count = lengthAt(this.#bytes, this.#at);
+    this.#at = startOf(this.#bytes, this.#at);
+    return count;
+  }
+
+  #items(): unknown[] {
+    const items: unknown[] = [];
+    for (let left = this.#enter(); left > 0; left -= 1) items.push(this.read());
+    return items;
+  }
+
+  /** A map, taken for an object until a key is no text. */
+  #object(): unknown {
+    const from = this.#at;
+    const object: Record<string, unknown> = {};
+    const count = this.#enter();
+    for (let index = 0; index < count; index += 1) {
+      const token = this.#bytes[this.#at]!;
+      if (!isText(token)) {
+        if (index > 0) throw IS_MIXED;
+        this.#at = from;
+        return this.#pairs();
+      }
+      const key = this.#key(token);
+      if (key === '__proto__') this.#readProto(object);
+      else object[key] = this.read();
+    }
+    return object;
+  }
+
+  /** As `#text`. */
+  #key(token: number): string {
+    const length = token & 0x1f;
+    if (token >= 0xc0 || length === 0) return this.#text(token);
+    const bytes = this.#bytes;
+    const start = this.#at + 1;
+    const sum = length + 5 * bytes[start]! + 17 * bytes[start + length - 1]! + 31 * bytes[start + (length >> 1)]!;
+    const slot = sum & (KNOWN_KEYS - 1);
+    const known = knownKeys[slot]!;
+    if (known.length === length && this.#isAt(start, known)) {
+      this.#at = start + length;
+      return known;
+    }
+    const text = this.#text(token);
+    // More than ASCII has fewer characters than bytes, but for what is no UTF-8: that becomes a character which is no byte.
+    if (text.length === length) knownKeys[slot] = text;
+    return text;
+  }
+
+  /** Whether the characters are the bytes at `start`. */
+  #isAt(start: number, text: string): boolean {
+    for (let index = 0; index < text.length; index += 1)
+      if (this.#bytes[start + index] !== text.charCodeAt(index)) return false;
+    return true;
+  }
+
+  /** An assignment would take this key for the prototype. */
+  #readProto(object: object): void {
+    this.needsCare = true;
+    const value = this.read();
+    Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
+  }
+
+  /** A map with keys of any kind. */
+  #pairs(): unknown {
+    this.needsCare = true;
+    const pairs = new Map<unknown, unknown>();
+    for (let left = this.#enter(); left > 0; left -= 1) pairs.set(this.read(), this.read());
+    const [first] = pairs.keys();
+    const kind = first instanceof Uint8Array && first.length === 0 ? pairs.get(first) : undefined;
+    if (kind === 'Map' || kind === 'Set') {
+      pairs.delete(first);
+      return kind === 'Map' ? pairs : new Set(pairs.keys());
+    }
+    const isObject = [...pairs.keys()].every((key) => typeof key === 'string');
+    return isObject ? Object.fromEntries(pairs) : pairs;
+  }
+}
