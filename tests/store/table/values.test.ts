@@ -299,7 +299,7 @@ test('keys that are no UTF-8 are not taken for text that was read before', () =>
   expect(bytes.flatMap((one) => bytes.map((other) => one + other)).filter(isMistaken)).toEqual([]);
 });
 
-test('maps whose later keys are no text, one in another, are read twice at most', () => {
+test('maps whose later keys are no text, one in another, keep the order of their keys', () => {
   const depth = 60;
   const bytes = Array.from({ length: depth }, () => [0x82, 0xa1, 0x61]).flat();
   bytes.push(0xc0, ...Array.from({ length: depth }, () => [0x01, 0x02]).flat());
