@@ -20,7 +20,7 @@ import type { Change } from './change.ts';
 import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
 import { decide, type DecisionRules, type Decisions } from './decide.ts';
 import { layersOf, rowBefore, startingAt } from './layers.ts';
-import { mergeLayers, mergePages, withoutDead } from './merge.ts';
+import { mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
@@ -140,10 +140,10 @@ class Layout {
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
-  /** The pages of layers, the oldest first, as one, with the records over them. */
+  /** The pages of layers, the oldest first, as one, with the records over them: in passing memory. */
   #laidOver(layers: readonly (readonly PageRef[])[], records: readonly StoredRecord[]): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf);
+    return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf, PASSING.layers);
   }
 
   /**
@@ -180,6 +180,7 @@ class Layout {
       const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#positionOf, {
         first,
         end: next,
+        memory: PASSING.page,
       });
       rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
       taken = row + 1;
