@@ -79,6 +79,36 @@ describe('a shared key', () => {
     expect(headers.at(-1)).toBe(`SharedKeyLite testaccount1:${signature}`);
   });
 
+  test('signs what it sends: another path, second, account or key gives what a fresh signer gives', async () => {
+    const credential = { name: 'accountName', key: 'accountKey' };
+    const authorize = authorizeWith(credential);
+    vi.useFakeTimers({ now: 1_600_000_000_500 });
+    const seen = new Set<string>();
+    const check = async (path: string): Promise<void> => {
+      const proof = await authorize(path);
+      expect(proof).toEqual(await authorizeWith({ ...credential })(path));
+      expect(await authorize(path)).toEqual(proof);
+      seen.add(proof.headers.join());
+    };
+    await check('/a');
+    await check('/b');
+    vi.advanceTimersByTime(499);
+    await check('/a');
+    vi.advanceTimersByTime(1);
+    await check('/a');
+    credential.key = 'b3RoZXI=';
+    await check('/a');
+    credential.name = 'otherName';
+    await check('/a');
+    // Back, as after a correction of the clock.
+    vi.setSystemTime(1_600_000_000_000);
+    await check('/a');
+    expect(seen.size).toBe(6);
+    for (let index = 0; index < 1_000; index += 1) await authorize(`/${index}`);
+    await check('/a');
+    expect(seen.size).toBe(6);
+  });
+
   test('that is changed in place signs from then on', async () => {
     vi.useFakeTimers({ now: 0 });
     const credential = new AzureNamedKeyCredential('one', 'a2V5');

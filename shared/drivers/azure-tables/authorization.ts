@@ -29,6 +29,10 @@ export interface Proof {
 /** The proof for a request to this path, which is encoded as it goes over the wire. Rejects with a StoreError if there is none. */
 export type Authorize = (path: string) => Proof | Promise<Proof>;
 
+const SECOND_MS = 1_000;
+/** Proofs of one second that are remembered. */
+const PROOFS_MAX = 256;
+
 /** Without a credential requests go as they are: the endpoint holds a SAS. */
 export function authorizeWith(credential: Credential | undefined): Authorize {
   if (credential === undefined) return () => ({ headers: [], query: '' });
@@ -39,20 +43,37 @@ export function authorizeWith(credential: Credential | undefined): Authorize {
 /**
  * Shared Key Lite signs the date, the account and the path; of the query it signs `comp` alone, which no request here has.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
+ * Dates tell seconds, and what is signed is the same for all requests to a path in one: transactions, and the rows that are written most.
  */
 function byKey(credential: AccountKey): Authorize {
   let key = '';
+  let name = '';
   let secret: KeyObject;
-  return (path) => {
-    if (key !== credential.key) {
-      key = credential.key;
-      secret = createSecretKey(Buffer.from(key, 'base64'));
-    }
-    const { name } = credential;
-    const date = new Date().toUTCString();
-    const signature = createHmac('sha256', secret).update(`${date}\n/${name}${path}`).digest('base64');
-    return { headers: ['x-ms-date', date, 'Authorization', `SharedKeyLite ${name}:${signature}`], query: '' };
+  let second = NaN;
+  let date = '';
+  const proofs = new Map<string, Proof>();
+  const begin = (): void => {
+    if (key !== credential.key) secret = createSecretKey(Buffer.from(credential.key, 'base64'));
+    ({ key, name } = credential);
+    second = secondOf(Date.now());
+    date = new Date(second * SECOND_MS).toUTCString();
+    proofs.clear();
   };
+  return (path) => {
+    const isSame = key === credential.key && name === credential.name && second === secondOf(Date.now());
+    if (!isSame || proofs.size >= PROOFS_MAX) begin();
+    let proof = proofs.get(path);
+    if (proof === undefined) {
+      const signature = createHmac('sha256', secret).update(`${date}\n/${name}${path}`).digest('base64');
+      proof = { headers: ['x-ms-date', date, 'Authorization', `SharedKeyLite ${name}:${signature}`], query: '' };
+      proofs.set(path, proof);
+    }
+    return proof;
+  };
+}
+
+function secondOf(ms: number): number {
+  return Math.floor(ms / SECOND_MS);
 }
 
 function bySignature(credential: AccessSignature): Authorize {

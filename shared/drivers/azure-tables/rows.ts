@@ -80,6 +80,10 @@ function piecesOf({ partition, row, properties }: RowWrite): string[] {
   return pieces;
 }
 
+/** What ids consist of, and partitions. */
+const PLAIN = /^[\w.!~-]+$/;
+
 function quoted(key: string): string {
+  if (PLAIN.test(key)) return key;
   return encodeURIComponent(key.replaceAll("'", "''"));
 }
