@@ -40,7 +40,7 @@ interface EncodedTable {
 /** A row's bytes, mostly fewer. */
 const ROW_BYTES = 32;
 /** Most commits write so many rows anew at most, each of which takes a few bytes more or less than the one before. */
-const NEW_ROWS = 3;
+const NEW_ROWS = 8;
 
 /** By the array of rows: a commit changes few rows of a hundred, and the next version's table copies the others from here. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
