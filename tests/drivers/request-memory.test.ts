@@ -42,8 +42,6 @@ test('at most 2 MiB are kept, and nothing that takes more than 256 KiB', () => {
 });
 
 describe('azure tables: the reply tells whether the request was written', () => {
-  const answer = (socket: Socket): void => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-
   test('it was, where the server has read it', async () => {
     const origin = await listening(createServer((socket) => socket.once('data', () => answer(socket))));
     expect(await isWritten(origin, 10 * KIB)).toBe(true);
@@ -58,14 +56,6 @@ describe('azure tables: the reply tells whether the request was written', () => 
     );
     expect(await isWritten(origin, 64 * MIB)).toBe(false);
   });
-
-  async function isWritten(origin: string, bytes: number): Promise<boolean> {
-    const client = httpClient(origin);
-    open.add(() => client.close());
-    const request = { method: 'POST', target: '/', headers: [], body: Buffer.alloc(bytes) } as const;
-    const { isRequestWritten } = await client.send(request, performance.now() + LONG_MS);
-    return isRequestWritten;
-  }
 });
 
 describe('datastore: a call tells once all of its message was written', () => {
@@ -98,22 +88,6 @@ describe('datastore: a call tells once all of its message was written', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(written()).toBe(0);
   });
-
-  function called(channel: Channel, { bytes, timeoutMs }: { bytes: number; timeoutMs: number }) {
-    let count = 0;
-    const message = Buffer.alloc(bytes);
-    const ended = channel.unary({ path: '/a.B/C', message, timeoutMs, written: () => (count += 1) });
-    return { ended, written: () => count };
-  }
-
-  async function channelTo(serve: (stream: ServerHttp2Stream) => void): Promise<Channel> {
-    const server = createHttp2Server();
-    server.on('stream', serve);
-    const address = new URL(await listening(server));
-    const channel = new Channel({ address, headers: { te: 'trailers', 'content-type': 'application/grpc' } });
-    open.add(() => channel.close());
-    return channel;
-  }
 });
 
 /** The server's address. It is closed after the test. */
@@ -127,4 +101,32 @@ async function listening(server: Pick<Server, 'listen' | 'close' | 'address' | '
   server.listen(0, '127.0.0.1');
   await once(server as Server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function answer(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+}
+
+async function isWritten(origin: string, bytes: number): Promise<boolean> {
+  const client = httpClient(origin);
+  open.add(() => client.close());
+  const request = { method: 'POST', target: '/', headers: [], body: Buffer.alloc(bytes) } as const;
+  const { isRequestWritten } = await client.send(request, performance.now() + LONG_MS);
+  return isRequestWritten;
+}
+
+function called(channel: Channel, { bytes, timeoutMs }: { bytes: number; timeoutMs: number }) {
+  let count = 0;
+  const message = Buffer.alloc(bytes);
+  const ended = channel.unary({ path: '/a.B/C', message, timeoutMs, written: () => (count += 1) });
+  return { ended, written: () => count };
+}
+
+async function channelTo(serve: (stream: ServerHttp2Stream) => void): Promise<Channel> {
+  const server = createHttp2Server();
+  server.on('stream', serve);
+  const address = new URL(await listening(server));
+  const channel = new Channel({ address, headers: { te: 'trailers', 'content-type': 'application/grpc' } });
+  open.add(() => channel.close());
+  return channel;
 }

@@ -28,26 +28,16 @@ export interface SealedPage {
   readonly compression: number;
 }
 
-/** A body of `rawBytes` bytes that is compressed already, in its envelope: in `room`, if that is the room that the very body lies in. */
-export function toEnvelopeCompressed(
-  { tag, bytes }: Compressed,
-  rawBytes: number,
-  address: PageAddress,
-  room?: Buffer,
-): SealedPage {
-  return toEnvelope(bytes, tag, rawBytes, address, room);
-}
-
 /** The same compressed body in an envelope with another address, without expanding it. `crc` is its row's: throws where the bytes have another. */
 export function moveSealed(sealed: Uint8Array, crc: number, address: PageAddress): SealedPage {
   const { body, tag, rawBytes, crc: found } = openEnvelope(sealed);
   if (found !== crc) throw new RangeError('the page is not the one that its header names');
-  return toEnvelope(body, tag, rawBytes, address);
+  return toEnvelopeCompressed({ tag, bytes: body }, rawBytes, address);
 }
 
-function toEnvelope(
-  body: Uint8Array,
-  tag: number,
+/** A body of `rawBytes` bytes that is compressed already, in its envelope: in `room`, if that is the room that the very body lies in. */
+export function toEnvelopeCompressed(
+  { tag, bytes: body }: Compressed,
   rawBytes: number,
   address: PageAddress,
   room = roomWith(body),
