@@ -363,7 +363,7 @@ describe('a reply to a transaction', () => {
       tableName: 'table',
     });
     open.add(calls);
-    const keys = { partition: '00', properties: { h: 'AA==' } };
+    const keys = { partition: '00', properties: { h: ['AA=='] } };
     const writes = [
       { ...keys, row: a! },
       { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },

@@ -3,10 +3,20 @@
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
+import { RequestMemory } from '../common/request-memory.ts';
 import type { Credential } from './authorization.ts';
 import { isTableNotFound, isTableThere } from './errors.ts';
 import type { HttpReply } from './http.ts';
-import { bytesOf, conditionOf, DATA_VERSION, pathOf, requestOf, type RowKeys, type RowWrite } from './rows.ts';
+import {
+  bytesOf,
+  conditionOf,
+  DATA_VERSION,
+  lengthOf,
+  pathOf,
+  requestOf,
+  type RowKeys,
+  type RowWrite,
+} from './rows.ts';
 import { JSON_WITHOUT_METADATA, objectIn, type TableService, tableService } from './service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
@@ -50,6 +60,7 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
   const { endpoint, tableName, credential } = options;
   const service = tableService(endpoint, credential);
   const send = sender(service, tableName);
+  const sendBody = bodySender(service);
   return {
     get: (keys, select, timeoutMs) =>
       send(timeoutMs, async (untilMs) => {
@@ -60,8 +71,7 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
       }),
     write: (write, timeoutMs) =>
       send(timeoutMs, async (untilMs) => {
-        const request = requestOf(tableName, write);
-        return etagOf(await service.send({ ...request, body: bytesOf(request.body) }, untilMs));
+        return etagOf(await sendBody(requestOf(tableName, write), untilMs));
       }),
     delete: (keys, etag, timeoutMs) =>
       send(timeoutMs, async (untilMs) => {
@@ -71,7 +81,7 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
     submit: (writes, timeoutMs) =>
       send(timeoutMs, async (untilMs) => {
         const { headers, body } = transactionOf(service.url, tableName, writes);
-        const reply = await service.send({ method: 'POST', path: '/$batch', headers, body }, untilMs);
+        const reply = await sendBody({ method: 'POST', path: '/$batch', headers, body }, untilMs);
         return etagsIn(reply, writes.length);
       }),
     listPage: (filter, count, continuation, timeoutMs) =>
@@ -102,6 +112,19 @@ function sender(service: TableService, tableName: string) {
     }
     await withDeadline(create(untilMs), Math.max(1, untilMs - performance.now()));
     return request(untilMs);
+  };
+}
+
+type PiecesRequest = Omit<Parameters<TableService['send']>[0], 'body'> & { readonly body: readonly string[] };
+
+/** Sends requests whose bodies are in pieces. */
+function bodySender(service: TableService) {
+  const memories = new RequestMemory();
+  return async (request: PiecesRequest, untilMs: number): Promise<HttpReply> => {
+    const memory = memories.take(lengthOf(request.body));
+    const reply = await service.send({ ...request, body: bytesOf(request.body, memory) }, untilMs);
+    if (reply.isRequestWritten) memories.giveBack(memory);
+    return reply;
   };
 }
 

@@ -26,6 +26,8 @@ export interface HttpReply {
   /** By names in lower case. */
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
+  /** Whether the operating system has taken the whole request, so that nobody looks at the memory of its body any more. */
+  readonly isRequestWritten: boolean;
 }
 
 export interface HttpClient {
@@ -60,9 +62,9 @@ export function httpClient(origin: string): HttpClient {
           underWay.delete(sent);
           reject(error);
         };
-        const take = (reply: HttpReply): void => {
+        const take = (reply: Omit<HttpReply, 'isRequestWritten'>): void => {
           underWay.delete(sent);
-          resolve(reply);
+          resolve({ ...reply, isRequestWritten: sent.writableFinished });
         };
         underWay.add(sent, untilMs, fail);
         sent.on('error', fail);
@@ -77,7 +79,11 @@ export function httpClient(origin: string): HttpClient {
 }
 
 /** Node.js reports a reply that breaks off, or is shorter than it says, as an error of the reply. */
-function collect(reply: IncomingMessage, resolve: (reply: HttpReply) => void, reject: (error: Error) => void): void {
+function collect(
+  reply: IncomingMessage,
+  resolve: (reply: Omit<HttpReply, 'isRequestWritten'>) => void,
+  reject: (error: Error) => void,
+): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   reply.on('data', (chunk: Buffer) => {

@@ -19,6 +19,9 @@ import type { Properties, RowKeys } from './rows.ts';
 /** Enough that an account is the bottleneck before its partitions are; no more, because a listing asks each of them. Part of what is stored: it never changes. */
 export const PARTITION_COUNT = 16;
 const LENGTH_BYTES = 4;
+/** A part's length and its first bytes. */
+const HEAD_BYTES = 6;
+const head = Buffer.alloc(HEAD_BYTES);
 /** Some proxies refuse an address with more names than this; then the whole entity is asked for. */
 const SELECT_NAMES_MAX = 250;
 
@@ -62,12 +65,12 @@ export function keysOf(id: EntityId): RowKeys {
 
 /** The properties that a write sets: the chunks of its parts and, in a patch, surplus chunks as empty ones. */
 export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Properties {
-  const properties: Record<string, string> = {};
+  const properties: Record<string, readonly string[]> = {};
   for (const part of parts) {
-    for (const [index, chunk] of chunksIn(part).entries()) properties[propertyOf(part.name, index)] = base64Of(chunk);
-    if (kind !== 'patch') continue;
     const used = chunksOf(part.bytes.byteLength, LIMITS);
-    for (let index = used; index < part.chunksBefore; index += 1) properties[propertyOf(part.name, index)] = '';
+    for (let index = 0; index < used; index += 1) properties[propertyOf(part.name, index)] = chunkOf(part, index);
+    if (kind !== 'patch') continue;
+    for (let index = used; index < part.chunksBefore; index += 1) properties[propertyOf(part.name, index)] = [];
   }
   return properties;
 }
@@ -120,22 +123,28 @@ function joined(id: EntityId, name: PartName, first: Buffer, stored: Readonly<Re
   return bytes;
 }
 
-function chunksIn({ bytes }: Part): Uint8Array[] {
-  const count = chunksOf(bytes.byteLength, LIMITS);
-  return Array.from({ length: count }, (_, index) => {
-    const chunk = bytes.subarray(index * LIMITS.chunkBytes, (index + 1) * LIMITS.chunkBytes);
-    if (index > 0) return chunk;
-    const first = Buffer.allocUnsafe(LENGTH_BYTES + chunk.byteLength);
-    first.writeUInt32BE(bytes.byteLength);
-    first.set(chunk, LENGTH_BYTES);
-    return first;
-  });
+/** The first begins with the part's length. */
+function chunkOf({ bytes }: Part, index: number): readonly string[] {
+  const begin = index * LIMITS.chunkBytes;
+  const end = Math.min(bytes.byteLength, begin + LIMITS.chunkBytes);
+  return index > 0 ? [base64Of(bytes, begin, end)] : [headOf(bytes), base64Of(bytes, HEAD_BYTES - LENGTH_BYTES, end)];
+}
+
+/** Base64 takes three bytes at a time: with the length go as many of the part's bytes as make it even, so that the others are encoded where they lie. */
+function headOf(bytes: Uint8Array): string {
+  head.writeUInt32BE(bytes.byteLength);
+  head.set(bytes.subarray(0, HEAD_BYTES - LENGTH_BYTES), LENGTH_BYTES);
+  return head.toString('base64', 0, LENGTH_BYTES + bytes.byteLength);
 }
 
 function propertyOf(part: PartName, index: number): string {
   return index === 0 ? part : `${part}_${index}`;
 }
 
-function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+function base64Of(bytes: Uint8Array, begin: number, end: number): string {
+  return asBuffer(bytes).toString('base64', begin, end);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

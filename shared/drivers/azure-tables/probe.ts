@@ -12,10 +12,10 @@ const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 export async function probe(calls: TableCalls, timeoutMs: number): Promise<string | undefined> {
   const keys = keysOf(drawProbeId());
   const merge = (etag: EntityVersion) =>
-    calls.write({ ...keys, properties: { set: AFTER }, change: { mode: 'Merge', etag } }, timeoutMs);
+    calls.write({ ...keys, properties: { set: [AFTER] }, change: { mode: 'Merge', etag } }, timeoutMs);
   const remove = (etag: EntityVersion) => calls.delete(keys, etag, timeoutMs);
 
-  const first = await calls.write({ ...keys, properties: { kept: BEFORE, set: BEFORE } }, timeoutMs);
+  const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, timeoutMs);
   const second = first === undefined ? undefined : await merge(first);
   if (first === undefined || second === undefined) return 'it tells no etags';
   const { properties } = await calls.get(keys, undefined, timeoutMs);

@@ -50,7 +50,9 @@ export function tableService(endpoint: string, credential: Credential | undefine
       const reply = await sendWith(proof, request, untilMs);
       if (reply.status !== 401 || proof.forget === undefined) return success(reply);
       proof.forget();
-      return success(await sendWith(await inTime(authorize(path), untilMs), request, untilMs));
+      // The first request's body may be under way still.
+      const second = await sendWith(await inTime(authorize(path), untilMs), request, untilMs);
+      return success({ ...second, isRequestWritten: second.isRequestWritten && reply.isRequestWritten });
     },
     close: () => client.close(),
   };

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import type { HttpReply } from './http.ts';
-import { bytesOf, DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
+import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
 import { refusalOf } from './service.ts';
 
 /** One member of a reply. */
@@ -13,7 +13,7 @@ interface Member {
   readonly body: string;
 }
 
-/** The request's headers and body. `url` is the account's; members are addressed in full and carry no authorization of their own. */
+/** The request's headers, and its body in pieces. `url` is the account's; members are addressed in full and carry no authorization of their own. */
 export function transactionOf(url: string, tableName: string, writes: readonly RowWrite[]) {
   const [batch, changes] = [`batch_${randomUUID()}`, `changeset_${randomUUID()}`];
   const pieces = [`--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n`];
@@ -30,7 +30,7 @@ export function transactionOf(url: string, tableName: string, writes: readonly R
     'Content-Type',
     `multipart/mixed; boundary=${batch}`,
   ];
-  return { headers, body: bytesOf(pieces) };
+  return { headers, body: pieces };
 }
 
 /**

@@ -1,9 +1,10 @@
 // Three calls of the Datastore API, each sent exactly once, over a transport of this driver's own. The SDK is not loaded: its client took two to
 // three times the processor for a call, and was nearly half of a function's bundle.
 import type { GoogleAuth } from 'google-auth-library';
+import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
 import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBatch } from './messages/messages.ts';
-import { framedCommit, framedLookup, framedRunQuery } from './messages/requests.ts';
+import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/requests.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/responses.ts';
 
 /** Where the service is, and with whose rights. One of `auth` and `endpoint` is needed; the environment is never read. */
@@ -36,14 +37,18 @@ const USER_AGENT = `grpc-node-stowage/1 (node/${process.versions.node})`;
 export function datastoreCalls(options: ClientOptions): DatastoreCalls {
   const { projectId, databaseId = '' } = options;
   const channel = channelTo(options);
+  const memories = new RequestMemory();
   return {
     async lookup(keys, propertyMask, timeoutMs) {
       const message = framedLookup({ projectId, databaseId, keys, propertyMask });
       return readLookupResponse(await channel.unary({ path: `${PATH}/Lookup`, message, timeoutMs }));
     },
     async commit(mutations, timeoutMs) {
-      const message = framedCommit({ projectId, databaseId, mutations });
-      return readCommitResponse(await channel.unary({ path: `${PATH}/Commit`, message, timeoutMs }));
+      const request = { projectId, databaseId, mutations };
+      const memory = memories.take(commitBytes(request));
+      const message = framedCommit(request, memory);
+      const written = (): void => memories.giveBack(memory);
+      return readCommitResponse(await channel.unary({ path: `${PATH}/Commit`, message, timeoutMs, written }));
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const message = framedRunQuery({ partitionId: { projectId, databaseId, namespaceId }, query });

@@ -19,8 +19,8 @@ import { mayBeDead, type StoredRecord } from '../format/record.ts';
 import type { Change } from './change.ts';
 import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
 import { decide, type DecisionRules, type Decisions } from './decide.ts';
-import { layersOf, rowBefore, startingAt } from './layers.ts';
-import { mergeLayers, mergePages, withoutDead } from './merge.ts';
+import { layerBounds, layersOf, rowBefore, startingAt } from './layers.ts';
+import { mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
@@ -81,17 +81,14 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
 
 type Row = PageRef | UnsealedPage;
 
-interface FreeSlot extends DeadSlot {
-  /** Whether a page of the snapshot lies in it. */
-  readonly isTaken: boolean;
-}
-
 /** The pages of the next snapshot: which stay, which are written anew, in which slots and under which numbers. */
 class Layout {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
   readonly #positionOf: PositionOf;
-  readonly #freeSlots: FreeSlot[];
+  /** Slots that nothing takes so far: first those without a page, then those whose page goes, which are taken first. */
+  readonly #freeSlots: DeadSlot[];
+  #emptyCount: number;
   #nextSlot: number | undefined;
   #nextNumber: number;
 
@@ -100,30 +97,29 @@ class Layout {
     this.#snapshot = snapshot;
     this.#rules = rules;
     this.#positionOf = positionsOf(header.order, header.level);
-    this.#freeSlots = header.deadSlots.map((slot) => ({ ...slot, isTaken: false }));
+    this.#freeSlots = header.deadSlots.slice();
+    this.#emptyCount = header.deadSlots.length;
     this.#nextNumber = nextNumber;
   }
 
   /** Slots and numbers, as they are when all pages have theirs. */
   finish(): Pick<UnsealedEvaluation, 'dropped' | 'deadSlots' | 'nextNumber'> {
-    const dropped = this.#freeSlots.filter((slot) => slot.isTaken);
-    return {
-      dropped: dropped.map(asDeadSlot),
-      deadSlots: this.#freeSlots.map(asDeadSlot),
-      nextNumber: this.#nextNumber,
-    };
+    const deadSlots = this.#freeSlots;
+    return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
   write(records: readonly StoredRecord[], target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
-    const layers = layersOf(header);
-    const merged = layers.slice(target + 1);
-    for (const { slot, chunksMost } of merged.flat()) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
-    const before = layers[target] ?? [];
+    const bounds = layerBounds(header);
+    const kept = bounds[target]!;
+    const before = header.pages.slice(kept, bounds[target + 1]);
+    const merged: PageRef[][] = [];
+    for (let layer = target + 1; layer <= header.layers.length; layer += 1)
+      merged.push(header.pages.slice(bounds[layer], bounds[layer + 1]));
+    for (const rows of merged) this.#free(rows);
     const appended = merged.length === 0 ? this.#appended(before, records, target === 0) : undefined;
     const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, records), target === 0);
-    const kept = layers.slice(0, target).reduce((sum, { length }) => sum + length, 0);
     return {
       pages: (header.pages.slice(0, kept) as Row[]).concat(rows),
       kept,
@@ -135,15 +131,15 @@ class Layout {
   writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
-    for (const { slot, chunksMost } of header.pages) this.#freeSlots.push({ slot, chunksMost, isTaken: true });
+    this.#free(header.pages);
     const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
-  /** The pages of layers, the oldest first, as one, with the records over them. */
+  /** The pages of layers, the oldest first, as one, with the records over them: in passing memory. */
   #laidOver(layers: readonly (readonly PageRef[])[], records: readonly StoredRecord[]): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf);
+    return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf, PASSING.layers);
   }
 
   /**
@@ -180,6 +176,7 @@ class Layout {
       const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#positionOf, {
         first,
         end: next,
+        memory: PASSING.page,
       });
       rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
       taken = row + 1;
@@ -194,7 +191,7 @@ class Layout {
 
   #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {
     if (recordCount(page) === 0) {
-      if (ref !== undefined) this.#freeSlots.push({ slot: ref.slot, chunksMost: ref.chunksMost, isTaken: true });
+      if (ref !== undefined) this.#free([ref]);
       return [];
     }
     return this.#newPages(cutPage(page, this.#rules.pageBytes), ref, undefined);
@@ -221,8 +218,14 @@ class Layout {
     return lowBetween(left, right, this.#snapshot.header.level, this.#positionOf);
   }
 
+  /** The pages of these rows go. */
+  #free(rows: readonly PageRef[]): void {
+    for (const ref of rows) this.#freeSlots.push(asDeadSlot(ref));
+  }
+
   #takeSlot(): DeadSlot {
     const free = this.#freeSlots.pop();
+    this.#emptyCount = Math.min(this.#emptyCount, this.#freeSlots.length);
     if (free !== undefined) return free;
     const { pages, deadSlots } = this.#snapshot.header;
     this.#nextSlot ??= 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);

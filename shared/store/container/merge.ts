@@ -13,17 +13,35 @@ import {
 import type { PositionOf } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
+/** Memory of pages that are copied before the next merge: a commit merges several times for one page that it keeps. What does not fit has its own. */
+export const PASSING = {
+  /** A merge of layers reads from one what the step before it wrote. */
+  layers: [passingMemory(), passingMemory()],
+  page: passingMemory(),
+} as const;
+
+function passingMemory(): Buffer {
+  return Buffer.allocUnsafeSlow(64 * 1024);
+}
+
+interface MergeOptions {
+  readonly first?: number;
+  readonly end?: number;
+  /** The merged page lies there if it fits. */
+  readonly memory?: Buffer | undefined;
+}
+
 /** The records of `newer`, or those of it from `first` to `end` (exclusive), laid over those of `older`. */
 export function mergePages(
   older: Page,
   newer: Page,
   positionOf: PositionOf,
-  { first, end } = { first: 0, end: recordCount(newer) },
+  { first = 0, end = recordCount(newer), memory }: MergeOptions = {},
 ): Page {
   if (first === end) return older;
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
-  const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead);
+  const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead, memory);
   // One record goes anywhere; of several each goes about as far behind the one before as they are fewer.
   const near = Math.ceil(recordCount(older) / (end - first));
   let next = 0;
@@ -50,9 +68,19 @@ export function concatenate(pages: readonly Page[]): Page {
   return builder.finish();
 }
 
-/** Layers of pages, the oldest first, as one page. The newest are the smallest: they are merged first, so that the oldest is copied once. */
-export function mergeLayers(layers: readonly (readonly Page[])[], positionOf: PositionOf): Page {
-  return layers.reduceRight((flat, layer) => mergePages(concatenate(layer), flat, positionOf), EMPTY_PAGE);
+/**
+ * Layers of pages, the oldest first, as one page. The newest are the smallest: they are merged first, so that the oldest is copied once. With two
+ * `memories` they are merged there.
+ */
+export function mergeLayers(
+  layers: readonly (readonly Page[])[],
+  positionOf: PositionOf,
+  memories: readonly Buffer[] = [],
+): Page {
+  return layers.reduceRight(
+    (flat, layer, index) => mergePages(concatenate(layer), flat, positionOf, { memory: memories[index % 2] }),
+    EMPTY_PAGE,
+  );
 }
 
 /** The page as a base keeps it: without tombstones and without records that expired before `expiredMs`. */
@@ -76,8 +104,8 @@ class PageBuilder {
   readonly #mayHoldDead: boolean;
   #length = 0;
 
-  constructor(bytesMax: number, mayHoldDead: boolean) {
-    this.#body = Buffer.allocUnsafe(bytesMax);
+  constructor(bytesMax: number, mayHoldDead: boolean, memory?: Buffer) {
+    this.#body = memory !== undefined && memory.length >= bytesMax ? memory : Buffer.allocUnsafe(bytesMax);
     this.#mayHoldDead = mayHoldDead;
   }
 
@@ -93,6 +121,7 @@ class PageBuilder {
 
   finish(): Page {
     this.#starts.push(this.#length);
-    return { body: this.#body.subarray(0, this.#length), starts: this.#starts, mayHoldDead: this.#mayHoldDead };
+    const body = this.#body.subarray(0, this.#length);
+    return { body, starts: this.#starts, mayHoldDead: this.#mayHoldDead, room: undefined };
   }
 }

@@ -6,7 +6,7 @@ import { toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount } from '../format/page.ts';
+import { type Page, recordCount, takeRoom } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
@@ -69,7 +69,9 @@ export function sealCompressed(
   node: Header,
   limits: DriverLimits,
 ): PageRef {
-  const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number));
+  const ownRoom = takeRoom(page);
+  const room = compressed.bytes === page.body ? ownRoom : undefined;
+  const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number), room);
   return {
     low,
     slot,

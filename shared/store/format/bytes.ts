@@ -54,8 +54,9 @@ export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
 
-  constructor(expectedBytes: number) {
-    this.#buffer = Buffer.allocUnsafe(expectedBytes);
+  /** Into this memory, or so many bytes. */
+  constructor(memory: Buffer | number) {
+    this.#buffer = typeof memory === 'number' ? Buffer.allocUnsafe(memory) : memory;
   }
 
   get length(): number {

@@ -3,14 +3,15 @@
 // It holds the page's address, so that a page which comes from a wrong place is noticed.
 import { crc32 } from 'node:zlib';
 import type { Compressed } from '../contract/runtime.ts';
-import { asBuffer, ByteReader, ByteWriter, FORMAT_VERSION, type Id64 } from './bytes.ts';
+import { asBuffer, ByteReader, ByteWriter, FORMAT_VERSION, type Id64, varintBytes } from './bytes.ts';
 import { decompress } from './compression.ts';
-import { type Page, parsePage } from './page.ts';
+import { type Page, parsePage, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './page.ts';
 
 /** No page expands to more: a record's limit is far below. It bounds the memory that damaged bytes can make a reader take. */
 const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
 
-const ENVELOPE_BYTES = 2 + 8 + 8 + 2 + 8 + 4 + 4;
+/** What stands before a body, without the number. */
+const HEAD_BYTES = 2 + 8 + 8 + 2 + 4;
 
 /** The one place and time that a page's bytes are good for. */
 export interface PageAddress {
@@ -27,20 +28,23 @@ export interface SealedPage {
   readonly compression: number;
 }
 
-/** A body of `rawBytes` bytes that is compressed already, in its envelope. */
-export function toEnvelopeCompressed({ tag, bytes }: Compressed, rawBytes: number, address: PageAddress): SealedPage {
-  return toEnvelope(bytes, tag, rawBytes, address);
-}
-
 /** The same compressed body in an envelope with another address, without expanding it. `crc` is its row's: throws where the bytes have another. */
 export function moveSealed(sealed: Uint8Array, crc: number, address: PageAddress): SealedPage {
   const { body, tag, rawBytes, crc: found } = openEnvelope(sealed);
   if (found !== crc) throw new RangeError('the page is not the one that its header names');
-  return toEnvelope(body, tag, rawBytes, address);
+  return toEnvelopeCompressed({ tag, bytes: body }, rawBytes, address);
 }
 
-function toEnvelope(body: Uint8Array, tag: number, rawBytes: number, address: PageAddress): SealedPage {
-  const writer = new ByteWriter(ENVELOPE_BYTES + body.length);
+/** A body of `rawBytes` bytes that is compressed already, in its envelope: in `room`, if that is the room that the very body lies in. */
+export function toEnvelopeCompressed(
+  { tag, bytes: body }: Compressed,
+  rawBytes: number,
+  address: PageAddress,
+  room = roomWith(body),
+): SealedPage {
+  const begin = ROOM_BEFORE_BYTES - HEAD_BYTES - varintBytes(address.number);
+  const end = ROOM_BEFORE_BYTES + body.length;
+  const writer = new ByteWriter(room.subarray(begin));
   writer.u8(FORMAT_VERSION);
   writer.u8(tag);
   writer.id(address.incarnation);
@@ -48,10 +52,14 @@ function toEnvelope(body: Uint8Array, tag: number, rawBytes: number, address: Pa
   writer.u16(address.slot);
   writer.varint(address.number);
   writer.u32(rawBytes);
-  writer.raw(body);
-  const crc = crc32(writer.view());
-  writer.u32(crc);
-  return { bytes: writer.view(), crc, compression: tag };
+  const crc = crc32(room.subarray(begin, end));
+  return { bytes: room.subarray(begin, room.writeUInt32BE(crc, end)), crc, compression: tag };
+}
+
+function roomWith(body: Uint8Array): Buffer {
+  const room = Buffer.allocUnsafe(ROOM_BEFORE_BYTES + body.length + ROOM_BEHIND_BYTES);
+  room.set(body, ROOM_BEFORE_BYTES);
+  return room;
 }
 
 interface Envelope extends PageAddress {

@@ -18,7 +18,7 @@ import {
   readOptional,
   writeOptional,
 } from './bytes.ts';
-import { type DeadSlot, type PageRef, readPageTable, writePageTable } from './page-table.ts';
+import { type DeadSlot, type PageRef, readPageTable, tableBytesExpected, writePageTable } from './page-table.ts';
 import type { Position, UpperBound } from './position.ts';
 
 /** A header beyond this splits its container: it travels with every commit. */
@@ -29,6 +29,9 @@ const COMMIT_IDS_KEPT = 128;
 
 /** What a header takes beside its page table: commit ids at their most, short bounds. */
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
+
+/** What it mostly takes beside commit ids and page table: an estimate, so that its memory rarely grows. */
+const HEAD_BYTES = 192;
 
 const MAGIC = 0x5357;
 const CRC_BYTES = 4;
@@ -114,7 +117,7 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
 
 /** `before` is the header that this one was made from, if any: rows of the page table that stayed are copied from its encoded form. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
-  const writer = new ByteWriter(256 + header.commitIds.length + header.pages.length * 32);
+  const writer = new ByteWriter(HEAD_BYTES + header.commitIds.length + tableBytesExpected(header, before));
   writer.u16(MAGIC);
   writer.u8(FORMAT_VERSION);
   writer.u8(ORDERS.indexOf(header.order));

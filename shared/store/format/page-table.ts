@@ -37,8 +37,20 @@ interface EncodedTable {
   readonly starts: readonly number[];
 }
 
+/** A row's bytes, mostly fewer. */
+const ROW_BYTES = 32;
+/** Most commits write so many rows anew at most, each of which takes a few bytes more or less than the one before. */
+const NEW_ROWS = 8;
+
 /** By the array of rows: a commit changes few rows of a hundred, and the next version's table copies the others from here. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
+
+/** About how many bytes the rows will take: headers stay in memory, and what they would take at most is twice as much. */
+export function tableBytesExpected({ pages }: PageTable, before: PageTable | undefined): number {
+  const old = before === undefined ? undefined : encodedTables.get(before.pages);
+  if (before === undefined || old === undefined) return pages.length * ROW_BYTES;
+  return old.bytes.length + Math.max(NEW_ROWS, pages.length - before.pages.length) * ROW_BYTES;
+}
 
 /** Writes the rows; those that stand in `before` too, after the same low, are copied from its encoded form. */
 export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {

@@ -19,9 +19,31 @@ export interface Page {
   readonly starts: readonly number[];
   /** False if no record is a tombstone or has an expiry time: a compaction then finds nothing to drop in it. */
   readonly mayHoldDead: boolean;
+  /** Of a page that was built and is not sealed yet: memory that holds its body alone, `ROOM_BEFORE_BYTES` from its begin and `ROOM_BEHIND_BYTES` from its end. */
+  room?: Buffer | undefined;
 }
 
-export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false };
+/** Room around a body for the envelope (envelope.ts): a page that is stored as it is need not be copied into one. */
+export const ROOM_BEFORE_BYTES = 32;
+export const ROOM_BEHIND_BYTES = 8;
+
+export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false, room: undefined };
+
+/** A page of a body that is built in `room`, where it takes `bytes`. */
+function builtPage(room: Buffer, bytes: number, starts: readonly number[], mayHoldDead: boolean): Page {
+  return { body: room.subarray(ROOM_BEFORE_BYTES, ROOM_BEFORE_BYTES + bytes), starts, mayHoldDead, room };
+}
+
+function roomFor(bytes: number): Buffer {
+  return Buffer.allocUnsafe(ROOM_BEFORE_BYTES + bytes + ROOM_BEHIND_BYTES);
+}
+
+/** The page's room, which is the caller's from then on; undefined if it has none any more. */
+export function takeRoom(page: Page): Buffer | undefined {
+  const { room } = page;
+  page.room = undefined;
+  return room;
+}
 
 /** How many records a page holds. */
 export function recordCount(page: Page): number {
@@ -43,7 +65,7 @@ export function parsePage(body: Uint8Array): Page {
     reader.skipBytes();
   }
   starts.push(body.length);
-  return { body, starts, mayHoldDead };
+  return { body, starts, mayHoldDead, room: undefined };
 }
 
 /** The record at `index`; key and value are views into the page. */
@@ -150,14 +172,15 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
     bytes += recordBytes(record);
     mayHoldDead ||= mayBeDead(record);
   }
-  const writer = new ByteWriter(bytes);
+  const room = roomFor(bytes);
+  const writer = new ByteWriter(room.subarray(ROOM_BEFORE_BYTES));
   const starts: number[] = [];
   for (const record of records) {
     starts.push(writer.length);
     writeRecord(writer, record);
   }
   starts.push(writer.length);
-  return { body: writer.view(), starts, mayHoldDead };
+  return builtPage(room, bytes, starts, mayHoldDead);
 }
 
 /** Where `cutPage` would cut a page of these records: for each piece the index of the record behind it. */
@@ -172,7 +195,7 @@ export function pageEnds(records: readonly StoredRecord[], targetBytes: number):
   return cutsOf(starts, targetBytes);
 }
 
-/** As `pageFrom`, a page for each of these `pageEnds`, without the copy that `cutPage` makes. */
+/** As `pageFrom`, a page for each of these `pageEnds`. */
 export function pagesFrom(records: readonly StoredRecord[], ends: readonly number[]): Page[] {
   let first = 0;
   return ends.map((end) => {
@@ -182,12 +205,10 @@ export function pagesFrom(records: readonly StoredRecord[], ends: readonly numbe
   });
 }
 
-/** Cuts a page into pages of about `targetBytes`, each cut between two records, at the boundary nearest to an even share. */
+/** Cuts a page into copies of about `targetBytes`, each cut between two records, at the boundary nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
-  const cuts = cutsOf(page.starts, targetBytes);
-  if (cuts.length === 1) return [page];
   let first = 0;
-  return cuts.map((end) => {
+  return cutsOf(page.starts, targetBytes).map((end) => {
     const piece = slicePage(page, first, end);
     first = end;
     return piece;
@@ -212,13 +233,14 @@ function cutsOf(starts: readonly number[], targetBytes: number): number[] {
 
 /** The records from `first` to `end` (exclusive), as a page of its own. */
 export function slicePage(page: Page, first: number, end: number): Page {
-  const offset = page.starts[first]!;
-  return {
-    // A copy: one small page in the cache must not keep the whole of a bulk write in memory.
-    body: Buffer.from(page.body.subarray(offset, page.starts[end])),
-    starts: page.starts.slice(first, end + 1).map((start) => start - offset),
-    mayHoldDead: page.mayHoldDead,
-  };
+  const from = page.starts[first]!;
+  const to = page.starts[end]!;
+  const starts: number[] = [];
+  for (let index = first; index <= end; index += 1) starts.push(page.starts[index]! - from);
+  // A copy: one small page in the cache must not keep the whole of a bulk write in memory.
+  const room = roomFor(to - from);
+  room.set(page.body.subarray(from, to), ROOM_BEFORE_BYTES);
+  return builtPage(room, to - from, starts, page.mayHoldDead);
 }
 
 /**

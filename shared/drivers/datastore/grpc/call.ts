@@ -8,6 +8,8 @@ export interface Request {
   /** In its gRPC frame. */
   readonly message: Buffer;
   readonly timeoutMs: number;
+  /** Called once the stream has ended, if all of the message was written: nobody looks at its memory any more. */
+  readonly written?: () => void;
 }
 
 export interface StreamListener {
@@ -59,6 +61,7 @@ export class Call {
     stream.on('error', (error) => (cause = error));
     stream.on('close', () => {
       if (!this.isEnded) this.end(reply.end(stream.rstCode, cause));
+      if (stream.writableFinished) this.request.written?.();
       closed();
     });
     // In the same turn as the headers, so that both leave in one write.

@@ -27,7 +27,8 @@ const PROPERTY_BYTES = 32;
 /** A LookupRequest in its gRPC frame. */
 export function framedLookup({ projectId, databaseId, keys, propertyMask }: LookupRequest): Buffer {
   const maskCount = propertyMask?.length ?? 0;
-  const writer = new MessageWriter(MESSAGE_BYTES + keys.length * KEY_BYTES + maskCount * PROPERTY_BYTES);
+  const bytes = MESSAGE_BYTES + keys.length * KEY_BYTES + maskCount * PROPERTY_BYTES;
+  const writer = new MessageWriter(Buffer.allocUnsafe(bytes));
   writer.text(9, databaseId);
   writer.text(8, projectId);
   if (propertyMask !== undefined) writeMask(writer, 5, propertyMask);
@@ -35,9 +36,18 @@ export function framedLookup({ projectId, databaseId, keys, propertyMask }: Look
   return writer.framed();
 }
 
-/** A CommitRequest in its gRPC frame: outside of transactions. */
-export function framedCommit({ projectId, databaseId, mutations }: CommitRequest): Buffer {
-  const writer = new MessageWriter(mutations.reduce((sum, mutation) => sum + bytesOf(mutation), MESSAGE_BYTES));
+/** The memory that `framedCommit` needs, or somewhat more. */
+export function commitBytes({ mutations }: CommitRequest): number {
+  return mutations.reduce((sum, mutation) => sum + bytesOf(mutation), MESSAGE_BYTES);
+}
+
+/** A CommitRequest in its gRPC frame: outside of transactions. It is written into `memory`, unless it takes more than that. */
+export function framedCommit(
+  request: CommitRequest,
+  memory: Buffer = Buffer.allocUnsafe(commitBytes(request)),
+): Buffer {
+  const { projectId, databaseId, mutations } = request;
+  const writer = new MessageWriter(memory);
   writer.text(9, databaseId);
   writer.text(8, projectId);
   for (let index = mutations.length - 1; index >= 0; index -= 1) writeMutation(writer, 6, mutations[index]!);
@@ -47,7 +57,7 @@ export function framedCommit({ projectId, databaseId, mutations }: CommitRequest
 
 /** A RunQueryRequest in its gRPC frame. */
 export function framedRunQuery({ partitionId, query }: RunQueryRequest): Buffer {
-  const writer = new MessageWriter(MESSAGE_BYTES + 2 * KEY_BYTES);
+  const writer = new MessageWriter(Buffer.allocUnsafe(MESSAGE_BYTES + 2 * KEY_BYTES));
   writer.text(9, partitionId.databaseId);
   writer.text(8, partitionId.projectId);
   const end = writer.written;

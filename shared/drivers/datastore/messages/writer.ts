@@ -17,10 +17,10 @@ export class MessageWriter {
   /** Everything from here on is written. */
   #at: number;
 
-  /** `bytesExpected`: what the message will take; it may take more, which costs a copy. */
-  constructor(bytesExpected: number) {
-    this.#buffer = Buffer.allocUnsafe(bytesExpected);
-    this.#at = bytesExpected;
+  /** Writes into `memory`, whatever is in it. A message that takes more costs a copy. */
+  constructor(memory: Buffer) {
+    this.#buffer = memory;
+    this.#at = memory.length;
   }
 
   /** The length of what is written so far: the place where an embedded message ends. */

@@ -1,0 +1,132 @@
+// Memory of requests is used again, and only once nobody looks at it any more: bytes that changed on their way would be another write.
+import { once } from 'node:events';
+import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { httpClient } from '../../shared/drivers/azure-tables/http.ts';
+import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
+import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const LONG_MS = 60_000;
+
+const open = new Set<() => void>();
+
+afterEach(() => {
+  for (const close of open) close();
+  open.clear();
+});
+
+test('what was given back is taken again, by requests that it has room for', () => {
+  const memory = new RequestMemory();
+  const first = memory.take(10 * KIB);
+  expect(first.length).toBeGreaterThanOrEqual(10 * KIB);
+  expect(memory.take(10 * KIB)).not.toBe(first);
+  memory.giveBack(first);
+  expect(memory.take(first.length)).toBe(first);
+  memory.giveBack(first);
+  const larger = memory.take(first.length + 1);
+  expect(larger.length).toBeGreaterThan(first.length);
+});
+
+test('at most 2 MiB are kept, and nothing that takes more than 256 KiB', () => {
+  const memory = new RequestMemory();
+  const large = memory.take(256 * KIB + 1);
+  memory.giveBack(large);
+  expect(memory.take(KIB)).not.toBe(large);
+  const many = Array.from({ length: 20 }, () => memory.take(256 * KIB));
+  for (const one of many) memory.giveBack(one);
+  const again = new Set(many.map(() => memory.take(256 * KIB)));
+  expect(many.filter((one) => again.has(one))).toHaveLength(8);
+});
+
+describe('azure tables: the reply tells whether the request was written', () => {
+  test('it was, where the server has read it', async () => {
+    const origin = await listening(createServer((socket) => socket.once('data', () => answer(socket))));
+    expect(await isWritten(origin, 10 * KIB)).toBe(true);
+  });
+
+  test('it was not, where the server answers before', async () => {
+    const origin = await listening(
+      createServer((socket) => {
+        answer(socket);
+        socket.pause();
+      }),
+    );
+    expect(await isWritten(origin, 64 * MIB)).toBe(false);
+  });
+});
+
+describe('datastore: a call tells once all of its message was written', () => {
+  test('after its reply', async () => {
+    const channel = await channelTo((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      stream.resume().on('end', () => stream.end(Buffer.from([0, 0, 0, 0, 1, 65])));
+    });
+    const { ended, written } = called(channel, { bytes: 10 * KIB, timeoutMs: LONG_MS });
+    expect(String(await ended)).toBe('A');
+    await expect.poll(written).toBe(1);
+  });
+
+  test('not if its deadline passed while a part of it waited', async () => {
+    const closed = Promise.withResolvers<void>();
+    const channel = await channelTo((stream) => stream.on('close', () => closed.resolve()).on('error', () => {}));
+    const { ended, written } = called(channel, { bytes: MIB, timeoutMs: 300 });
+    await expect(ended).rejects.toThrow('no reply in time');
+    await closed.promise;
+    expect(written()).toBe(0);
+  });
+
+  test('not if it was refused before all of it was sent', async () => {
+    const channel = await channelTo((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '9' }, { endStream: true });
+    });
+    const { ended, written } = called(channel, { bytes: MIB, timeoutMs: LONG_MS });
+    await expect(ended).rejects.toMatchObject({ code: 9 });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(written()).toBe(0);
+  });
+});
+
+/** The server's address. It is closed after the test. */
+async function listening(server: Pick<Server, 'listen' | 'close' | 'address' | 'on' | 'once'>): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})));
+  open.add(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server as Server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function answer(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+}
+
+async function isWritten(origin: string, bytes: number): Promise<boolean> {
+  const client = httpClient(origin);
+  open.add(() => client.close());
+  const request = { method: 'POST', target: '/', headers: [], body: Buffer.alloc(bytes) } as const;
+  const { isRequestWritten } = await client.send(request, performance.now() + LONG_MS);
+  return isRequestWritten;
+}
+
+function called(channel: Channel, { bytes, timeoutMs }: { bytes: number; timeoutMs: number }) {
+  let count = 0;
+  const message = Buffer.alloc(bytes);
+  const ended = channel.unary({ path: '/a.B/C', message, timeoutMs, written: () => (count += 1) });
+  return { ended, written: () => count };
+}
+
+async function channelTo(serve: (stream: ServerHttp2Stream) => void): Promise<Channel> {
+  const server = createHttp2Server();
+  server.on('stream', serve);
+  const address = new URL(await listening(server));
+  const channel = new Channel({ address, headers: { te: 'trailers', 'content-type': 'application/grpc' } });
+  open.add(() => channel.close());
+  return channel;
+}

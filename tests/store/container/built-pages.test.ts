@@ -1,0 +1,68 @@
+// Where pages lie that a commit builds: merges use memory again that no page may be left in, and what is stored as it is lies in its envelope.
+import { expect, test } from 'vitest';
+import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { sealPage } from '../../../shared/store/container/seal-page.ts';
+import { openPage } from '../../../shared/store/format/envelope.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { pageFrom } from '../../../shared/store/format/page.ts';
+import { after, evaluated, expectModel, type Model, randomChanges } from './changes.ts';
+import { EMPTY_LEAF, RULES, snapshotWith } from './nodes.ts';
+
+const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
+
+function newPage() {
+  return pageFrom([
+    { key: Buffer.from('k'), value: Buffer.alloc(700, 7), version: 1, expiresAtMs: undefined, codec: 0 },
+  ]);
+}
+
+function sealed(page = newPage(), number = 1, compression: 'none' | 'zstd' = 'none'): PageRef {
+  return sealPage(page, EMPTY_LEAF, { low: Buffer.alloc(0), slot: 0, number }, { ...RULES, compression });
+}
+
+function bytesOf({ content }: PageRef): { readonly sealed: Buffer; readonly body: Buffer } {
+  return { sealed: Buffer.from(content.sealed!), body: Buffer.from(content.page!.body) };
+}
+
+test('no later commit changes a page of an earlier one', async () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const random = seededRandom(seed);
+    const model: Model = new Map();
+    let snapshot: Snapshot = snapshotWith({});
+    const seen = new Map<PageRef, ReturnType<typeof bytesOf>>();
+    for (let commit = 1; commit <= 40; commit += 1) {
+      const count = [1, 1, 1, 5, 40][randomInt(random, 5)]!;
+      const changes = randomChanges(random, KEYS, model, { count, fill: commit, nowMs: 1_000 });
+      snapshot = after(snapshot, await evaluated(snapshot, changes, { nowMs: 1_000 }));
+      for (const [ref, bytes] of seen) expect(bytesOf(ref)).toEqual(bytes);
+      for (const ref of snapshot.header.pages) if (ref.content.sealed !== undefined) seen.set(ref, bytesOf(ref));
+    }
+    expect(seen.size).toBeGreaterThan(40);
+    expectModel(snapshot, model, 1_000, KEYS);
+  }
+});
+
+test('a page that is stored as it is is not copied into its envelope, one that is compressed lies elsewhere', () => {
+  const { content } = sealed();
+  expect(content.page!.body.buffer).toBe(content.sealed!.buffer);
+  expect(content.page!.body.byteOffset - content.sealed!.byteOffset).toBe(25);
+  const compressed = sealed(newPage(), 1, 'zstd').content;
+  expect(compressed.sealed!.length).toBeLessThan(100);
+  expect(openPage(compressed.sealed!, addressOf(EMPTY_LEAF, 0, 1), sealed(newPage(), 1, 'zstd').crc).body).toEqual(
+    newPage().body,
+  );
+});
+
+test.each([1, 200, 2 ** 40])(
+  'a page that is sealed again, under the number %i, leaves its first envelope alone',
+  (number) => {
+    const page = newPage();
+    const first = sealed(page, 5);
+    const bytes = bytesOf(first);
+    const second = sealed(page, number);
+    expect(bytesOf(first)).toEqual(bytes);
+    expect(openPage(first.content.sealed!, addressOf(EMPTY_LEAF, 0, 5), first.crc).body).toEqual(page.body);
+    expect(openPage(second.content.sealed!, addressOf(EMPTY_LEAF, 0, number), second.crc).body).toEqual(page.body);
+  },
+);
