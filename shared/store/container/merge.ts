@@ -77,10 +77,10 @@ export function mergeLayers(
   positionOf: PositionOf,
   memories: readonly Buffer[] = [],
 ): Page {
-  return layers.reduceRight(
-    (flat, layer, index) => mergePages(concatenate(layer), flat, positionOf, { memory: memories[index % 2] }),
-    EMPTY_PAGE,
-  );
+  return layers.reduceRight((flat, layer) => {
+    const memory = memories.find(({ buffer }) => buffer !== flat.body.buffer);
+    return mergePages(concatenate(layer), flat, positionOf, { memory });
+  }, EMPTY_PAGE);
 }
 
 /** The page as a base keeps it: without tombstones and without records that expired before `expiredMs`. */

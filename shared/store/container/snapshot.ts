@@ -26,11 +26,19 @@ export interface Snapshot {
 /** A snapshot without its pages, its header as it is stored: a tenth of what that takes decoded. */
 export interface StoredHeader extends Omit<Snapshot, 'header'> {
   readonly bytes: Uint8Array;
+  readonly commitCount: number;
 }
 
 export function storedHeaderOf({ id, version, header, lastCommit, seen }: Snapshot): StoredHeader {
   // A copy, for the writer's buffer is larger.
-  return { id, version, lastCommit, seen, bytes: new Uint8Array(encodeHeader(header)) };
+  return {
+    id,
+    version,
+    lastCommit,
+    seen,
+    bytes: new Uint8Array(encodeHeader(header)),
+    commitCount: header.commitCount,
+  };
 }
 
 /** The counterpart of `storedHeaderOf`: a snapshot of which no page is known. */

@@ -32,7 +32,7 @@ export class ContainerCache {
       },
     });
     this.#headers = new LRUCache({
-      maxSize: Math.max(HEADERS_BYTES_LEAST, bytesMax * HEADERS_SHARE),
+      maxSize: Math.max(HEADERS_BYTES_LEAST, Math.ceil(bytesMax * HEADERS_SHARE)),
       sizeCalculation: ({ bytes }) => OBJECTS_BYTES + bytes.length,
     });
   }
@@ -65,8 +65,11 @@ export class ContainerCache {
 
   #keepHeader(snapshot: Snapshot): void {
     const { id, version, header } = snapshot;
-    if (header.level > 0 || pageBytesOf(header) <= SMALL_BYTES) return;
-    if (this.#headers.get(id)?.version !== version) this.#headers.set(id, storedHeaderOf(snapshot));
+    const kept = this.#headers.get(id);
+    // A reply that came late.
+    if (kept !== undefined && kept.commitCount > header.commitCount) return;
+    if (header.level > 0 || pageBytesOf(header) <= SMALL_BYTES) this.#headers.delete(id);
+    else if (kept?.version !== version) this.#headers.set(id, storedHeaderOf(snapshot));
   }
 
   /** Forgets a container that is gone, or of which memory is out of date. */

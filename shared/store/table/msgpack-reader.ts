@@ -49,6 +49,8 @@ class ValueReader {
   /** Whether msgpackr would change something in what was read. */
   needsCare = false;
   #at = 0;
+  /** Within what is read to see where it ends, and then again by msgpackr with the prefix before it: once, however many are in each other. */
+  #isBehindPrefix = false;
 
   constructor(bytes: Buffer, mayBeMixed: boolean) {
     this.#bytes = bytes;
@@ -124,11 +126,17 @@ class ValueReader {
     const from = this.#at;
     const type = extensionType(this.#bytes, from);
     if (FAR_REACHING.has(type)) throw REACHES_FAR;
-    if (this.#bytes[from] === PREFIX_TOKEN && PREFIXES.has(type)) {
-      this.#at += PREFIX_BYTES;
-      this.read();
-    } else this.#at = endOfLeaf(this.#bytes, from);
-    return this.#unpacked(from);
+    if (this.#bytes[from] === PREFIX_TOKEN && PREFIXES.has(type)) this.#skipPrefixed();
+    else this.#at = endOfLeaf(this.#bytes, from);
+    return this.#isBehindPrefix ? undefined : this.#unpacked(from);
+  }
+
+  #skipPrefixed(): void {
+    const isWithin = this.#isBehindPrefix;
+    this.#isBehindPrefix = true;
+    this.#at += PREFIX_BYTES;
+    this.read();
+    this.#isBehindPrefix = isWithin;
   }
 
   /** Enters a container: its count, and the reader at its first item. */

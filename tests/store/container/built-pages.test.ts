@@ -1,11 +1,13 @@
 // Where pages lie that a commit builds: merges use memory again that no page may be left in, and what is stored as it is lies in its envelope.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import { mergeLayers, PASSING } from '../../../shared/store/container/merge.ts';
 import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { pageFrom } from '../../../shared/store/format/page.ts';
+import { type Page, pageFrom } from '../../../shared/store/format/page.ts';
+import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, type Model, randomChanges } from './changes.ts';
 import { EMPTY_LEAF, RULES, snapshotWith } from './nodes.ts';
 
@@ -15,6 +17,18 @@ function newPage() {
   return pageFrom([
     { key: Buffer.from('k'), value: Buffer.alloc(700, 7), version: 1, expiresAtMs: undefined, codec: 0 },
   ]);
+}
+
+function pageOf(...keys: readonly string[]): Page {
+  return pageFrom(
+    keys.map((key) => ({
+      key: Buffer.from(key),
+      value: Buffer.from(key),
+      version: 1,
+      expiresAtMs: undefined,
+      codec: 0,
+    })),
+  );
 }
 
 function sealed(page = newPage(), number = 1, compression: 'none' | 'zstd' = 'none'): PageRef {
@@ -41,6 +55,13 @@ test('no later commit changes a page of an earlier one', async () => {
     expect(seen.size).toBeGreaterThan(40);
     expectModel(snapshot, model, 1_000, KEYS);
   }
+});
+
+test('layers, one of them empty, are merged in passing memory as elsewhere', () => {
+  const layers = [[pageOf('a', 'e')], [], [pageOf('z')], [pageOf('c', 'd')], [], [pageOf('b')]];
+  const merge = (memories?: readonly Buffer[]): Buffer =>
+    Buffer.from(mergeLayers(layers, positionsOf('key', 0), memories).body);
+  expect(merge(PASSING.layers)).toEqual(merge());
 });
 
 test('a page that is stored as it is is not copied into its envelope, one that is compressed lies elsewhere', () => {

@@ -46,6 +46,26 @@ test('a leaf that makes room for others leaves its header, which later ones repl
   expect(cache.recall(leaf.id)).toMatchObject({ version: 'later', header: { commitCount: 1_000 } });
 });
 
+test('a header that is kept gives way to a later one that is read whole, and not to an earlier one', async () => {
+  const { leaf } = await storedTable(10_000);
+  const cache = new ContainerCache(CACHE_BYTES);
+  const at = (commitCount: number, header = leaf.header): Snapshot => ({
+    ...leaf,
+    version: entityVersion(`of ${commitCount}`),
+    header: { ...header, commitCount },
+  });
+  cache.offer(at(1_000));
+  cache.offer(at(999));
+  expect(cache.recall(leaf.id)?.version).toBe('of 1000');
+  const { leaf: small } = await storedTable(300);
+  cache.offer(at(1_001, { ...small.header, commitIds: new Uint8Array(CACHE_BYTES) }));
+  expect(cache.recall(leaf.id)).toBeUndefined();
+});
+
+test.each([1, 4 * 2 ** 20 + 1, 10_000_001, 64 * 2 ** 20])('a cache may have %i bytes', (bytesMax) => {
+  expect(() => new ContainerCache(bytesMax)).not.toThrow();
+});
+
 test('a leaf that is recalled is in the cache again if there is room', async () => {
   const { leaf } = await storedTable(10_000);
   const cache = new ContainerCache(1_000_000);

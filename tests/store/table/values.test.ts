@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { VALUE_DEPTH_MAX } from '../../../shared/store/table/carried.ts';
+import { packr } from '../../../shared/store/table/msgpack.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
 import { randomSource } from '../../support/virtual-runtime.ts';
 
@@ -310,6 +311,13 @@ test('maps whose later keys are no text, one in another, keep the order of their
     levels += 1;
   }
   expect(levels).toBe(depth);
+});
+
+test('Errors of earlier releases, one in another, are read by msgpackr once', () => {
+  const unpack = vi.spyOn(packr, 'unpack');
+  readAs([...Array.from({ length: 50 }, () => [0xd4, 0x65, 0x00]).flat(), 0x93, 0xa1, 0x41, 0xa1, 0x62, 0xc0]);
+  expect(unpack).toHaveBeenCalledTimes(1);
+  unpack.mockRestore();
 });
 
 /** A text of 14 characters behind all else, as msgpackr bundles strings. */
