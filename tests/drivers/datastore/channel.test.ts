@@ -375,6 +375,14 @@ describe('tokens', () => {
     expect(server.connections).toHaveLength(0);
   });
 
+  test('take the place of headers of the same name', async () => {
+    const { address, seen } = await headersServer();
+    const headers = new Headers({ authorization: 'Bearer a', te: 'trailers' });
+    const auth = { getClient: async () => ({ getRequestHeaders: async () => headers }) };
+    await call(channelTo(address, auth), 'a');
+    expect(seen[0]).toMatchObject({ authorization: 'Bearer a', te: 'trailers' });
+  });
+
   test('beside headers that HTTP/2 forbids fail the call', async () => {
     const server = await serve(echo);
     const headers = new Headers({ authorization: 'Bearer a', connection: 'close' });

@@ -46,9 +46,10 @@ export class Channel {
   /** No I/O. */
   constructor({ address, headers, auth }: ChannelOptions) {
     this.#address = address;
-    const pseudo = [':method', 'POST', ':scheme', address.protocol.slice(0, -1), ':authority', address.host];
-    this.#headers = [...pseudo, ...Object.entries(headers).flat()];
-    this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href);
+    const pseudo = { ':method': 'POST', ':scheme': address.protocol.slice(0, -1), ':authority': address.host };
+    const own = { ...pseudo, ...headers };
+    this.#headers = Object.entries(own).flat();
+    this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href, own);
   }
 
   /**
@@ -121,10 +122,9 @@ export class Channel {
 
   #send(call: Call, session: Session, nowMs: number): void {
     const timeoutMs = Math.min(Math.max(Math.ceil(call.dueMs - nowMs), 1), TIMEOUT_MS_MAX);
-    const headers = [':path', call.request.path, 'grpc-timeout', `${timeoutMs}m`, ...this.#headers];
-    if (this.#tokens !== undefined) headers.push(...this.#tokens.headers);
+    const headers = this.#tokens?.headers ?? this.#headers;
     try {
-      session.send(call, headers, nowMs);
+      session.send(call, [':path', call.request.path, 'grpc-timeout', `${timeoutMs}m`, ...headers], nowMs);
     } catch (error) {
       call.end(new StatusError(CODE.INTERNAL, 'the request could not be sent', { cause: error }));
     }

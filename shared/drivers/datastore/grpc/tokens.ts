@@ -14,17 +14,22 @@ const FETCH_TIMEOUT_MS = 20_000;
 export class Tokens {
   readonly #auth: Auth;
   readonly #url: string;
+  readonly #others: Readonly<Record<string, string>>;
   #headers: readonly string[] = [];
   #fetchedMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  /** `url`: of the service, with a slash at its end, as tokens that a service account signs itself have to name it. */
-  constructor(auth: Auth, url: string) {
+  /**
+   * `url`: of the service, with a slash at its end, as tokens that a service account signs itself have to name it. `others`: headers that go with them,
+   * unless a token's has the same name.
+   */
+  constructor(auth: Auth, url: string, others: Readonly<Record<string, string>>) {
     this.#auth = auth;
     this.#url = url;
+    this.#others = others;
   }
 
-  /** Those of the last fetch, names and values in turn. */
+  /** Those of the last fetch, and the others: names, each of which stands once, and values in turn. */
   get headers(): readonly string[] {
     return this.#headers;
   }
@@ -50,7 +55,7 @@ export class Tokens {
     try {
       const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS);
       const headers = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS);
-      this.#headers = [...headers].flat();
+      this.#headers = Object.entries({ ...this.#others, ...Object.fromEntries(headers) }).flat();
       this.#fetchedMs = nowMs;
     } catch (error) {
       throw new StatusError(CODE.UNAVAILABLE, 'no credentials for the service', { cause: error });
