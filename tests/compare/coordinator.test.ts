@@ -55,6 +55,10 @@ const unknownKey = (): Response =>
 /** As a platform's own gate answers. */
 const forbidden = (): Response => new Response('<h1>Forbidden</h1>', { status: 403 });
 
+function datasetsIn(urls: readonly string[]): Set<string> {
+  return new Set(urls.map((url) => `${new URL(url).host} ${url.split('/').at(-1)}`));
+}
+
 describe('the order', () => {
   test('holds every cell once a block, and is drawn by the seed', () => {
     const items = itemsOf(PLAN, PROVIDERS);
@@ -256,6 +260,15 @@ describe('a target', () => {
       "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong",
     );
     expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set([runs[0]!.cell.provider]));
+  });
+
+  test('that made a dataset and then refuses the key is told to remove it', async () => {
+    const { options, prepared, removed } = run(() => unknownKey());
+    const plan = { ...PLAN, workloads: ['ycsb-c' as const], repetitions: 1 };
+    const { runs } = await runPlan(plan, 'run1', options);
+    expect(runs).toEqual([]);
+    expect(prepared.length).toBeGreaterThan(0);
+    expect(datasetsIn(removed)).toEqual(datasetsIn(prepared));
   });
 
   test('of which one instance fails has no figure for that run', async () => {

@@ -118,6 +118,8 @@ class PlanRun {
     const { signal } = this.#options;
     const sending = { endpoint, instance: 0, signal, fetch: this.#fetch };
     const assigned = await this.#datasets.take(cell, sending, (what) => this.#tell({ kind: 'preparing', what }));
+    // Its records are there by now, whatever becomes of the cell.
+    if (cell.workload !== 'load') this.#reached.add(endpoint);
     try {
       return await runOnAll({ ...measured, plan: this.#plan, assigned, signal, fetch: this.#fetch });
     } finally {
