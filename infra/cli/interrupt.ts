@@ -4,19 +4,25 @@ import { EXIT } from './exit.ts';
 /** A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the same. */
 export const SAME_INTERRUPT_MS = 1_000;
 
+/** Tells of the first of these signals. A second one ends the process at once, unless it is the same Ctrl-C once more. */
+function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS.Signals) => void): void {
+  let firstMs: number | undefined;
+  const hear = (name: NodeJS.Signals): void => {
+    const nowMs = performance.now();
+    if (firstMs !== undefined && nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
+    if (firstMs === undefined) first(name);
+    firstMs ??= nowMs;
+  };
+  for (const name of names) process.on(name, hear);
+}
+
 /** Aborts at the first SIGINT or SIGTERM. A second one ends the process at once. */
 export function interrupted(warn: (line: string) => void): AbortSignal {
   const controller = new AbortController();
-  let firstMs: number | undefined;
-  const interrupt = (): void => {
-    const nowMs = performance.now();
-    firstMs ??= nowMs;
-    if (nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
-    if (controller.signal.aborted) return;
+  onSignals(['SIGINT', 'SIGTERM'], () => {
     warn('\nEnding: what was made is removed, then the report is written. Ctrl-C again ends at once, without either.');
     controller.abort(new Error('ended by Ctrl-C'));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  });
   return controller.signal;
 }
 
@@ -26,8 +32,7 @@ export function interrupted(warn: (line: string) => void): AbortSignal {
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => controller.abort(new Error(`ended by ${signal}`)));
+  onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], (name) => controller.abort(new Error(`ended by ${name}`)));
   try {
     await work(controller.signal);
   } catch (error) {
