@@ -9,9 +9,10 @@ function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS.Signal
   let firstMs: number | undefined;
   const hear = (name: NodeJS.Signals): void => {
     const nowMs = performance.now();
-    if (firstMs !== undefined && nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
-    if (firstMs === undefined) first(name);
-    firstMs ??= nowMs;
+    if (firstMs === undefined) {
+      firstMs = nowMs;
+      first(name);
+    } else if (nowMs - firstMs > SAME_INTERRUPT_MS) process.exit(EXIT.interrupted);
   };
   for (const name of names) process.on(name, hear);
 }

@@ -129,8 +129,9 @@ class PlanRun {
   }
 
   #throwIfVain(endpoint: Endpoint): void {
-    const { count, error } = this.#vain.get(endpoint) ?? { count: 0 };
-    if (error === undefined || count < VAIN_MAX) return;
+    const vain = this.#vain.get(endpoint);
+    if (vain === undefined || vain.count < VAIN_MAX) return;
+    const { error } = vain;
     const [Kind, what] =
       error instanceof RefusedError ? [RefusedError, 'were refused'] : [NoAnswerError, 'had no answer'];
     throw new Kind(`not tried: the ${VAIN_MAX} runs before ${what}, the last with: ${messageOf(error)}`);

@@ -21,7 +21,7 @@ figure { margin: 0 auto; max-width: 900px; } figure svg { display: block; width:
 ul { padding-left: 20px; } li { margin: 4px 0; } a { color: inherit; }
 .caveat { border-left: 4px solid var(--amber); background: var(--amber-ground); padding: 8px 14px; margin: 12px 0; } .warning { border-color: var(--red); }
 .failed { border-color: var(--red); } .words { color: var(--soft); margin: 6px 0; }
-.legend { margin: 10px 0; } .legend > span { display: inline-block; margin-right: 20px; } .key { white-space: nowrap; } i.mark { font-style: normal; font-size: 13px; } .chip { display: inline-block; width: 12px; height: 12px; border-radius: 2px; margin: 0 5px 0 10px; vertical-align: -1px; }
+.legend { margin: 10px 0; } .legend > span { display: inline-block; margin-right: 20px; } .key { white-space: nowrap; } i.mark { font-style: normal; font-size: 13px; }
 table { overflow-wrap: normal; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { color: var(--soft); font-size: 13px; } .spread { display: block; }
 .scroll { overflow-x: auto; } .all { font-size: 13px; } .all th, .all td { padding: 5px; } .all th { font-size: 12px; } .all td:first-child, .all th:first-child { position: sticky; left: 0; background: var(--paper); }
@@ -35,6 +35,6 @@ th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { co
   .wide { display: block; } .narrow { display: none; }
   h2, h2 + .words, h3, .legend { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; } .all { font-size: 9.5px; } .all th { font-size: 9.5px; white-space: normal; vertical-align: bottom; } .all th, .all td { padding: 2px 3px; }
-  .all td:first-child, .all th:first-child { position: static; } .chip { print-color-adjust: exact; -webkit-print-color-adjust: exact; } small { font-size: 10px; }
+  .all td:first-child, .all th:first-child { position: static; } small { font-size: 10px; }
 }
 `;
