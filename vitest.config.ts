@@ -1,6 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
-const STORE = 'tests/store/**/*.test.ts';
+/** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
+export const REST = [
+  'tests/readme.test.ts',
+  'tests/infra/*.test.ts',
+  'tests/infra/{bench,emulators,experiments,model,package,plugin}/**/*.test.ts',
+  'tests/infra/cli/command-lines.test.ts',
+  'tests/infra/start/interrupt.test.ts',
+  'tests/model/run/**/*.test.ts',
+  'tests/simulation/beside.test.ts',
+  'tests/simulation/merge-model/**/*.test.ts',
+];
+
+const STORE = ['tests/store/**/*.test.ts'];
+// Emulators are started once and shared by all files; each case works in a fresh namespace.
+const EMULATORS = 'tests/support/global-setup.ts';
 
 export default defineConfig({
   test: {
@@ -10,18 +24,19 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Many files wait for processes of their own: one more than the processors there are.
     maxWorkers: 3,
+    // `npm test` runs the first two, `npm run test:rest` the last.
     projects: [
-      { extends: true, test: { name: 'store', include: [STORE] } },
+      { extends: true, test: { name: 'store', include: STORE } },
       {
         extends: true,
         test: {
-          name: 'all others',
+          name: 'product',
           include: ['tests/**/*.test.ts'],
-          exclude: [STORE],
-          // Emulators are started once and shared by all files; each case works in a fresh namespace.
-          globalSetup: ['tests/support/global-setup.ts'],
+          exclude: [...STORE, ...REST],
+          globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
       },
+      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS] } },
     ],
   },
 });

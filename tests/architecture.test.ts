@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import type { UserWorkspaceConfig } from 'vitest/config';
+import config, { REST } from '../vitest.config.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -33,7 +35,14 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
   'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'merging report'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
-  infra: ['processes package cli k6', 'emulators hosts', 'start bench model', 'experiments', 'plugin run.mjs'],
+  infra: [
+    'processes package cli k6',
+    'emulators hosts',
+    'start bench model',
+    'experiments',
+    'plugin run.mjs',
+    'check.mjs',
+  ],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/bench': ['contest', 'calibration', '*.ts'],
@@ -398,6 +407,21 @@ describe('documents', () => {
   });
 });
 
+describe('every test file', () => {
+  const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'));
+
+  test('is in one project', () => {
+    const projects = config.test!.projects!.map((project) => (project as UserWorkspaceConfig).test!);
+    const projectsOf = (file: string) =>
+      projects.filter(({ include, exclude }) => matches(file, include) && !matches(file, exclude as string[]));
+    expect(files.filter((file) => projectsOf(file).length !== 1)).toEqual([]);
+  });
+
+  test.each(REST)('that npm test leaves out is there: %s', (pattern) => {
+    expect(files.filter((file) => matches(file, [pattern]))).not.toEqual([]);
+  });
+});
+
 describe('every file', () => {
   const all = filesBelow('.').filter(
     ({ file }) => file !== 'package-lock.json' && file !== 'tests/architecture.test.ts',
@@ -429,6 +453,10 @@ function isIn(target: string, room: string): boolean {
   if (room === 'package:') return !/^(node:|functions\/|infra\/|shared\/|tests\/)/.test(target);
   if (/[/:]$/.test(room)) return target.startsWith(room);
   return target === room || target.startsWith(`${room}/`) || target === `${room}.ts`;
+}
+
+function matches(file: string, patterns: readonly string[] = []): boolean {
+  return patterns.some((pattern) => path.matchesGlob(file, pattern));
 }
 
 /** The innermost folder with an order that both are in. */
