@@ -16,6 +16,9 @@ const CREDENTIAL: Kind = {
   accepts: (value) => TOKEN_CREDENTIAL.accepts(value) || hasTexts(value, 'name', 'key') || hasTexts(value, 'signature'),
 };
 
+/** Node.js would drop what is no base64, sign with what is left, and the service would refuse each request. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/;
+
 const check = optionsOf<AzureTablesOptions>(
   'azureTablesDriver',
   {
@@ -35,6 +38,10 @@ export function azureTablesDriver(options: AzureTablesOptions): Driver {
   const { protocol, hostname, searchParams } = new URL(endpoint);
   if (credential === undefined && !searchParams.has('sig'))
     throw new TypeError(`azureTablesDriver needs credential: it must be ${CREDENTIAL.name}, or a SAS in endpoint`);
+  if (credential !== undefined && 'key' in credential && !BASE64.test(credential.key))
+    throw new TypeError(
+      'azureTablesDriver: credential.key is no base64: give an access key of the account as it is, not a connection string',
+    );
   if (protocol === 'http:' && TOKEN_CREDENTIAL.accepts(credential))
     throw new TypeError(
       'azureTablesDriver: a token credential goes to https: alone: give an https: endpoint, or a key',

@@ -48,6 +48,10 @@ const BAD_AZURE: [told: string, options: unknown][] = [
     'azureTablesDriver: credential must be an AzureNamedKeyCredential, an',
     { ...AZURE, credential: { account: 'a', key: 'b' } },
   ],
+  ...['', 'secret!', 'a2V5a2', 'AccountName=a;AccountKey=a2V5'].map((key): [string, unknown] => [
+    'azureTablesDriver: credential.key is no base64: give an access key of the account as it is',
+    { ...AZURE, credential: { name: 'account', key } },
+  ]),
   ['a token credential, not a string', { ...AZURE, credential: 'a2V5' }],
   ['a token credential goes to https: alone', { ...AZURE, credential: token }],
   ['tableName must be 3 to 63 letters and digits, a letter first, not "my_table"', { ...AZURE, tableName: 'my_table' }],
@@ -79,6 +83,11 @@ describe.each([
     expect(() => open(options)).toThrow(TypeError);
     expect(() => open(options)).toThrow(told);
   });
+});
+
+test('a key that is refused is not repeated', () => {
+  const options = { ...AZURE, credential: { name: 'account', key: 'secret!' } };
+  expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);
 });
 
 test('a signature in an address that is refused is not repeated', () => {
