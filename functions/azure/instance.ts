@@ -21,7 +21,7 @@ const env = parsedEnvironment(
     STOWAGE_TABLES_TABLE: z.prefault(z.string(), 'stowage'),
     /** Name and key of the account; without them the function's managed identity is used. */
     STOWAGE_TABLES_ACCOUNT: z.optional(z.string()),
-    STOWAGE_TABLES_KEY: z.optional(z.string()),
+    STOWAGE_TABLES_KEY: z.optional(z.base64('expected an access key of the account, in base64')),
     IDENTITY_ENDPOINT: z.optional(z.url('expected an address')),
     IDENTITY_HEADER: z.optional(z.string()),
     AZURE_CLIENT_ID: z.optional(z.string()),
