@@ -90,7 +90,7 @@ export function helpOf({ name, operands = [], about, options, examples }: Comman
 
 /**
  * Runs a command and sets the exit code: the number that `work` returns, 0 if it returns none; 2 if the command line is wrong, before anything
- * was started and without a stack. `--help` anywhere prints the help alone. Other errors of `work` are thrown.
+ * was started: the error, and a line that names the help. `--help` anywhere prints the help alone. Other errors of `work` are thrown.
  */
 export async function runCommand<Options extends Readonly<Record<string, Option>>>(
   declared: Command<Options>,
@@ -106,7 +106,7 @@ export async function runCommand<Options extends Readonly<Record<string, Option>
     if (code !== undefined) process.exitCode = code;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    console.error(`${error.message}\n\n${helpOf(declared)}`);
+    console.error(`${error.message}\nAll options: ${declared.name} --help`);
     process.exitCode = EXIT_USAGE;
   }
 }

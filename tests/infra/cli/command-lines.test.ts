@@ -54,10 +54,10 @@ describe.each(COMMANDS)('%s', (_, script) => {
     );
   });
 
-  test('refuses an option that it does not know', async () => {
+  test('refuses an option that it does not know, and names its help in one line', async () => {
     const { code, stdout, stderr } = await ended(script, '--nonsense');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^Unknown option '--nonsense'\.?\n\n(npm|stowage) /);
+    expect(stderr).toMatch(/^Unknown option '--nonsense'\.?\nAll options: (npm|stowage) .*--help\n$/);
   });
 });
 
