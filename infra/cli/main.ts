@@ -3,6 +3,7 @@
 import type { CompareDeployedOptions } from './compare.ts';
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
+import { makeFolder } from './folder.ts';
 import { interrupted } from './interrupt.ts';
 import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
 import {
@@ -89,6 +90,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   const plan = await planFrom(operands[0], values);
   const part = partOf(values);
   const baseline = await baselineFrom(values);
+  await makeFolder('--out', values.out);
   const signal = interrupted(console.error);
   // Its charts take a while to load, for which the other command need not wait.
   const { askTool, compareDeployed } = await import('./compare.ts');
@@ -133,6 +135,7 @@ function partOf({
 
 async function merge({ operands, values }: CommandLine<typeof MERGE.options>): Promise<number> {
   const baseline = await baselineFrom(values);
+  await makeFolder('--out', values.out);
   const { mergeFiles } = await import('./merge.ts');
   try {
     return await mergeFiles({

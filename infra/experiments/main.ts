@@ -1,13 +1,15 @@
 // The experiments, `npm run experiments`: five documents of 2007 to 2011 run again on emulators, then beside now. Exits 0 if everything was
 // measured, 1 if anything failed or ended it early; the report holds what there is either way.
 import path from 'node:path';
+import { makeFolder } from '../cli/folder.ts';
 import { machine, versions } from '../cli/machine.ts';
 import { command, runCommand, UsageError } from '../cli/options.ts';
+import { writeFiles } from '../cli/report-files.ts';
 import { startAzure, startDatastore } from '../bench/providers.ts';
 import { ROOT } from '../package/bundle.ts';
 import { EXPERIMENTS } from './documents/documents.ts';
 import type { Experiment } from './experiment.ts';
-import { writeExperiments } from './report/files.ts';
+import { experimentsHtml } from './report/html.ts';
 import { isWhole, reportOf } from './report/schema.ts';
 import { experimentsText } from './report/text.ts';
 import { runExperiments } from './runner.ts';
@@ -37,6 +39,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
 await runCommand(COMMAND, process.argv.slice(2), async ({ values: { only, out } }) => {
   const chosen = experimentsNamed(only);
+  await makeFolder('--out', out);
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
   const results = await runExperiments(chosen, {
@@ -53,7 +56,7 @@ await runCommand(COMMAND, process.argv.slice(2), async ({ values: { only, out } 
     endedBy: stop.signal.aborted ? (stop.signal.reason as Error).message : null,
   };
   const report = reportOf(facts, results);
-  const files = await writeExperiments(report, path.resolve(out));
+  const files = await writeFiles(report, path.resolve(out, 'experiments'), experimentsHtml);
   console.log(`${experimentsText(report)}\n${files.join('\n')}`);
   return isWhole(report) ? 0 : 1;
 });

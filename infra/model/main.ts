@@ -6,6 +6,7 @@ import type { PlayedRow } from '../../shared/model/report/goals.ts';
 import { type PlannedRow, rowsOf } from '../../shared/model/run/plan.ts';
 import { playedText } from '../../shared/model/report/text.ts';
 import { modelHtml } from '../../shared/model/report/html.ts';
+import { makeFolder } from '../cli/folder.ts';
 import { untilInterrupted } from '../cli/interrupt.ts';
 import { command, type CommandLine, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { writeFiles } from '../cli/report-files.ts';
@@ -63,6 +64,7 @@ async function model({ values }: CommandLine<typeof MODEL.options>, signal: Abor
   const rows = rowsOf({ plan, seed, settings, processor: !values['no-processor'] });
   const wanted = rows.filter((row) => isWanted(row, values.only));
   if (wanted.length === 0) throw new UsageError(`no row of the plan has all of ${JSON.stringify(values.only)}`);
+  await makeFolder('--out', values.out);
   console.log(MODEL_WORDS);
   const played = await play(wanted, workers, signal);
   const report = modelReportSchema.parse(modelReport(played, { plan, seed }));

@@ -1,11 +1,12 @@
 // Both clouds on this machine for somebody who writes against them: addresses and keys as lines to paste into a shell, until Ctrl-C.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../cli/folder.ts';
 import { runCommand, UsageError } from '../cli/options.ts';
 import { freePort } from '../processes/supervised.ts';
 import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
-import { lockFolder, makeFolder } from './folder.ts';
 import { runJob } from './job.ts';
+import { lockFolder } from './lock-folder.ts';
 import { DEV, type DevOptions, devOptionsOf } from './options.ts';
 
 const BUILD_DIR = fileURLToPath(new URL('../../.build', import.meta.url));
@@ -34,7 +35,14 @@ async function checkPorts(firstPort: number | undefined): Promise<void> {
     await freePort(port).catch((error: unknown) => {
       throw new UsageError(`--port: ${error instanceof Error ? error.message : String(error)}`);
     });
+    if (await isRefused(port)) throw new UsageError(`--port: browsers refuse to call port ${port}: choose another`);
   }
+}
+
+/** Whether fetch calls no such port, as browsers do not, for other services are known by it: 1 is one of some 80. */
+async function isRefused(freePort: number): Promise<boolean> {
+  const error = await fetch(`http://127.0.0.1:${freePort}`).catch((thrown: unknown) => thrown);
+  return error instanceof TypeError && (error.cause as Error).message === 'bad port';
 }
 
 /** Resolves to what gives the folder back. */

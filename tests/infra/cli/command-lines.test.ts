@@ -74,6 +74,23 @@ test.each([
   expect(stderr).toMatch(`${option}: port ${port} of 127.0.0.1 cannot be listened on: choose another\n`);
 });
 
+test.each([
+  ['start', '--out'],
+  ['model', '--out'],
+  ['experiments', '--out'],
+  ['dev', '--data'],
+])('%s refuses with %s a folder that is a file, before it starts anything', async (name, option) => {
+  const { code, stdout, stderr } = await ended(scripts[name]!, option, 'package.json');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(`${option} takes a folder that can be written to: EEXIST`);
+});
+
+test('dev refuses ports that neither browsers nor fetch would call', async () => {
+  const { code, stdout, stderr } = await ended(scripts['dev']!, '--port', '10077');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^--port: browsers refuse to call port 10080: choose another\n/);
+});
+
 test.each(['model -- --plan guard', 'bench -- --quick'])('npm run %s ends with Ctrl-C, in a line', async (line) => {
   const [name, , ...args] = line.split(' ');
   const job = spawn(process.execPath, [...scripts[name!]!.split(' ').slice(1), ...args], {

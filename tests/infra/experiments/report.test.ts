@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { writeExperiments } from '../../../infra/experiments/report/files.ts';
+import { writeFiles } from '../../../infra/cli/report-files.ts';
 import { experimentsHtml } from '../../../infra/experiments/report/html.ts';
 import { figureText, ratioText, valueText } from '../../../infra/experiments/report/numbers.ts';
 import { experimentsSchema, isWhole, reportOf } from '../../../infra/experiments/report/schema.ts';
@@ -140,7 +140,7 @@ test('both files are written', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-experiments-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const report = reportOf(FACTS, [result()]);
-  const [json, html] = await writeExperiments(report, path.join(folder, 'new'));
+  const [json, html] = await writeFiles(report, path.join(folder, 'experiments'), experimentsHtml);
   expect(JSON.parse(await readFile(json!, 'utf8'))).toEqual(report);
   expect(await readFile(html!, 'utf8')).toMatch(/^<!doctype html>/);
 });

@@ -1,31 +1,17 @@
-// Folders that commands are told to use: checked before anything starts, and with one user at a time where data is kept.
+// A folder that keeps data has one user at a time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { UsageError } from '../../../infra/cli/options.ts';
-import { lockFolder, makeFolder } from '../../../infra/start/folder.ts';
+import { lockFolder } from '../../../infra/start/lock-folder.ts';
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-folder-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
-
-test('a folder is made with those above it', async () => {
-  const folder = path.join(await newFolder(), 'a/b');
-  await makeFolder('--out', folder);
-  await expect(writeFile(path.join(folder, 'file'), '')).resolves.toBeUndefined();
-});
-
-test('a file in the place of a folder is refused by the option that names it', async () => {
-  const file = path.join(await newFolder(), 'file');
-  await writeFile(file, '');
-  await expect(makeFolder('--out', file)).rejects.toThrow(/^--out takes a folder that can be written to: EEXIST/);
-  await expect(makeFolder('--out', path.join(file, 'below'))).rejects.toThrow(UsageError);
-});
 
 test('a folder that another process uses is refused, and free again once it is given back', async () => {
   const folder = await newFolder();

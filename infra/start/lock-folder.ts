@@ -1,17 +1,7 @@
-// Folders that a command is told to use: they are there and may be written before anything starts, and one that keeps data has one user.
-import { access, constants, mkdir, open, readFile, rm } from 'node:fs/promises';
+// A folder that keeps data has one user at a time.
+import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../cli/options.ts';
-
-/** Makes the folder unless it is there. Throws a UsageError that names the option where it cannot be made, or not be written to. */
-export async function makeFolder(option: string, folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-    await access(folder, constants.W_OK);
-  } catch (error) {
-    throw new UsageError(`${option} takes a folder that can be written to: ${(error as Error).message}`);
-  }
-}
 
 const LOCK_FILE = 'in-use-by-process';
 
