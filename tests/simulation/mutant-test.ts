@@ -2,19 +2,18 @@
 // that is removed again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Mutant, patched } from './mutate.ts';
+import { inNewFolder } from './new-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TIMEOUT_MS = 300_000;
 
 /** Whether the test fails on the sources as the mutant has them. */
-export async function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
-  const copy = mkdtempSync(path.join(tmpdir(), 'stowage-mutant-'));
-  try {
+export function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
+  return inNewFolder('stowage-mutant-', async (copy) => {
     for (const name of ['package.json', 'tsconfig.json', 'shared', 'tests'])
       cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
@@ -27,9 +26,7 @@ export async function isCaughtByTest(mutant: Mutant, test: string): Promise<bool
     const args = [vitest, 'run', test, '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`];
     await once(spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: TIMEOUT_MS }), 'close');
     return failedTests(report) > 0;
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+  });
 }
 
 /** A file that could not be run at all proves nothing: then no test of it failed. */

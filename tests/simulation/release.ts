@@ -1,12 +1,12 @@
 // Another release of the engine, so that processes of it can work beside processes of this one: its sources in a folder of their own, loaded from
 // there like any others.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { openStore } from '../../shared/store/index.ts';
+import { inNewFolder } from './new-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ENGINE = 'shared/store';
@@ -37,9 +37,8 @@ export function hasCommit(ref: string): boolean {
  * Puts the engine as it was at a commit (undefined: as it lies in the working copy) into a folder, does some work, and removes the folder.
  * Throws if the clone has no such commit.
  */
-export async function withRelease<T>(ref: string | undefined, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'stowage-release-'));
-  try {
+export function withRelease<T>(ref: string | undefined, work: (folder: string) => Promise<T>): Promise<T> {
+  return inNewFolder('stowage-release-', async (folder) => {
     if (ref === undefined)
       for (const name of NEEDED) cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
     else extract(ref, folder);
@@ -47,9 +46,7 @@ export async function withRelease<T>(ref: string | undefined, work: (folder: str
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
     shareErrors(folder);
     return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function extract(ref: string, folder: string): void {

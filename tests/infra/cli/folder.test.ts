@@ -26,5 +26,7 @@ test('a file in the place of a folder is refused by the option that names it', a
 });
 
 test.runIf(process.platform === 'linux')('a folder below /proc is refused, where Node.js never ends', async () => {
-  await expect(makeFolder('--out', '/proc/x/y')).rejects.toThrow(/^--out takes a folder that can be written to: ENOENT/);
+  await expect(makeFolder('--out', '/proc/x/y')).rejects.toThrow(
+    /^--out takes a folder that can be written to: ENOENT/,
+  );
 });
