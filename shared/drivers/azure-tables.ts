@@ -3,7 +3,7 @@ import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/contract/options.ts';
 import { type ClientOptions, tableCalls } from './azure-tables/client.ts';
 import { driverOn } from './azure-tables/driver.ts';
-import { addressLike, checkSecure, textLike } from './common/factory.ts';
+import { addressLike, checkSecure, disposable, textLike } from './common/factory.ts';
 
 export type AzureTablesOptions = ClientOptions;
 
@@ -31,7 +31,7 @@ const check = optionsOf<AzureTablesOptions>(
 );
 
 /** No I/O. Throws a TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed. */
-export function azureTablesDriver(options: AzureTablesOptions): Driver {
+export function azureTablesDriver(options: AzureTablesOptions): Driver & AsyncDisposable {
   check(options);
   const { endpoint, credential, allowInsecureConnection } = options;
   checkSecure('azureTablesDriver', endpoint, allowInsecureConnection);
@@ -46,7 +46,7 @@ export function azureTablesDriver(options: AzureTablesOptions): Driver {
     throw new TypeError(
       'azureTablesDriver: a token credential goes to https: alone: give an https: endpoint, or a key',
     );
-  return driverOn(tableCalls(options), !SERVICE_HOST.test(hostname));
+  return disposable(driverOn(tableCalls(options), !SERVICE_HOST.test(hostname)));
 }
 
 function hasTexts(value: unknown, ...names: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 // Opens the driver of Google Cloud Datastore (Firestore in Datastore mode); datastore/driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/options.ts';
-import { addressLike, checkSecure, isAddress, textLike } from './common/factory.ts';
+import { addressLike, checkSecure, disposable, isAddress, textLike } from './common/factory.ts';
 import { type ClientOptions, datastoreCalls } from './datastore/client.ts';
 import { driverOn } from './datastore/driver.ts';
 import { EMULATOR_LIMITS, LIMITS } from './datastore/mapping.ts';
@@ -33,11 +33,11 @@ const check = optionsOf<DatastoreOptions>(
 );
 
 /** No I/O. Throws a TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed. */
-export function datastoreDriver(options: DatastoreOptions): Driver {
+export function datastoreDriver(options: DatastoreOptions): Driver & AsyncDisposable {
   check(options);
   if (options.endpoint !== undefined) checkSecure('datastoreDriver', options.endpoint, options.allowInsecureConnection);
   const { projectId, databaseId = '', namespace = '', kind = 'Container', endpoint } = options;
   const limits = endpoint?.toLowerCase().startsWith('http:') === true ? EMULATOR_LIMITS : LIMITS;
   const space = { projectId, databaseId, namespace, kind };
-  return driverOn(datastoreCalls(options), { space, limits, doubtful: endpoint !== undefined });
+  return disposable(driverOn(datastoreCalls(options), { space, limits, doubtful: endpoint !== undefined }));
 }

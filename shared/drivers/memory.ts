@@ -13,6 +13,7 @@ import type {
 import { StoreError } from '../store/contract/errors.ts';
 import { FUNCTION, OBJECT, optionsOf } from '../store/contract/options.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
+import { disposable } from './common/factory.ts';
 import { unknown } from './common/outcomes.ts';
 import { memoryEffects, type MemoryState, memoryState } from './memory/effects.ts';
 
@@ -77,7 +78,7 @@ const AT_START = '' as ListCursor;
 const check = optionsOf<MemoryOptions>('memoryDriver', { state: OBJECT, limits: OBJECT, faults: FUNCTION });
 
 /** Throws a TypeError for options that do not exist or are of the wrong type. */
-export function memoryDriver(options: MemoryOptions = {}): Driver {
+export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposable {
   check(options);
   const state = options.state ?? memoryState();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -115,7 +116,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver {
     return members.map(() => unknown(fault.fail === 'throttled' ? 'throttled' : 'other'));
   }
 
-  return {
+  return disposable({
     limits,
     async read(requests, { timeoutMs }) {
       checkReads(requests, limits);
@@ -141,7 +142,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver {
     async close() {
       closed = true;
     },
-  };
+  });
 }
 
 /** Copies bytes. A Buffer's `slice` would share its memory. */

@@ -149,6 +149,10 @@ class ContainerStore implements Store {
     return this.#closing;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(): Promise<void> {
     const { compressor, runtime } = this.#shared;
     const untilMs = runtime.monotonicMs() + CLOSE_MS;

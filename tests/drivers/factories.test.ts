@@ -1,7 +1,7 @@
 // The factories of drivers: what is wrong with their options they say themselves, at once, and not a provider that seems not to answer.
 import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
 import { GoogleAuth } from 'google-auth-library';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
@@ -124,6 +124,20 @@ test.each([
 ])('the Azure driver takes %s for a credential', async (_, options) => {
   const { credential: given, ...rest } = { ...AZURE, endpoint: 'https://account.table.core.windows.net', ...options };
   await expectOpen(azureTablesDriver(given === undefined ? rest : { ...rest, credential: given }));
+});
+
+test.each([
+  ['memoryDriver', () => memoryDriver()],
+  ['datastoreDriver', () => datastoreDriver(DATASTORE)],
+  ['azureTablesDriver', () => azureTablesDriver(AZURE)],
+])('await using closes what %s opened', async (_, open) => {
+  const driver = open();
+  const close = vi.spyOn(driver, 'close');
+  {
+    await using used = driver;
+    expect(used.limits.provider).not.toBe('');
+  }
+  expect(close).toHaveBeenCalledOnce();
 });
 
 test('the Datastore driver takes credentials alone, and with an address', async () => {

@@ -396,6 +396,18 @@ test('a pre-split table begins with its containers and works', async () => {
   expect((await keysOf(table.scan())).length).toBe(100);
 });
 
+test('await using closes the store, and with it its driver', async () => {
+  const driver = memoryDriver();
+  let seen: Table<number>;
+  {
+    await using store = openStore({ driver });
+    seen = await store.table<number>('things');
+    await seen.put('k', 1);
+  }
+  await expect(seen.get('k')).rejects.toThrow('the store is closed');
+  await expect(driver.list('', undefined, 1, { timeoutMs: 1_000 })).rejects.toThrow('the request failed');
+});
+
 test('a closed store refuses further work', async () => {
   const store = newStore();
   const table = await store.table<number>('t');

@@ -1,5 +1,11 @@
 // The options of all drivers' factories. A wrong option is a TypeError at once: later it would look like a provider that does not answer.
+import type { Driver } from '../../store/contract/driver.ts';
 import { isText, type Kind } from '../../store/contract/options.ts';
+
+/** A driver that `await using` closes where no store owns it. */
+export function disposable(driver: Driver): Driver & AsyncDisposable {
+  return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
+}
 
 /** Hosts of this machine, as the URL class writes them. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;

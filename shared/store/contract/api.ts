@@ -49,7 +49,7 @@ export type Order = 'hash' | 'key';
  * record is read by the codec stored with it, whatever the table was opened with.
  *
  * What is put comes back the same, or the put is refused with `invalid` and what to do. `json` carries null, truth values, finite numbers, strings, arrays
- * and plain objects; `msgpack` undefined inside them, every number, bigints, Maps, Sets, Dates, ArrayBuffers, DataViews and typed arrays as well
+ * and plain objects, also those without a prototype, which come back with the usual one; `msgpack` undefined inside them, every number, bigints, Maps, Sets, Dates, ArrayBuffers, DataViews and typed arrays as well
  * (Float16Array excepted); neither carries other classes, symbols as keys, holes in arrays, cycles, or more than `VALUE_DEPTH_MAX` levels.
  * `bytes` gives any Uint8Array back as one; what `encoded` is given is not looked into.
  */
@@ -60,6 +60,15 @@ export interface EncodedValue {
   readonly codec: 'msgpack' | 'json' | 'bytes';
   readonly bytes: Uint8Array;
 }
+
+/** `V` itself if JSON gives it back the same; else a type that `V` does not fit, as what JSON lacks is `never` in it. */
+export type JsonOf<V> = unknown extends V
+  ? V
+  : V extends string | number | boolean | null
+    ? V
+    : V extends ((...args: never) => unknown) | bigint | symbol | undefined
+      ? never
+      : { [Name in keyof V]: JsonOf<V[Name]> };
 
 /** How a table is opened, or created. */
 export interface TableOptions extends CallOptions {
@@ -84,17 +93,23 @@ export interface TableOptions extends CallOptions {
 }
 
 /**
- * Tables in one provider. Errors are StoreErrors, and a TypeError for misuse.
+ * Tables in one provider. Errors are StoreErrors, and a TypeError for misuse. `await using` closes it at the end of its block.
  *
  * @example
- * const store = openStore({ driver: memoryDriver() });
+ * await using store = openStore({ driver: memoryDriver() });
  * const users = await store.table<User>('users', { order: 'key' });
  * await users.put('user:1', { name: 'Ada' });
- * await store.close();
  */
-export interface Store {
-  /** Opens a table, creating it if need be. Cost: 1 request for an existing table, 3 to create one, more to pre-split it. */
-  table<V = unknown>(name: string, options?: TableOptions): Promise<Table<V>>;
+export interface Store extends AsyncDisposable {
+  /**
+   * Opens a table, creating it if need be. The codec says what its values may be: `V`, which JSON must be able to hold for `json`. Cost: 1 request for an
+   * existing table, 3 to create one, more to pre-split it.
+   */
+  table<V = unknown>(name: string, options?: TableOptions & { readonly codec?: 'msgpack' }): Promise<Table<V>>;
+  table<V extends JsonOf<V>>(name: string, options: TableOptions & { readonly codec: 'json' }): Promise<Table<V>>;
+  table(name: string, options: TableOptions & { readonly codec: 'bytes' }): Promise<Table<Uint8Array>>;
+  table(name: string, options: TableOptions & { readonly codec: 'encoded' }): Promise<Table<EncodedValue>>;
+  table(name: string, options?: TableOptions): Promise<Table<unknown>>;
   /** All tables, by name. Cost: 1 request for each page of roots listed, and the reads of the roots. */
   tables(options?: CallOptions): Promise<TableInfo[]>;
   /** Removes a table and all its containers; false if there was none. Cost: in proportion to its containers. */

@@ -4,7 +4,7 @@ import type { CodecName, EncodedValue, Entry } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
-import { isPlainlyCarried } from './carried.ts';
+import { isPlainlyCarried, Refusal } from './carried.ts';
 import { unpackValue } from './msgpack-reader.ts';
 import { packValue } from './msgpack.ts';
 
@@ -29,13 +29,13 @@ const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   msgpack: (value) => ({ tag: 1, bytes: packValue(value, isPlainlyCarried(value, 'msgpack')) }),
   json: (value) => ({ tag: 2, bytes: Buffer.from(jsonOf(value, isPlainlyCarried(value, 'json')), 'utf8') }),
   bytes: (value) => {
-    if (!(value instanceof Uint8Array)) throw new TypeError('the codec "bytes" takes a Uint8Array');
+    if (!(value instanceof Uint8Array)) throw new TypeError('it takes a Uint8Array');
     return { tag: 0, bytes: Uint8Array.prototype.slice.call(value) };
   },
   encoded: (value) => {
     const { codec, bytes } = value as EncodedValue;
     const tag = TAG_NAMES.indexOf(codec);
-    if (tag < 0 || !(bytes instanceof Uint8Array)) throw new TypeError('the codec "encoded" takes {codec, bytes}');
+    if (tag < 0 || !(bytes instanceof Uint8Array)) throw new TypeError('it takes {codec, bytes}');
     return { tag, bytes: Uint8Array.prototype.slice.call(bytes) };
   },
 };
@@ -54,7 +54,8 @@ export function encodeValue(codec: CodecName, value: unknown, where: { table: st
     encoded = ENCODERS[codec](value);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new StoreError('invalid', `the codec "${codec}" cannot carry the value: ${detail}`, { ...where, cause });
+    const path = cause instanceof Refusal ? cause.path : 'value';
+    throw new StoreError('invalid', `the codec "${codec}" cannot carry ${path}: ${detail}`, { ...where, cause });
   }
   const bytes = encoded.bytes.length + Buffer.byteLength(where.key);
   if (bytes > RECORD_BYTES_MAX) {

@@ -87,6 +87,16 @@ test.each(CARRIED_AS_JSON)('JSON carries %s', (_, value) => {
   expect(comesBack(value, 'json')).toStrictEqual(value);
 });
 
+const bare = (properties: object): unknown => Object.assign(Object.create(null), properties);
+
+test.each(['msgpack', 'json'] as const)('%s takes objects without a prototype as plain ones', (codec) => {
+  const value = [bare({}), { groups: bare({ constructor: 'a', hasOwnProperty: [bare({ b: null })] }) }];
+  const read = comesBack([value, -0], codec);
+  const plain = [{}, { groups: { constructor: 'a', hasOwnProperty: [{ b: null }] } }];
+  expect(read).toStrictEqual([plain, -0]);
+  expect(comesBack(value, codec)).toStrictEqual(plain);
+});
+
 function nested(levels: number, around: (inner: unknown) => unknown): unknown {
   let value: unknown = 1;
   for (let level = 0; level < levels; level += 1) value = around(value);
@@ -115,7 +125,6 @@ const sparseWithMore = Object.assign([, 1], { more: 1 });
 
 const REFUSED_BY_ALL: [string, unknown, string][] = [
   ['an instance of a class', [new Point()], 'an instance of Point'],
-  ['an object without a prototype', Object.create(null), 'without a prototype'],
   ['a RegExp', /a/g, 'RegExp'],
   ['an Error', new RangeError('a'), 'RangeError'],
   ['a boxed number', Object(1), 'Number'],
@@ -170,6 +179,51 @@ test.each(REFUSED)('%s is refused by %s, with what to do', async (_, codec, valu
   expect(await table.get('k')).toBeUndefined();
 });
 
+const PLACES: [path: string, Codec, unknown][] = [
+  ['value', 'json', 1n],
+  ['value.items[3].when', 'json', { a: { b: [1] }, items: [1, [2], { c: 3 }, { d: [], when: new Date(0) }], z: 1 }],
+  ['value.items[1]', 'msgpack', { items: [1, new Point(), 2] }],
+  ['value["first name"].$a_1', 'msgpack', { 'first name': { $a_1: Symbol('s') } }],
+  ['value.holes', 'msgpack', { before: [1], holes: sparse }],
+  ['value.map', 'msgpack', { map: Object.create(Map.prototype) as object }],
+  [
+    '[...value.map][1][0].a',
+    'msgpack',
+    {
+      map: new Map<unknown, unknown>([
+        ['k', [1]],
+        [{ a: /a/ }, 2],
+      ]),
+    },
+  ],
+  [
+    '[...value.map][1][1]',
+    'msgpack',
+    {
+      map: new Map<unknown, unknown>([
+        [1, 2],
+        ['k', /a/],
+      ]),
+    },
+  ],
+  ['[...[...value][1]][2].a', 'msgpack', new Set([1, new Set([[], {}, { a: () => 1 }])])],
+  ['value["\\ud800"]', 'msgpack', { '\ud800': 1 }],
+  [
+    'value.got',
+    'msgpack',
+    {
+      get got(): never {
+        throw new RangeError('no');
+      },
+    },
+  ],
+  [`value.${'k'.repeat(194)}`, 'json', { ['k'.repeat(400_000)]: 1n }],
+];
+
+test.each(PLACES)('what is wrong at %s in a value is named so', async (path, codec, value) => {
+  expect(() => comesBack(value, codec)).toThrow(`the codec "${codec}" cannot carry ${path}: `);
+});
+
 type Draw = () => number;
 
 const LEAVES: ((draw: Draw) => unknown)[] = [
@@ -194,7 +248,7 @@ const LEAVES: ((draw: Draw) => unknown)[] = [
   () => () => 1,
   () => Symbol('s'),
   () => new TypeError('a'),
-  () => Object.create(null),
+  () => Object.create(Point.prototype),
   // oxlint-disable-next-line no-sparse-arrays
   () => [1, , 3],
 ];
