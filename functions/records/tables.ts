@@ -30,7 +30,7 @@ export type StoreSource = () => Promise<Store>;
 /** The store's tables, with at most 1,000 handles kept open. */
 export class Tables {
   readonly #store: StoreSource;
-  readonly #options: Pick<TableOptions, 'codec' | 'containerBytesMax'>;
+  readonly #options: Pick<TableOptions, 'containerBytesMax'> & { readonly codec: 'encoded' };
   readonly #handles = new LRUCache<string, RecordTable>({ max: HANDLES_MAX });
 
   constructor({ store, containerBytesMax }: { readonly store: StoreSource; readonly containerBytesMax?: number }) {
@@ -51,7 +51,7 @@ export class Tables {
 
   async #open(name: string, bounds: CallOptions): Promise<RecordTable> {
     const store = await this.#store();
-    const table = await store.table<EncodedValue>(name, { ...bounds, ...this.#options, create: false });
+    const table = await store.table(name, { ...bounds, ...this.#options, create: false });
     this.#handles.set(name, table);
     return table;
   }
@@ -59,7 +59,7 @@ export class Tables {
   async create(name: string, options: z.output<typeof TABLE_OPTIONS>, bounds: CallOptions): Promise<RecordTable> {
     this.#handles.delete(name);
     const store = await this.#store();
-    return await store.table<EncodedValue>(name, { ...bounds, ...options, ...this.#options });
+    return await store.table(name, { ...bounds, ...options, ...this.#options });
   }
 
   async drop(name: string, bounds: CallOptions): Promise<boolean> {

@@ -30,7 +30,7 @@ export interface StoredTable {
   /** What the provider holds at first. Default: nothing. */
   readonly state?: MemoryState;
   readonly name: string;
-  readonly options: TableOptions;
+  readonly options: Omit<TableOptions, 'codec'>;
 }
 
 /** Opens the table with the store's defaults and lets `play` use it. Rejects with what `play` rejects with. */

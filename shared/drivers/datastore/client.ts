@@ -1,8 +1,8 @@
 // Three calls of the Datastore API, each sent exactly once, over a transport of this driver's own. The SDK is not loaded: its client took two to
 // three times the processor for a call, and was nearly half of a function's bundle.
-import type { GoogleAuth } from 'google-auth-library';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
+import type { Auth } from './grpc/tokens.ts';
 import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBatch } from './messages/messages.ts';
 import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/requests.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/responses.ts';
@@ -13,7 +13,7 @@ export interface ClientOptions {
   /** Default: the project's default database. */
   readonly databaseId?: string;
   /** Credentials, for the service itself and for `https:` endpoints, with the scope `https://www.googleapis.com/auth/datastore`. */
-  readonly auth?: GoogleAuth;
+  readonly auth?: Auth;
   /** An emulator (`http://host:port`, no credentials) or another address of the service (`https://host`). */
   readonly endpoint?: string;
 }

@@ -58,7 +58,7 @@ export class MergingWorld {
     const costs = PROCESSOR_DATA.costs[this.#provider].container;
     const driver = chargedDriver(modelledDriver(this.service, state), processor, costs);
     const store = openStore({ driver, runtime, merges });
-    return { store, table: await store.table<Uint8Array>(TABLE, { order, codec: 'bytes' }) };
+    return { store, table: await store.table(TABLE, { order, codec: 'bytes' }) };
   }
 
   openMany(count: number, state: MemoryState): Promise<OpenTable[]> {

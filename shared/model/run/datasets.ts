@@ -94,7 +94,7 @@ async function load({
   const valueOf = valueSource(seed, recordBytes);
   const work = async (): Promise<void> => {
     const size = containerBytesMax === undefined ? {} : { containerBytesMax };
-    const table = await store.table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes', ...size });
+    const table = await store.table(TABLE, { order: 'key', codec: 'bytes', ...size });
     for (let first = 0; first < records; first += LOADED_PER_CALL) {
       const count = Math.min(LOADED_PER_CALL, records - first);
       const items = Array.from({ length: count }, (_, offset): PutItem<Uint8Array> => {

@@ -59,7 +59,7 @@ async function containerClients(cell: ModelCell, service: ModelledService, costs
     const near = modelledDriver(service, state);
     const driver = costs === undefined ? near : chargedDriver(near, instance.processor, costs.container);
     const store = openStore({ driver, runtime });
-    const table = await store.table<Uint8Array>(TABLE, { order: 'key', codec: 'bytes', ...size });
+    const table = await store.table(TABLE, { order: 'key', codec: 'bytes', ...size });
     tables.push(table);
     return containerClient({ table, instance, keyOf, valueOf, costs });
   };

@@ -61,7 +61,7 @@ export interface EncodedValue {
   readonly bytes: Uint8Array;
 }
 
-/** `V` itself if JSON gives it back the same; else a type that `V` does not fit, as what JSON lacks is `never` in it. */
+/** `V` as far as JSON gives it back the same: what JSON lacks is `never` in it. */
 export type JsonOf<V> = unknown extends V
   ? V
   : V extends string | number | boolean | null
@@ -105,10 +105,10 @@ export interface Store extends AsyncDisposable {
    * Opens a table, creating it if need be. The codec says what its values may be: `V`, which JSON must be able to hold for `json`. Cost: 1 request for an
    * existing table, 3 to create one, more to pre-split it.
    */
-  table<V = unknown>(name: string, options?: TableOptions & { readonly codec?: 'msgpack' }): Promise<Table<V>>;
-  table<V extends JsonOf<V>>(name: string, options: TableOptions & { readonly codec: 'json' }): Promise<Table<V>>;
   table(name: string, options: TableOptions & { readonly codec: 'bytes' }): Promise<Table<Uint8Array>>;
   table(name: string, options: TableOptions & { readonly codec: 'encoded' }): Promise<Table<EncodedValue>>;
+  table<V = unknown>(name: string, options: TableOptions & { readonly codec: 'json' }): Promise<Table<JsonOf<V>>>;
+  table<V = unknown>(name: string, options?: TableOptions & { readonly codec?: 'msgpack' | 'json' }): Promise<Table<V>>;
   table(name: string, options?: TableOptions): Promise<Table<unknown>>;
   /** All tables, by name. Cost: 1 request for each page of roots listed, and the reads of the roots. */
   tables(options?: CallOptions): Promise<TableInfo[]>;

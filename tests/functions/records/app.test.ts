@@ -4,7 +4,7 @@ import type { App } from '../../../functions/http/app.ts';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
-import { type EncodedValue, openStore } from '../../../shared/store/index.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';
 import { bytesOf, type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
 import { describeRecords } from '../suite/index.ts';
@@ -87,7 +87,7 @@ test('a page carries what nobody checked when it was stored as bytes, and goes o
   const { admin, freshTable } = instance();
   const path = await freshTable('key');
   const store = openStore({ driver: memoryDriver({ state }) });
-  const table = await store.table<EncodedValue>(path.split('/').at(-1)!, { codec: 'encoded' });
+  const table = await store.table(path.split('/').at(-1)!, { codec: 'encoded' });
   const values = [nested(JSON_TYPE, 5_000), Buffer.from('{"a":'), Buffer.from('1')];
   for (const [at, bytes] of values.entries()) await table.put(`k${at}`, { codec: 'json', bytes });
   const { records } = (await (await admin(`${path}/records`)).json()) as { records: Record<string, unknown>[] };

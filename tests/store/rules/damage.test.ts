@@ -180,7 +180,7 @@ function value(...bytes: number[]): EncodedValue {
 
 test('a record whose value cannot be decoded is its own failure, in getMany, update and scan', async () => {
   const store = openStore({ driver: memoryDriver() });
-  const encoded = await store.table<EncodedValue>('t', { order: 'key', codec: 'encoded' });
+  const encoded = await store.table('t', { order: 'key', codec: 'encoded' });
   await encoded.putMany([
     { key: 'a', value: value(1) },
     { key: 'b', value: value(0x92, 1) },
@@ -233,7 +233,7 @@ test('one damaged reply costs a split one attempt: the page is read again', asyn
   const sealed = { order: 'key', codec: 'bytes' } as const;
   const writer = openStore({ driver: memoryDriver(options) });
   const items = Array.from({ length: 8 }, (_, number) => ({ key: `k${number}`, value: randomBytes(9_500) }));
-  await (await writer.table<Uint8Array>('t', sealed)).putMany(items);
+  await (await writer.table('t', sealed)).putMany(items);
   await writer.close();
   const driver = memoryDriver(options);
   let repliesToDamage = 1;
@@ -246,7 +246,7 @@ test('one damaged reply costs a split one attempt: the page is read again', asyn
     });
   };
   const store = openStore({ driver: { ...driver, read } });
-  const table = await store.table<Uint8Array>('t', sealed);
+  const table = await store.table('t', sealed);
   await expect(table.put('k7', randomBytes(20_000))).rejects.toMatchObject({ code: 'corrupt', container: ROOT });
   await table.put('k7', randomBytes(20_000));
   expect(table.stats().splits).toBe(1);

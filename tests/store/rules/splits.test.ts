@@ -103,7 +103,7 @@ test('rule 10: the header has a budget of its own, also when a bulk of tiny page
 test('rule 10: records of nearly the largest size never make a container that the provider refuses', async () => {
   const world = new World({ limits: { ...TINY, entityBytesMax: 720_000, chunkBytes: 65_532, chunksMax: 250 } });
   const a = world.process();
-  const table = await world.run(a.store.table<Uint8Array>('t', { order: 'key', codec: 'bytes' }));
+  const table = await world.run(a.store.table('t', { order: 'key', codec: 'bytes' }));
   const draw = randomSource(3);
   const items = Array.from({ length: 60 }, (_, number) => ({
     key: key(number),

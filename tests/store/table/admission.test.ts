@@ -113,7 +113,7 @@ test('a line of 10,000 takes nobody more until one leaves it', () => {
 
 test('calls that ended before they wrote anything leave their room to later ones', async () => {
   const world = new World();
-  const table = await world.run(world.process().store.table<Uint8Array>('t', { codec: 'bytes' }));
+  const table = await world.run(world.process().store.table('t', { codec: 'bytes' }));
   const value = new Uint8Array(500_000);
   const items = Array.from({ length: 14 }, (_, number) => ({ key: `k${number}`, value }));
   // As many bytes as may wait, 64 MiB, and some more.

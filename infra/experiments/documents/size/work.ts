@@ -57,7 +57,7 @@ export interface Site {
   /** Stays open: its owner closes it. */
   readonly driver: Driver;
   /** With which every table is opened. */
-  readonly options: TableOptions;
+  readonly options: Omit<TableOptions, 'codec'>;
   readonly counted: CountedStore;
 }
 
