@@ -345,6 +345,16 @@ test('an aborted signal ends the call before anything is written', async () => {
   expect(await table.get('k')).toBeUndefined();
 });
 
+test.each([
+  ['the call was aborted', new Error('enough')],
+  ['the deadline passed', new DOMException('timed out', 'TimeoutError')],
+])('%s before anything was written: so says the error, after %s', async (told, reason) => {
+  const table = await newTable<number>();
+  const signal = AbortSignal.abort(reason);
+  await expect(table.put('k', 1, { signal })).rejects.toThrow(`${told} before anything was written`);
+  await expect(table.get('k', { signal })).rejects.toThrow(told);
+});
+
 test.each([0, -5, Number.NaN, Infinity, 2 ** 31])(
   'openStore refuses timeoutMs %d, which no call could have',
   (timeoutMs) => {

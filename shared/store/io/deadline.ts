@@ -141,9 +141,10 @@ function settle<T>(
   );
 }
 
-/** The end of a call before anything was written. */
+/** The end of a call before anything was written. The signal of `AbortSignal.timeout` is a deadline too. */
 export function abortedError(cause: unknown): StoreError {
-  const why = cause === undefined ? 'the deadline passed' : 'the call was aborted';
+  const isDeadline = cause === undefined || (cause instanceof Error && cause.name === 'TimeoutError');
+  const why = isDeadline ? 'the deadline passed' : 'the call was aborted';
   return new StoreError('aborted', `${why} before anything was written`, { cause });
 }
 
