@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const end = (): void => process.exit(130);
 
 /** The result of `work` in a folder of its own, whose name begins with `prefix`. A signal ends the process with 130. */
 export async function inNewFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), prefix));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  const end = (): void => process.exit(130);
   process.on('exit', remove);
   for (const signal of SIGNALS) process.on(signal, end);
   try {
