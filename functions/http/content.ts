@@ -1,25 +1,37 @@
 // The media types of values: which of them a caller may send or accept, and which one an answer has. Bytes are stored as they came once they
 // are known to parse, so a caller that accepts the stored media type gets the very same bytes.
-import { type EncodedValue, VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
+import type { EncodedValue } from '../../shared/store/index.ts';
 import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './json-msgpack.ts';
-import { tooDeep } from './depth.ts';
-import { depthOf } from './json-source.ts';
-import { assertMsgpack } from './msgpack.ts';
+import { JsonReader } from './json-reader.ts';
+import { MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
+import type { ValueReader } from './reader.ts';
 
 /** How stored bytes are encoded. */
 export type Codec = EncodedValue['codec'];
 
-/** The media type of each codec's bytes. */
+/** Codecs whose bytes hold values within values. */
+export type StructuredCodec = Exclude<Codec, 'bytes'>;
+
+/** The media type of each codec's bytes, as IANA registered it. */
 export const MEDIA_TYPE_OF: Readonly<Record<Codec, string>> = {
   json: 'application/json',
-  msgpack: 'application/msgpack',
+  msgpack: 'application/vnd.msgpack',
   bytes: 'application/octet-stream',
 };
 
+/** Names of MessagePack from before its registration. They are taken, and never given. */
+const OLD_NAMES = /^application\/(?:x-)?msgpack$/;
+
+/** The registered name of a media type. */
+export function registered(type: string): string {
+  return type.replace(OLD_NAMES, MEDIA_TYPE_OF.msgpack);
+}
+
 /** The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem `unsupported_media_type`. */
-export function codecOf(contentType: string | null, allowed: readonly Codec[]): Codec {
-  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+export function codecOf<Allowed extends Codec>(contentType: string | null, allowed: readonly Allowed[]): Allowed {
+  const [name = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const type = registered(name);
   const codec = allowed.find((candidate) => MEDIA_TYPE_OF[candidate] === type);
   const foreign = parameters.find((parameter) => parameter !== '' && !/^charset="?utf-8"?$/.test(parameter));
   if (codec !== undefined && foreign === undefined) return codec;
@@ -30,28 +42,24 @@ export function codecOf(contentType: string | null, allowed: readonly Codec[]): 
   });
 }
 
+/** Reads bytes of this codec. */
+export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader {
+  return codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
+}
+
 /** The bytes as a value to store, untouched. Throws the Problem `malformed` unless they are one value of this codec. */
 export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
-  if (codec === 'json') parseJson(bytes);
-  if (codec === 'msgpack') assertMsgpack(bytes);
+  if (codec !== 'bytes') {
+    const reader = readerOf(codec, bytes);
+    reader.value();
+    reader.end();
+  }
   return { codec, bytes };
 }
 
-/** JSON as RFC 8259 has it, UTF-8 without a byte order mark, of at most 100 levels. */
+/** JSON as RFC 8259 has it, of at most 100 levels: both are known before anything is built. Throws the Problem `malformed`. */
 export function parseJson(bytes: Uint8Array): unknown {
-  const value = parseJsonOfAnyDepth(bytes);
-  if (depthOf(bytes) > VALUE_DEPTH_MAX) throw tooDeep();
-  return value;
-}
-
-/** As `parseJson`, however deep. The Problem `malformed` never quotes the text, which may be secret. */
-export function parseJsonOfAnyDepth(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(UTF8.decode(bytes)) as unknown;
-  } catch (error) {
-    const at = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
-    throw new Problem('malformed', `not JSON${at === undefined ? '' : ` at character ${at}`}: send one value in UTF-8`);
-  }
+  return JSON.parse(UTF8.decode(encodedValue('json', bytes).bytes));
 }
 
 /**
@@ -105,7 +113,7 @@ export function present(value: EncodedValue, request: Request): Presented {
 /** MessagePack as JSON text, or JSON as MessagePack. Values that nobody checked may lie in a store: a library's, a former release's. */
 function converted(value: EncodedValue): Uint8Array {
   const { codec, bytes } = encodedValue(value.codec, value.bytes);
-  return codec === 'json' ? msgpackFromJson(bytes) : Buffer.from(jsonFromMsgpack(bytes));
+  return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
 
 /** A stored value as JSON text, as it stands or converted; undefined where JSON cannot carry it, or would not be read everywhere. */
@@ -132,14 +140,14 @@ interface MediaRange {
 }
 
 function mediaRange(text: string): MediaRange {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
   if (q !== undefined && !/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q))
     throw new Problem(
       'malformed',
       'a q in Accept is no number from 0 to 1 with at most three decimals: write it as q=0.5',
     );
-  return { type, weight: q === undefined ? 1 : Number(q) };
+  return { type: registered(name), weight: q === undefined ? 1 : Number(q) };
 }
 
 interface Match {

@@ -1,7 +1,8 @@
 // JSON as MessagePack, and MessagePack as JSON: exactly, or not at all. Integers stay integers and floats floats, none is rounded, no member
 // is lost. What the other form cannot express is refused, never replaced.
-import { OPEN_ARRAY, OPEN_OBJECT, partsOf, trimmed } from './json-source.ts';
-import { encodeMsgpack, msgpackArray, msgpackMap, MsgpackReader } from './msgpack.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json-reader.ts';
+import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
 
 /** The value holds something that its other form cannot express. */
 export class NotCarried extends Error {
@@ -11,32 +12,48 @@ export class NotCarried extends Error {
 }
 
 /** Takes well-formed MessagePack of at most 100 levels. Throws NotCarried for what JSON has not. */
-export function jsonFromMsgpack(bytes: Uint8Array): string {
-  return jsonOf(new MsgpackReader(bytes));
+export function jsonFromMsgpack(bytes: Uint8Array): Uint8Array {
+  const written = new ByteWriter();
+  writeJson(new MsgpackReader(bytes), written);
+  return written.bytes;
 }
 
-function jsonOf(reader: MsgpackReader): string {
+function writeJson(reader: MsgpackReader, out: ByteWriter): void {
   const kind = reader.next();
-  if (kind === 'array') return `[${Array.from({ length: reader.count }, () => jsonOf(reader)).join(',')}]`;
-  if (kind === 'map') return `{${jsonMembers(reader, reader.count / 2)}}`;
+  if (kind === 'array') return writeItems(reader, out);
+  if (kind === 'map') return writeMembers(reader, out);
   if (kind === 'binary') throw new NotCarried('binary data');
   if (kind === 'timestamp') throw new NotCarried('a timestamp');
   const value = reader.decoded();
-  if (kind === 'float') return floatText(value as number);
-  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
+  if (kind === 'float') out.text(floatText(value as number));
+  else out.text(typeof value === 'bigint' ? value.toString() : JSON.stringify(value));
 }
 
-function jsonMembers(reader: MsgpackReader, count: number): string {
-  const names = new Set<unknown>();
-  const members: string[] = [];
+function writeItems(reader: MsgpackReader, out: ByteWriter): void {
+  const { count } = reader;
+  out.byte(OPEN_ARRAY);
   for (let i = 0; i < count; i += 1) {
+    if (i > 0) out.byte(COMMA);
+    writeJson(reader, out);
+  }
+  out.byte(CLOSE_ARRAY);
+}
+
+function writeMembers(reader: MsgpackReader, out: ByteWriter): void {
+  const { count } = reader;
+  const names = new Set<unknown>();
+  out.byte(OPEN_OBJECT);
+  for (let i = 0; i < count; i += 2) {
     if (reader.next() !== 'string') throw new NotCarried('a map with a key that is no string');
     const name = reader.decoded();
     if (names.has(name)) throw new NotCarried('a map with a key that stands twice');
     names.add(name);
-    members.push(`${JSON.stringify(name)}:${jsonOf(reader)}`);
+    if (i > 0) out.byte(COMMA);
+    out.text(JSON.stringify(name));
+    out.byte(COLON);
+    writeJson(reader, out);
   }
-  return members.join(',');
+  out.byte(CLOSE_OBJECT);
 }
 
 /** Shows that it is a float, so that it comes back as one. */
@@ -49,38 +66,43 @@ function floatText(value: number): string {
 
 /** Takes JSON that parses, of at most 100 levels. Throws NotCarried for what MessagePack has not. */
 export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
-  return msgpackOf(trimmed(bytes));
+  const written = new ByteWriter();
+  writeMsgpack(new JsonReader(bytes), written);
+  return written.bytes;
 }
 
-function msgpackOf(source: Uint8Array): Uint8Array {
-  const [first] = source;
-  if (first === OPEN_ARRAY) return msgpackArray(Array.from(partsOf(source), msgpackOf));
-  if (first === OPEN_OBJECT) return msgpackMap(msgpackMembers(source));
-  const text = asBuffer(source).toString();
-  if (/^[-\d]/.test(text)) return numberBytes(text);
-  const value: unknown = JSON.parse(text);
-  return typeof value === 'string' ? stringBytes(value) : encodeMsgpack(value);
-}
-
-/** Names and values in turn. */
-function msgpackMembers(source: Uint8Array): Uint8Array[] {
-  const names = new Set<unknown>();
-  return Array.from(partsOf(source), (part, index) => {
-    if (index % 2 === 1) return msgpackOf(part);
-    const name = JSON.parse(asBuffer(part).toString()) as string;
-    if (names.has(name)) throw new NotCarried('an object with a name that stands twice');
-    names.add(name);
-    return stringBytes(name);
-  });
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
+/** Heads say how many values follow, so each is written before what it is the head of when that is known. */
+function writeMsgpack(reader: JsonReader, out: ByteWriter): void {
+  const { kind } = reader;
+  const start = out.size;
+  let count = 0;
+  if (kind === 'array') {
+    reader.items(() => {
+      count += 1;
+      writeMsgpack(reader, out);
+    });
+    out.insert(start, msgpackHead('array', count));
+  } else if (kind === 'map') {
+    const names = new Set<string>();
+    reader.members((name) => {
+      if (names.has(name)) throw new NotCarried('an object with a name that stands twice');
+      names.add(name);
+      out.write(stringBytes(name));
+      writeMsgpack(reader, out);
+    });
+    out.insert(start, msgpackHead('map', names.size));
+  } else if (kind === 'string') out.write(stringBytes(reader.scalar() as string));
+  else writeScalar(reader.value().toString(), out);
 }
 
 function stringBytes(text: string): Uint8Array {
   if (!text.isWellFormed()) throw new NotCarried('a string with half a surrogate pair');
   return encodeMsgpack(text);
+}
+
+function writeScalar(source: string, out: ByteWriter): void {
+  if (/^\d$/.test(source)) out.byte(Number(source));
+  else out.write(/^[-\d]/.test(source) ? numberBytes(source) : encodeMsgpack(JSON.parse(source)));
 }
 
 const INT64_MIN = -(2n ** 63n);

@@ -1,10 +1,10 @@
-// MessagePack as it comes from outside: checked whole before it is stored, as msgpackr reads leniently (0xc1, records and other
-// extensions of its own, broken UTF-8). What passes here reads the same in every decoder. Timestamps are the one extension carried.
+// MessagePack as it comes from outside, checked as it is read, since msgpackr reads leniently (0xc1, records and other extensions of its
+// own, broken UTF-8). What passes here reads the same in every decoder. Timestamps are the one extension carried.
 import { isUtf8 } from 'node:buffer';
 import { Packr } from 'msgpackr';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
-import { tooDeep } from './depth.ts';
 import { Problem } from './problem.ts';
+import { tooDeep, ValueCount, type ValueKind, type ValueReader } from './reader.ts';
 
 const TIMESTAMP = 0xff;
 const TIMESTAMP_SIZES: ReadonlySet<number> = new Set([4, 8, 12]);
@@ -12,65 +12,35 @@ const TIMESTAMP_SIZES: ReadonlySet<number> = new Set([4, 8, 12]);
 /** A byte order mark is a character like any other. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Maps stay Maps, so that no key is renamed or reordered; 64-bit integers become bigints, so that none is rounded. */
-const packr = new Packr({ useRecords: false, mapsAsObjects: false });
-
-/** Decodes one value that fills the bytes exactly, or throws the Problem `malformed`. */
-export function decodeMsgpack(bytes: Uint8Array): unknown {
-  assertMsgpack(bytes);
-  return packr.unpack(bytes);
-}
+/** 64-bit integers come as bigints, so that none is rounded. */
+const packr = new Packr({ useRecords: false });
 
 /** Encodes plain values, Maps, bytes and Dates. */
 export function encodeMsgpack(value: unknown): Uint8Array {
   return packr.pack(value);
 }
 
-/** An array of items that are encoded already. */
-export function msgpackArray(items: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat([headOf(items.length, 0x90, 0xdc), ...items]);
-}
-
-/** A map of names and values in turn that are encoded already. */
-export function msgpackMap(parts: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat([headOf(parts.length / 2, 0x80, 0xde), ...parts]);
-}
-
-/** `short` holds a count below 16 itself, `long` has two bytes of it behind it, the token after that four. */
-function headOf(count: number, short: number, long: number): Uint8Array {
+/** The head of an array of `count` items, or of a map of `count` members, which follow it. */
+export function msgpackHead(kind: 'array' | 'map', count: number): Uint8Array {
+  const [short, long] = kind === 'array' ? [0x90, 0xdc] : [0x80, 0xde];
   if (count < 16) return Uint8Array.of(short | count);
   if (count < 0x1_0000) return Uint8Array.of(long, count >> 8, count);
   return Uint8Array.of(long + 1, count >> 24, count >> 16, count >> 8, count);
 }
 
-/** Throws the Problem `malformed` unless the bytes are exactly one well-formed value of at most 100 levels. */
-export function assertMsgpack(bytes: Uint8Array): void {
-  const reader = new MsgpackReader(bytes);
-  /** How many values are still to come, in each array and map around the next one. */
-  const open: number[] = [];
-  do {
-    const kind = reader.next();
-    if (kind === 'array' || kind === 'map') {
-      if (open.length === VALUE_DEPTH_MAX) throw tooDeep();
-      open.push(reader.count + 1);
-    }
-    while (open.length > 0 && (open[open.length - 1]! -= 1) === 0) open.pop();
-  } while (open.length > 0);
-  if (reader.at !== bytes.length) throw malformed('bytes follow the value', reader.at);
-}
-
 /** What a token is. Arrays and maps are followed by the values in them; every other token is a value. */
 export type TokenKind = 'scalar' | 'float' | 'string' | 'binary' | 'timestamp' | 'array' | 'map';
 
-/** Reads token by token; throws the Problem `malformed` where the next one is none. */
-export class MsgpackReader {
+/** Reads value by value, or token by token. */
+export class MsgpackReader implements ValueReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
+  readonly #values = new ValueCount();
   #start = 0;
-  /** Where the bytes of the last string begin. */
+  /** Where the bytes of the last string, or binary, begin. */
   #bodyStart = 0;
   /** Behind the last token read. */
-  at = 0;
+  #at = 0;
   /** Values that follow in the last token read: items of an array, names and values of a map, 0 for all other kinds. */
   count = 0;
 
@@ -79,12 +49,62 @@ export class MsgpackReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
+  get kind(): ValueKind {
+    const byte = this.#bytes[this.#at] ?? 0;
+    if (byte >= 0x80 && byte <= 0x8f) return 'map';
+    if (byte >= 0x90 && byte <= 0x9f) return 'array';
+    if ((byte >= 0xa0 && byte <= 0xbf) || (byte >= 0xd9 && byte <= 0xdb)) return 'string';
+    return byte >= 0xdc && byte <= 0xdf ? (byte <= 0xdd ? 'array' : 'map') : 'scalar';
+  }
+
+  items(read: () => void): void {
+    if (this.next() !== 'array') throw malformed('an array is expected', this.#start);
+    for (let left = this.count; left > 0; left -= 1) read();
+  }
+
+  members(read: (name: string | undefined) => void): void {
+    if (this.next() !== 'map') throw malformed('a map is expected', this.#start);
+    for (let left = this.count; left > 0; left -= 2) {
+      const isText = this.kind === 'string';
+      const name = isText ? (this.scalar() as string) : undefined;
+      if (!isText) this.value();
+      read(name);
+    }
+  }
+
+  scalar(): unknown {
+    const kind = this.next();
+    if (kind === 'binary') return this.#bytes.subarray(this.#bodyStart, this.#at);
+    if (kind === 'timestamp' || this.count > 0) throw malformed('a plain value is expected', this.#start);
+    return this.decoded();
+  }
+
+  value(): Uint8Array {
+    const start = this.#at;
+    /** How many values are still to come, in each array and map around the next one. */
+    const open: number[] = [];
+    do {
+      const kind = this.next();
+      if (kind === 'array' || kind === 'map') {
+        if (open.length === VALUE_DEPTH_MAX) throw tooDeep();
+        open.push(this.count + 1);
+      }
+      while (open.length > 0 && (open[open.length - 1]! -= 1) === 0) open.pop();
+    } while (open.length > 0);
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw malformed('bytes follow the value', this.#at);
+  }
+
   next(): TokenKind {
-    this.#start = this.at;
+    this.#values.add();
+    this.#start = this.#at;
     this.count = 0;
-    if (this.at >= this.#bytes.length) throw malformed('the value ends too early', this.at);
-    const byte = this.#bytes[this.at]!;
-    this.at += 1;
+    if (this.#at >= this.#bytes.length) throw malformed('the value ends too early', this.#at);
+    const byte = this.#bytes[this.#at]!;
+    this.#at += 1;
     return byte >= 0xc0 && byte <= 0xdf ? this.#sized(byte) : this.#short(byte);
   }
 
@@ -96,17 +116,7 @@ export class MsgpackReader {
     if (byte === 0xc0) return null;
     if (byte === 0xc2 || byte === 0xc3) return byte === 0xc3;
     if (byte >= 0xca && byte <= 0xd3) return NUMBERS[byte - 0xca]!(this.#view, this.#start + 1);
-    return UTF8.decode(this.#bytes.subarray(this.#bodyStart, this.at));
-  }
-
-  /** The bytes of the whole next value, however deep it is. */
-  nextValue(): Uint8Array {
-    const start = this.at;
-    for (let left = 1; left > 0; left -= 1) {
-      this.next();
-      left += this.count;
-    }
-    return this.#bytes.subarray(start, this.at);
+    return UTF8.decode(this.#bytes.subarray(this.#bodyStart, this.#at));
   }
 
   /** Tokens that hold a small number, or size, themselves. */
@@ -133,26 +143,33 @@ export class MsgpackReader {
   }
 
   #size(width: number): number {
-    const at = this.at;
+    const at = this.#at;
     this.#skip(width, 'scalar');
     return width === 1 ? this.#view.getUint8(at) : width === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
   }
 
   #skip(size: number, kind: TokenKind): TokenKind {
-    if (this.at + size > this.#bytes.length) throw malformed('the value ends too early', this.at);
-    this.at += size;
+    this.#bodyStart = this.#at;
+    if (this.#at + size > this.#bytes.length) throw malformed('the value ends too early', this.#at);
+    this.#at += size;
     return kind;
   }
 
   #string(size: number): TokenKind {
-    this.#bodyStart = this.at;
     this.#skip(size, 'string');
-    if (isUtf8(this.#bytes.subarray(this.#bodyStart, this.at))) return 'string';
+    if (this.#isAscii() || isUtf8(this.#bytes.subarray(this.#bodyStart, this.#at))) return 'string';
     throw malformed('a string is not UTF-8', this.#bodyStart);
   }
 
+  /** Of a short string, for which a view of its bytes costs more than a look at each of them. */
+  #isAscii(): boolean {
+    if (this.#at - this.#bodyStart > 32) return false;
+    for (let at = this.#bodyStart; at < this.#at; at += 1) if (this.#bytes[at]! > 0x7f) return false;
+    return true;
+  }
+
   #extension(size: number): TokenKind {
-    const start = this.at;
+    const start = this.#at;
     this.#skip(1 + size, 'timestamp');
     if (this.#bytes[start] === TIMESTAMP && TIMESTAMP_SIZES.has(size)) return 'timestamp';
     throw malformed('extension types other than the timestamp (-1) are not carried', start);

@@ -2,7 +2,7 @@
 // for a host refuses a larger answer as a whole, and its caller would learn nothing of what was written.
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
-import { encodeMsgpack, msgpackArray, msgpackMap } from '../http/msgpack.ts';
+import { encodeMsgpack, msgpackHead } from '../http/msgpack.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import type { Operation } from './batch-body.ts';
 import { recordText } from './record-text.ts';
@@ -33,7 +33,8 @@ export function batchAnswer(
   if (mediaType === MEDIA_TYPE_OF.json)
     return `{"outcomes":[${writeBounded(operations, outcomes, outcomeText).join(',')}]}`;
   const written = writeBounded(operations, outcomes, (...one) => encodeMsgpack(outcomeObject(...one)));
-  return msgpackMap([encodeMsgpack('outcomes'), msgpackArray(written)]);
+  const head = [msgpackHead('map', 1), encodeMsgpack('outcomes'), msgpackHead('array', written.length)];
+  return Buffer.concat([...head, ...written]);
 }
 
 function writeBounded<Written extends string | Uint8Array>(

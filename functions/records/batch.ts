@@ -3,7 +3,7 @@
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { readBody } from '../http/body.ts';
-import { type Codec, codecOf, MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
+import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
 import { queryOf } from '../http/paths.ts';
 import { toProblem } from '../http/problem.ts';
@@ -39,7 +39,7 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
 interface Batch {
   readonly operations: readonly Operation[];
   /** Of the values in it. */
-  readonly codec: Codec;
+  readonly codec: StructuredCodec;
   /** How old what its gets find may be, in milliseconds. */
   readonly maxAgeMs: number;
   readonly bounds: CallOptions;

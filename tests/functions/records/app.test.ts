@@ -127,15 +127,3 @@ test.each([
     expect(outcomes[70]).toEqual({ status: 'absent', key: 'none' });
   },
 );
-
-test('the refused keys of a batch count towards its answer', async () => {
-  const { admin, put, freshTable } = instance();
-  const table = await freshTable();
-  await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)));
-  const found = Array.from({ length: 8 }, () => ({ op: 'get', key: 'large' }));
-  const body = JSON.stringify({ operations: [...found, { op: 'get', key: 'x'.repeat(12_000_000) }] });
-  const answer = await bytesOf(
-    await admin(`${table}/batch`, { method: 'POST', headers: { 'Content-Type': JSON_TYPE }, body }),
-  );
-  expect(answer.length).toBeLessThan(32_000_000);
-});

@@ -29,6 +29,7 @@ test.each<[operation: unknown, detail: string]>([
   [1, 'operations.0: expected an object'],
   [{ op: 'copy' }, 'operations.0.op: expected "put" or "get" or "delete"'],
   [{ op: 'get', key: 5 }, 'operations.0.key: expected text'],
+  [{ op: 'get', key: 'x'.repeat(1_025) }, 'operations.0.key: expected at most 1024 characters'],
   [{ op: 'get' }, 'operations.0.key: it is missing; expected text'],
   [{ ...get, x: 1, y: 2 }, 'operations.0: unknown member "x", "y"; known: op, key'],
   [{ ...get, ['x'.repeat(5_000)]: 1 }, `operations.0: unknown member "${'x'.repeat(40)}"; known: op, key`],
@@ -41,7 +42,7 @@ test.each<[operation: unknown, detail: string]>([
   [{ op: 'put', key: 'a', data: 1 }, 'operations.0.data: data is bin in MessagePack, base64 text in JSON'],
   [
     { op: 'put', key: 'a', data: '', contentType: 'text/plain' },
-    'operations.0.contentType: expected "application/json" or "application/msgpack" or "application/octet-stream"',
+    'operations.0.contentType: expected "application/json" or "application/vnd.msgpack" or "application/octet-stream"',
   ],
 ])('an operation %j', async (operation, detail) => {
   expect(await detailOf('POST', '/v1/tables/t/batch', { operations: [operation] })).toBe(detail);

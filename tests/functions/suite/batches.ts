@@ -111,17 +111,19 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect((await bytesOf(await admin(`${table}/records/a`))).toString('hex')).toBe(hex);
     });
 
-    test('a value nested too deep fails alone', async () => {
-      const table = await freshTable();
-      const values = [nested(JSON_TYPE, 101), nested(JSON_TYPE, 100), nested(JSON_TYPE, 5_000)];
-      const puts = values.map((value, at) => `{"op":"put","key":"k${at}","value":${value.toString()}}`);
-      const body = `{"operations":[${puts.join(',')}]}`;
-      const headers = { 'Content-Type': JSON_TYPE };
-      const response = await admin(`${table}/batch`, { method: 'POST', headers, body });
-      const { outcomes } = (await response.json()) as { outcomes: Record<string, unknown>[] };
-      const tooDeep = { status: 'failed', problem: { code: 'malformed', status: 400 } };
-      expect(outcomes).toMatchObject([tooDeep, { status: 'written', key: 'k1' }, tooDeep]);
-    });
+    test.each([JSON_TYPE, MSGPACK] as const)(
+      '%s: a value may be nested 100 levels deep, and no deeper',
+      async (type) => {
+        const table = await freshTable();
+        const post = (levels: number) =>
+          admin(`${table}/batch`, { method: 'POST', headers: { 'Content-Type': type }, body: putOf(type, levels) });
+        expect((await post(100)).status).toBe(200);
+        expect(await bytesOf(await admin(`${table}/records/k`, { headers: { Accept: type } }))).toEqual(
+          nested(type, 100),
+        );
+        expect((await expectProblem(await post(101), 400, 'malformed')).detail).toContain('100 levels');
+      },
+    );
 
     test('a MessagePack value that JSON cannot carry is given as its bytes', async () => {
       const table = await freshTable();
@@ -189,6 +191,23 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       await expectProblem(await admin(`${await freshTable()}/batch`, sent), 400, 'invalid');
     });
 
+    test.each([JSON_TYPE, MSGPACK])('%s: what is unknown is refused by its name, whatever it holds', async (type) => {
+      const body = { x: { y: [1, { z: [] }] }, operations: [{ op: 'get', key: 'a' }] };
+      const sent = type === JSON_TYPE ? JSON.stringify(body) : (packr.pack(body) as Uint8Array<ArrayBuffer>);
+      const init = { method: 'POST', headers: { 'Content-Type': type }, body: sent };
+      const { detail } = await expectProblem(await admin(`${await freshTable()}/batch`, init), 400, 'invalid');
+      expect(detail).toBe('body: unknown member "x"; known: operations');
+    });
+
+    test('data beyond what a record takes fails alone', async () => {
+      const table = await freshTable();
+      const large = { op: 'put', key: 'a', data: 'AAAA'.repeat(200_000), contentType: BYTES };
+      expect(await batch(table, [large, { op: 'put', key: 'b', value: 1 }])).toMatchObject([
+        { status: 'failed', problem: { code: 'too_large', status: 413 } },
+        { status: 'written' },
+      ]);
+    });
+
     test.each([
       ['no operations', {}],
       ['an unknown member', { operations: [{ op: 'get', key: 'a', x: 1 }] }],
@@ -214,6 +233,15 @@ export function describeBatches({ name, admin, put, freshTable, batch }: Client)
       expect(JSON.stringify(await expectProblem(response, 400, 'malformed'))).not.toContain('secret');
     });
   });
+}
+
+/** A batch of one put under `k`, of nested arrays. */
+function putOf(type: typeof JSON_TYPE | typeof MSGPACK, levels: number): Buffer<ArrayBuffer> {
+  const [head, tail] =
+    type === JSON_TYPE
+      ? ['{"operations":[{"op":"put","key":"k","value":', '}]}']
+      : ['\x81\xaaoperations\x91\x83\xa2op\xa3put\xa3key\xa1k\xa5value', ''];
+  return Buffer.concat([Buffer.from(head, 'latin1'), nested(type, levels), Buffer.from(tail)]);
 }
 
 /** A batch of one put of 1 under `k`, whose `ttlMs` is this MessagePack value. */

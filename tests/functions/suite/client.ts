@@ -17,7 +17,7 @@ export interface Keys {
 
 export const packr = new Packr({ useRecords: false });
 export const JSON_TYPE = 'application/json';
-export const MSGPACK = 'application/msgpack';
+export const MSGPACK = 'application/vnd.msgpack';
 export const BYTES = 'application/octet-stream';
 
 /** What runs against one host. */

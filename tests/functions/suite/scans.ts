@@ -84,7 +84,7 @@ export function describeScans(client: Client): void {
       await put(`${table}/records/c`, MSGPACK, Buffer.from('81c4016b01', 'hex'));
       const text = await (await admin(`${table}/records`)).text();
       expect(text).toContain(`"contentType":"application/json","value":${long}}`);
-      expect(text).toContain('"contentType":"application/msgpack","value":1.0}');
+      expect(text).toContain('"contentType":"application/vnd.msgpack","value":1.0}');
       const { records } = JSON.parse(text) as { records: Record<string, unknown>[] };
       expect(records[2]).toMatchObject({ key: 'c', contentType: MSGPACK, data: 'gcQBawE=' });
     });

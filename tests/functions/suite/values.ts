@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from './client.ts';
 
-export function describeValues({ name, admin, put, freshTable }: Client): void {
+export function describeValues({ name, admin, put, freshTable, batch }: Client): void {
   describe(`${name}: values`, () => {
     test.each([
       [JSON_TYPE, Buffer.from('{ "b" : 1.0,\n "a": "é😀\\u0041", "__proto__": [1e3] }')],
@@ -134,7 +134,9 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
       ['application/json, */*', JSON_TYPE],
       ['*/*, application/json', JSON_TYPE],
       ['application/json, application/msgpack', JSON_TYPE],
+      ['application/vnd.msgpack, application/json', MSGPACK],
       ['application/msgpack, application/json', MSGPACK],
+      ['application/x-msgpack', MSGPACK],
       ['application/json;q=0.9, */*', MSGPACK],
       ['application/json;q=0, */*', MSGPACK],
       ['*/*', MSGPACK],
@@ -166,6 +168,18 @@ export function describeValues({ name, admin, put, freshTable }: Client): void {
         }
         const problem = await expectProblem(await put(record, type, nested(type, 101)), 400, 'malformed');
         expect(problem.detail).toContain('100 levels');
+      },
+    );
+
+    test.each(['application/msgpack', 'application/x-msgpack', 'Application/VND.MsgPack'])(
+      'MessagePack is taken as %s too, and given by its registered name',
+      async (type) => {
+        const table = await freshTable();
+        expect((await put(`${table}/records/k`, type, Buffer.from([7]))).status).toBe(204);
+        expect((await admin(`${table}/records/k`)).headers.get('Content-Type')).toBe(MSGPACK);
+        const data = { op: 'put', key: 'd', data: 'Bw==', contentType: type.toLowerCase() };
+        const outcomes = await batch(table, [data, { op: 'get', key: 'd' }]);
+        expect(outcomes).toMatchObject([{ status: 'written' }, { contentType: MSGPACK, value: 7 }]);
       },
     );
 
