@@ -13,7 +13,6 @@ import {
 } from '../../shared/compare/cell/cell.ts';
 import { CellError } from '../../shared/compare/cell/run.ts';
 import { type App, type Call, createApp, type FrameOptions, reply, replyJson } from '../http/app.ts';
-import { readBody } from '../http/body.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
@@ -119,13 +118,10 @@ async function postDataset(
   return new Response(null, { status: 204 });
 }
 
-async function bodyOf<Schema extends z.core.$ZodType>(
-  { request, bounds }: Call,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  queryOf(request, []);
-  codecOf(request.headers.get('Content-Type'), ['json']);
-  return parsed(schema, parseJson(await readBody(request, CELL_BODY_BYTES_MAX, bounds.signal)));
+async function bodyOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {
+  queryOf(call.request, []);
+  codecOf(call.request.headers.get('Content-Type'), ['json']);
+  return parsed(schema, parseJson(await call.body(CELL_BODY_BYTES_MAX)));
 }
 
 function abortedOr(error: unknown, { bounds }: Call, detail: string): unknown {

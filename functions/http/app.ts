@@ -1,19 +1,23 @@
 // The frame of both functions, Request -> Response: routes, deadlines, roles, problems and the log line. It knows no cloud and reads no
 // environment. Whatever happens inside, the answer is a response: an error becomes its problem in exactly one place, here.
-import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { type AuthConfig, createAuthorize, type Role } from './auth.ts';
+import { BodyRoom, type BodyShare, readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
-import { CACHING, wholeNumberHeader } from './headers.ts';
+import { inGzip } from './gzip.ts';
+import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, severityOf } from './log.ts';
 import { pathSegment, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
+import { type Names, namesOf } from './tracing.ts';
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
   readonly request: Request;
   /** Bounds for the store: the request's own deadline, or its caller's hanging up. */
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
+  /** The body, of at most so many bytes, inflated; throws what `readBody` does. */
+  body(bytesMax: number): Promise<Uint8Array>;
   /** Throws unless the caller has at least this role; for handlers that learn only from the body what is asked. */
   authorize(needed: Role): void;
   /** A streaming handler hands over here how its stream will end; the log line waits for it. */
@@ -28,6 +32,8 @@ export interface Route {
   readonly path: string;
   /** The least role, checked before anything else; undefined: open to everybody. */
   readonly role: Role | undefined;
+  /** Headers of this API that it takes, beside `Stowage-Timeout-Ms`. */
+  readonly headers?: readonly string[];
   handle(call: Call): Promise<Response>;
 }
 
@@ -59,6 +65,7 @@ export interface App {
 /** An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and `method_not_allowed` on a known path. */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const authorize = createAuthorize(options.auth);
+  const room = new BodyRoom();
   const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
   for (const route of all) {
@@ -72,40 +79,47 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   hono.notFound(({ req, env }) => answer(elsewhere, req.raw, env));
 
   async function answer(route: Route, request: Request, invocation: Invocation) {
-    const { log = options.log, requestId, target = request.url } = invocation;
+    const { log = options.log, target = request.url } = invocation;
     const startedMs = performance.now();
-    const id = ownRequestId(request) ?? requestId ?? randomUUID();
+    const names = namesOf(request, invocation.requestId);
+    const share = room.share();
     let ending: Promise<Problem | undefined> | undefined;
-    const outcome = await settle(route, { request, target, id }, (promise) => {
+    const outcome = await settle({ route, request, target, names, share }, (promise) => {
       ending = promise;
     });
-    const response = outcome.response;
+    share.giveBack();
+    const response = inGzip(outcome.response, request);
     const finish = (problem: Problem | undefined): void =>
-      log(lineOf(route, request, { id, status: response.status, problem, durationMs: performance.now() - startedMs }));
+      log(
+        lineOf(route, request, { names, status: response.status, problem, durationMs: performance.now() - startedMs }),
+      );
     if (ending === undefined) finish(outcome.problem);
     else void ending.then(finish);
-    response.headers.set('X-Request-Id', id);
+    response.headers.set('X-Request-Id', names.requestId);
+    if (names.traceparent !== undefined) response.headers.set('traceparent', names.traceparent);
     response.headers.set('X-Content-Type-Options', 'nosniff');
     // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it has ended.
     if (request.method === 'HEAD') await response.body?.cancel();
     return response;
   }
 
-  async function settle(route: Route, { request, target, id }: Arrived, endsWith: Call['endsWith']) {
+  async function settle({ route, request, target, names, share }: Arrived, endsWith: Call['endsWith']) {
     try {
       refuseAmbiguous(target);
       if (route.role !== undefined) authorize(request, route.role);
+      refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
         request,
         bounds,
         endsWith,
+        body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
         authorize: (needed) => authorize(request, needed),
       });
       return { response, problem: undefined };
     } catch (error) {
       const problem = toProblem(error, conditionHeaders(request));
-      return { response: problemResponse(problem, id), problem };
+      return { response: problemResponse(problem, names.instance), problem };
     }
   }
 
@@ -163,38 +177,35 @@ function boundsOf(request: Request, { timeoutMs, timeoutMaxMs }: FrameOptions): 
   return { timeoutMs: own, signal: AbortSignal.any([request.signal, AbortSignal.timeout(own)]) };
 }
 
-function ownRequestId(request: Request): string | undefined {
-  return /^[\w.-]{8,64}$/.exec(request.headers.get('X-Request-Id') ?? '')?.[0];
-}
-
 interface Arrived {
+  readonly route: Route;
   readonly request: Request;
   readonly target: string;
-  readonly id: string;
+  readonly names: Names;
+  readonly share: BodyShare;
 }
 
 interface Ending {
-  readonly id: string;
+  readonly names: Names;
   readonly status: number;
   readonly problem: Problem | undefined;
   readonly durationMs: number;
 }
 
-function lineOf(route: Route, request: Request, { id, status, problem, durationMs }: Ending): Parameters<Log>[0] {
-  const traceparent = request.headers.get('traceparent');
+function lineOf(route: Route, request: Request, { names, status, problem, durationMs }: Ending): Parameters<Log>[0] {
+  const { instance, ...sought } = names;
   const table = tableOf(route, request);
   // A stream's status was sent before it failed: the problem knows better.
   const severity = severityOf(problem?.status ?? status);
   return {
     severity,
     message: `${request.method} ${route.path} ${status}`,
-    requestId: id,
-    ...(traceparent === null ? {} : { traceparent }),
+    ...sought,
     method: request.method,
     route: route.path,
     ...(table === undefined ? {} : { table }),
     status,
-    ...(problem === undefined ? {} : { code: problem.code }),
+    ...(problem === undefined ? {} : { code: problem.code, instance }),
     durationMs: Math.round(durationMs * 100) / 100,
     ...(problem !== undefined && severity === 'ERROR' ? { causes: causesOf(problem) } : {}),
   };

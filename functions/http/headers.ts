@@ -2,7 +2,18 @@
 import { Problem } from './problem.ts';
 
 /** Tells caches to keep an answer for its one caller only, and to ask before each use. */
-export const CACHING = { 'Cache-Control': 'private, no-cache', Vary: 'Accept, Authorization' } as const;
+export const CACHING = {
+  'Cache-Control': 'private, no-cache',
+  Vary: 'Accept, Accept-Encoding, Authorization',
+} as const;
+
+/** Refuses as `invalid` a header of this API that is not known here: ignored, it would seem to do what it says. */
+export function refuseUnknownHeaders({ headers }: Request, known: readonly string[]): void {
+  const names = known.map((name) => name.toLowerCase());
+  const unknown = [...headers.keys()].find((name) => name.startsWith('stowage-') && !names.includes(name));
+  if (unknown === undefined) return;
+  throw new Problem('invalid', `unknown header ${unknown.slice(0, 40)}; this route takes ${known.join(', ')}`);
+}
 
 /** A whole number from 1 to `max` (at most 2^53 - 1), or undefined if the header is not there. */
 export function wholeNumberHeader(request: Request, name: string, max: number): number | undefined {

@@ -6,7 +6,7 @@ export interface LogLine {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';
   readonly message: string;
   readonly requestId: string;
-  /** W3C trace context of the request, as received. */
+  /** W3C trace context of the request, if it had a well-formed one. */
   readonly traceparent?: string;
   readonly method: string;
   /** The route's pattern, never the path: a path holds keys. */
@@ -15,6 +15,8 @@ export interface LogLine {
   readonly status: number;
   /** The problem's code; absent on success. */
   readonly code?: string;
+  /** The problem's, as its caller was told. */
+  readonly instance?: string;
   readonly durationMs: number;
   /** What lies under a 5xx: name and code of each cause, outermost first. Messages may quote data, so they stay out. */
   readonly causes?: readonly string[];

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { originForm } from './paths.ts';
 
 /** A request as it arrived, where a framework in between has bent `incoming.url` or `incoming.headers`. */
 export interface Arrival {
@@ -49,8 +50,9 @@ function requestOf(
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
   const bodiless = method === 'GET' || method === 'HEAD';
+  const target = originForm(url);
   // The host is for routing only, and what callers write there may not even be a host name.
-  return new Request(`http://localhost${url.startsWith('/') ? url : '/'}`, {
+  return new Request(`http://localhost${target.startsWith('/') ? target : '/'}`, {
     method,
     headers: pairs,
     signal,

@@ -2,12 +2,15 @@
 // A bad escape, or escapes that are not UTF-8, are `malformed`.
 import { Problem } from './problem.ts';
 
+/** A request target without the scheme and host that one to a proxy begins with, and servers take too (RFC 9112, 3.2.2). */
+export function originForm(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?#\\]*/i, '');
+  return path.startsWith('/') || path === target ? path : `/${path}`;
+}
+
 /** The path as sent, without query; `.` and `..` segments, which `new Request` folds, have been refused where the raw target was known. */
 export function rawPath(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  if (start === -1) return '/';
-  const end = url.slice(start).search(/[?#]/);
-  return end === -1 ? url.slice(start) : url.slice(start, start + end);
+  return originForm(url).split(/[?#]/, 1)[0]!;
 }
 
 /** What follows the question mark, as sent. */
@@ -23,7 +26,7 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
  * parser refuses them.
  */
 export function refuseAmbiguous(target: string): void {
-  const [path = ''] = target.split('?', 1);
+  const [path = ''] = originForm(target).split('?', 1);
   if (target.includes('#')) throw new Problem('malformed', 'the request target holds a bare #: write it as %23');
   if (path.includes('\\')) throw new Problem('malformed', 'the path holds a bare \\: write it as %5C');
   if (DOT_SEGMENT.test(path))

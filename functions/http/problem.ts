@@ -28,7 +28,7 @@ export const PROBLEMS = {
   throttled: { status: 429, title: 'Too many requests', retryable: true },
   internal: { status: 500, title: 'Internal error', retryable: false },
   corrupt: { status: 500, title: 'Stored data is damaged', retryable: false },
-  unavailable: { status: 503, title: 'The provider cannot be reached', retryable: true },
+  unavailable: { status: 503, title: 'Not available now', retryable: true },
   aborted: { status: 503, title: 'The deadline passed before anything was written', retryable: true },
   unknown: { status: 504, title: 'The fate of the write is unknown', retryable: false },
 } as const satisfies Record<string, ProblemKind>;
@@ -44,7 +44,7 @@ export interface ProblemBody {
   readonly code: ProblemCode;
   readonly detail: string;
   readonly retryable: boolean;
-  /** The request's id, as in the log. Absent inside a batch. */
+  /** `urn:uuid:` and the UUID of this request, as in the log. Absent inside a batch. */
   readonly instance?: string;
 }
 
@@ -73,7 +73,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** As it is sent; `instance` is the request's id. */
+  /** As it is sent. */
   body(instance?: string): ProblemBody {
     const { status, title } = PROBLEMS[this.code];
     return {
@@ -89,7 +89,7 @@ export class Problem extends Error {
 }
 
 /** How long a caller that met `throttled`, `unavailable` or `aborted` should wait: the providers' own advice is about a second. */
-const RETRY_AFTER_SECONDS = '1';
+export const RETRY_AFTER_SECONDS = '1';
 
 const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemCode>> = {
   conflict: 'conflict',

@@ -19,7 +19,13 @@ export function createRecordsApp(options: RecordsAppOptions): App {
   return createApp(
     [
       { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
-      { method: 'PUT', path, role: 'write', handle: (call) => putRecord(tables, call) },
+      {
+        method: 'PUT',
+        path,
+        role: 'write',
+        headers: ['Stowage-Ttl-Ms'],
+        handle: (call) => putRecord(tables, call),
+      },
       { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
       scanRoute(tables),
       batchRoute(tables),

@@ -2,7 +2,6 @@
 // reached here. Operations on one key take effect in their order; those on different keys run together.
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
-import { readBody } from '../http/body.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
 import { queryOf } from '../http/paths.ts';
@@ -27,7 +26,7 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
     request,
     codec === 'json' ? [MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack] : [MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.json],
   );
-  const body = await readBody(request, BATCH_BYTES_MAX, bounds.signal);
+  const body = await call.body(BATCH_BYTES_MAX);
   const operations = operationsOf(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
   const batch = { operations, codec, maxAgeMs: maxAgeMsOf(request), bounds };

@@ -2,7 +2,6 @@
 // can judge them within the write; only lists of tags and `If-Match: *` cost a read first.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
 import { type Call, reply } from '../http/app.ts';
-import { readBody } from '../http/body.ts';
 import {
   type Conditions,
   conditionsOf,
@@ -44,7 +43,8 @@ export async function getRecord(tables: Tables, { request, bounds }: Call): Prom
 }
 
 /** PUT: 201 where the conditions say that the record is new, otherwise 204. */
-export async function putRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
+export async function putRecord(tables: Tables, call: Call): Promise<Response> {
+  const { request, bounds } = call;
   queryOf(request, []);
   const key = keyOf(request);
   const conditions = conditionsOf(request);
@@ -52,7 +52,7 @@ export async function putRecord(tables: Tables, { request, bounds }: Call): Prom
   if (request.headers.has('Content-Range'))
     throw new Problem('invalid', 'a record is written whole: send no Content-Range');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack', 'bytes']);
-  const value = encodedValue(codec, await readBody(request, VALUE_BYTES_MAX, bounds.signal));
+  const value = encodedValue(codec, await call.body(VALUE_BYTES_MAX));
   const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
   const { written, guard } = await tables.use(tableNameOf(request), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, (guard) => table.put(key, value, { ...options, ...guard })),

@@ -10,7 +10,6 @@ import {
   type TableOptions,
 } from '../../shared/store/index.ts';
 import { type Call, replyJson, type Route } from '../http/app.ts';
-import { readBody } from '../http/body.ts';
 import { codecOf, parseJson } from '../http/content.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
 import { tableNotFound } from '../http/problem.ts';
@@ -121,9 +120,10 @@ async function getTable(tables: Tables, { request, bounds }: Call): Promise<Resp
   return replyJson({ ...info, stats });
 }
 
-async function putTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
+async function putTable(tables: Tables, call: Call): Promise<Response> {
+  const { request, bounds } = call;
   queryOf(request, []);
-  const bytes = await readBody(request, TABLE_BODY_BYTES_MAX, bounds.signal);
+  const bytes = await call.body(TABLE_BODY_BYTES_MAX);
   if (bytes.length > 0) codecOf(request.headers.get('Content-Type'), ['json']);
   const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
   const { name, order, isNew } = await tables.create(tableNameOf(request), options, bounds);

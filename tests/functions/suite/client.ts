@@ -85,7 +85,8 @@ export async function expectProblem(response: Response, status: number, code: st
   expect(response.headers.get('Content-Type')).toBe('application/problem+json');
   const body = (await response.json()) as ProblemBody;
   expect({ status: response.status, code: body.code }).toEqual({ status, code });
-  expect(body).toMatchObject({ status, type: `urn:stowage:${code}`, instance: response.headers.get('X-Request-Id') });
+  const instance = expect.stringMatching(/^urn:uuid:[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as string;
+  expect(body).toMatchObject({ status, type: `urn:stowage:${code}`, instance });
   return body;
 }
 

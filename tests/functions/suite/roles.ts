@@ -85,16 +85,60 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       await expectProblem(await writer(table, { method: 'DELETE' }), 403, 'forbidden');
     });
 
-    test('answers are for their one caller, and carry the id of the request', async () => {
-      const response = await admin('/v1/tables', { headers: { 'X-Request-Id': 'request-0001' } });
+    test('answers are for their one caller', async () => {
+      const response = await admin('/v1/tables');
       expect(response.headers.get('Cache-Control')).toBe('private, no-cache');
-      expect(response.headers.get('Vary')).toBe('Accept, Authorization');
-      expect(response.headers.get('X-Request-Id')).toBe('request-0001');
+      expect(response.headers.get('Vary')).toBe('Accept, Accept-Encoding, Authorization');
     });
 
-    test.each([undefined, 'short', 'with space'])('a request that brings the id %s is given one', async (id) => {
-      const response = await admin('/v1/tables', { headers: id === undefined ? {} : { 'X-Request-Id': id } });
-      expect(response.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
+    test.each(['r', 'request-0001', 'Root=1-67891233-abcdef012345678912345678', 'a'.repeat(144)])(
+      'the id %s of a request is answered, and its problem has a URI',
+      async (id) => {
+        const response = await admin('/v2', { headers: { 'X-Request-Id': id } });
+        expect(response.headers.get('X-Request-Id')).toBe(id);
+        await expectProblem(response, 404, 'route_not_found');
+      },
+    );
+
+    test('an id that is a UUID is that of the problem too', async () => {
+      const id = '0B5E8C5A-9D0C-4C7A-8E6B-2F1D3A4B5C6D';
+      const response = await admin('/v2', { headers: { 'X-Request-Id': id } });
+      expect(response.headers.get('X-Request-Id')).toBe(id);
+      const { instance } = await expectProblem(response, 404, 'route_not_found');
+      expect(instance).toBe(`urn:uuid:${id.toLowerCase()}`);
+    });
+
+    test.each([undefined, '', 'with space', '"', 'a'.repeat(145)])(
+      'a request that brings the id %s is given one',
+      async (id) => {
+        const response = await admin('/v1/tables', { headers: id === undefined ? {} : { 'X-Request-Id': id } });
+        expect(response.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
+      },
+    );
+
+    test.each([
+      ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
+      ['cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-comes', true],
+      ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more', false],
+      ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', false],
+      ['00-00000000000000000000000000000000-b7ad6b7169203331-01', false],
+      ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', false],
+      ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', false],
+      ['01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0', false],
+      ['x', false],
+    ])('the trace context %s is answered: %s', async (traceparent, isOne) => {
+      const response = await admin('/v1/tables', { headers: { traceparent } });
+      expect(response.headers.get('traceparent')).toBe(isOne ? traceparent : null);
+    });
+
+    test.each([
+      ['GET', '/v1/health', 'Stowage-Timeout', 'Stowage-Timeout-Ms'],
+      ['GET', '/v1/tables', 'stowage-ttl-ms', 'Stowage-Timeout-Ms'],
+      ['PUT', '/v1/tables/t/records/k', 'Stowage-TTL', 'Stowage-Timeout-Ms, Stowage-Ttl-Ms'],
+    ])('%s %s refuses the header %s, and names those that it takes', async (method, path, header, known) => {
+      const response = await admin(path, { method, headers: { [header]: '1' } });
+      const { detail } = await expectProblem(response, 400, 'invalid');
+      expect(detail).toBe(`unknown header ${header.toLowerCase()}; this route takes ${known}`);
     });
   });
 }

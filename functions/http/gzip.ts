@@ -1,0 +1,35 @@
+// Answers in gzip, for callers who take it.
+import { Duplex } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+
+/** What is smaller goes in one packet either way. */
+const BYTES_MIN = 1_400;
+
+/** Types that shrink. Bytes are stored as whatever they are, and most large ones are packed already. */
+const SHRINKS = /^(?:text\/|application\/(?:json|x-ndjson|problem\+json|vnd\.msgpack)(?:;|$))/;
+
+/**
+ * The answer, gzipped on its way if the caller takes that and it is worth it. Its whole form is never in memory; each piece of a stream is sent as
+ * it comes. One with an entity tag goes as it is: the tag is of those bytes, and names the record's version.
+ */
+export function inGzip(response: Response, request: Request): Response {
+  const { body, status, headers } = response;
+  const size = Number(headers.get('Content-Length') ?? Infinity);
+  const isOther =
+    headers.has('ETag') || headers.has('Content-Encoding') || !SHRINKS.test(headers.get('Content-Type') ?? '');
+  if (body === null || size < BYTES_MIN || isOther || !takesGzip(request)) return response;
+  const gzip = Duplex.toWeb(createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH }));
+  const sent = new Response(body.pipeThrough(gzip as ReadableWritablePair<Uint8Array, Uint8Array>), {
+    status,
+    headers,
+  });
+  sent.headers.delete('Content-Length');
+  sent.headers.set('Content-Encoding', 'gzip');
+  return sent;
+}
+
+/** By name: who sends `*` alone may not know what gzip is. */
+function takesGzip({ headers }: Request): boolean {
+  const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
+  return codings.some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?:0?\.0*[1-9]|1)[\d.]*\s*)?$/.test(coding));
+}

@@ -1,0 +1,36 @@
+// The names under which a request is found again: in its answer, in the log, and in its caller's own.
+import { randomUUID } from 'node:crypto';
+
+/** A request's names. */
+export interface Names {
+  /** The caller's `X-Request-Id`, or else the platform's id, or else a new UUID. */
+  readonly requestId: string;
+  /** The `instance` of the problem, if it becomes one: a URI, which a caller's id need not be. */
+  readonly instance: string;
+  /** The caller's W3C trace context, if it is one. */
+  readonly traceparent?: string;
+}
+
+/** What a header, a line of a log and a URL carry unchanged, in the length of four UUIDs. */
+const REQUEST_ID = /^[\w.:/+=@-]{1,144}$/;
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Trace Context, 3.2: version 00 ends there, later ones may go on; ff, and ids of zeros alone, are invalid. */
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|(?<!^00.*)-)/;
+
+/** More than a later version will need. */
+const TRACEPARENT_CHARS_MAX = 256;
+
+/** `platformId`: the invocation's. A header that is not well-formed counts as none. */
+export function namesOf({ headers }: Request, platformId: string | undefined): Names {
+  const given = headers.get('X-Request-Id') ?? '';
+  const requestId = REQUEST_ID.test(given) ? given : (platformId ?? randomUUID());
+  const traceparent = headers.get('traceparent') ?? '';
+  const isTraced = traceparent.length <= TRACEPARENT_CHARS_MAX && TRACEPARENT.test(traceparent);
+  return {
+    requestId,
+    instance: `urn:uuid:${UUID.test(requestId) ? requestId.toLowerCase() : randomUUID()}`,
+    ...(isTraced ? { traceparent } : {}),
+  };
+}
