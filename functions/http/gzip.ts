@@ -1,5 +1,6 @@
 // Answers in gzip, for callers who take it.
-import { Duplex } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { constants, createGzip } from 'node:zlib';
 
 /** What is smaller goes in one packet either way. */
@@ -18,11 +19,10 @@ export function inGzip(response: Response, request: Request): Response {
   const isOther =
     headers.has('ETag') || headers.has('Content-Encoding') || !SHRINKS.test(headers.get('Content-Type') ?? '');
   if (body === null || size < BYTES_MIN || isOther || !takesGzip(request)) return response;
-  const gzip = Duplex.toWeb(createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH }));
-  const sent = new Response(body.pipeThrough(gzip as ReadableWritablePair<Uint8Array, Uint8Array>), {
-    status,
-    headers,
-  });
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH });
+  // An end of one side reaches the other by the pipeline itself: there is nothing to do in the callback.
+  pipeline(Readable.fromWeb(body as NodeStream), gzip, () => {});
+  const sent = new Response(Readable.toWeb(gzip) as ReadableStream<Uint8Array>, { status, headers });
   sent.headers.delete('Content-Length');
   sent.headers.set('Content-Encoding', 'gzip');
   return sent;

@@ -1,0 +1,71 @@
+// Bodies: how much of one is read, and of all of an instance at once.
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { createApp, type Route } from '../../../functions/http/app.ts';
+import { readBody } from '../../../functions/http/body.ts';
+import { expectProblem } from '../suite/client.ts';
+
+const MIB = 1024 * 1024;
+const signal = new AbortController().signal;
+
+function requestOf(body: Uint8Array, headers: Record<string, string> = {}): Request {
+  return new Request('http://localhost/', { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
+}
+
+const GZIP = { 'Content-Encoding': 'gzip' };
+
+test('of a gzip bomb no more is inflated than may be kept', async () => {
+  let taken = 0;
+  const bounds = { bytesMax: MIB, signal, take: (bytes: number) => void (taken += bytes) };
+  const bomb = requestOf(gzipSync(Buffer.alloc(256 * MIB)), GZIP);
+  await expect(readBody(bomb, bounds)).rejects.toMatchObject({ code: 'too_large' });
+  expect(taken).toBeLessThanOrEqual(MIB);
+});
+
+test('a body in several pieces, and gzip in several members, are read whole', async () => {
+  const bounds = { bytesMax: MIB, signal, take: () => {} };
+  const members = Buffer.concat([gzipSync('one '), gzipSync('two')]);
+  expect(Buffer.from(await readBody(requestOf(members, GZIP), bounds)).toString()).toBe('one two');
+  const pieces = ReadableStream.from([members.subarray(0, 5), members.subarray(5)]);
+  const streamed = new Request('http://localhost/', { method: 'POST', headers: GZIP, body: pieces, duplex: 'half' });
+  expect(Buffer.from(await readBody(streamed, bounds)).toString()).toBe('one two');
+});
+
+test('gzip that is cut off is malformed', async () => {
+  const bounds = { bytesMax: MIB, signal, take: () => {} };
+  const cut = requestOf(gzipSync('x'.repeat(1_000)).subarray(0, -4), GZIP);
+  await expect(readBody(cut, bounds)).rejects.toMatchObject({ code: 'malformed' });
+});
+
+test('an instance holds 64 MiB of bodies at once, refuses more, and takes them again when others are answered', async () => {
+  const held = Promise.withResolvers<void>();
+  const arrived = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  let count = 0;
+  const keep: Route = {
+    method: 'POST',
+    path: '/keep',
+    role: undefined,
+    handle: async (call) => {
+      await call.body(16 * MIB);
+      arrived[count++]?.resolve();
+      await held.promise;
+      return new Response(null, { status: 204 });
+    },
+  };
+  const app = createApp([keep], { auth: { mode: 'none' }, timeoutMs: 60_000, timeoutMaxMs: 60_000, log: () => {} });
+  const full = gzipSync(Buffer.alloc(16 * MIB));
+  const post = (body: Uint8Array): Promise<Response> =>
+    app.fetch(new Request('http://localhost/keep', { ...requestInit(body) }));
+  const kept = arrived.map(() => post(full));
+  await Promise.all(arrived.map(({ promise }) => promise));
+  const refused = await post(gzipSync('one byte is too much'));
+  expect(refused.headers.get('Retry-After')).toBe('1');
+  expect(await expectProblem(refused, 503, 'unavailable')).toMatchObject({ retryable: true });
+  held.resolve();
+  expect((await Promise.all(kept)).map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+  expect((await post(full)).status).toBe(204);
+});
+
+function requestInit(body: Uint8Array): RequestInit {
+  return { method: 'POST', headers: GZIP, body: body as Uint8Array<ArrayBuffer> };
+}
