@@ -1,0 +1,70 @@
+// The readers of JSON and MessagePack: what they take, and where they stop.
+import { expect, test } from 'vitest';
+import { parseJson } from '../../../functions/http/content.ts';
+import { JsonReader } from '../../../functions/http/json-reader.ts';
+import { MsgpackReader } from '../../../functions/http/msgpack.ts';
+import { VALUES_MAX } from '../../../functions/http/reader.ts';
+import { operationsOf } from '../../../functions/records/batch-body.ts';
+import { chanceOf, jsonOf, mutated } from '../fuzz/chance.ts';
+
+test('takes what JSON.parse takes, to the byte, and nothing else', () => {
+  const chance = chanceOf(1);
+  const taken = { yes: 0, no: 0 };
+  for (let round = 0; round < 20_000; round += 1) {
+    const text = jsonOf(chance);
+    const bytes = chance.below(4) === 0 ? Buffer.from(text) : mutated(Buffer.from(text), chance);
+    const expected = attempt(() =>
+      JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)),
+    );
+    expect(
+      attempt(() => parseJson(bytes)),
+      bytes.toString('latin1'),
+    ).toEqual(expected);
+    taken[expected === undefined ? 'no' : 'yes'] += 1;
+  }
+  expect(Math.min(taken.yes, taken.no)).toBeGreaterThan(3_000);
+});
+
+function attempt(parse: () => unknown): { value: unknown } | undefined {
+  try {
+    return { value: parse() };
+  } catch {
+    return undefined;
+  }
+}
+
+test('the value of a reader ends before the blanks behind it', () => {
+  const reader = new JsonReader(Buffer.from(' [1 , 2 ] \n'));
+  expect(reader.value().toString()).toBe('[1 , 2 ]');
+  reader.end();
+});
+
+// What stands behind the place of the refusal is neither JSON nor MessagePack: who had looked at it would say so.
+test.each([
+  ['levels', 'json', `${'['.repeat(101)}?`, 'malformed', '100 levels'],
+  ['levels', 'msgpack', `${'\x91'.repeat(101)}\xc1`, 'malformed', '100 levels'],
+  ['values', 'json', `[${'0,'.repeat(VALUES_MAX)}?`, 'too_large', `${VALUES_MAX} values`],
+  ['values', 'msgpack', `\xdd\xff\xff\xff\xff${'\x01'.repeat(VALUES_MAX)}\xc1`, 'too_large', `${VALUES_MAX} values`],
+] as const)(
+  'too many %s of %s are refused before anything behind them is looked at',
+  (_what, codec, text, code, said) => {
+    const bytes = Buffer.from(text, 'latin1');
+    const reader = codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
+    expect(() => reader.value()).toThrow(expect.objectContaining({ code, message: expect.stringContaining(said) }));
+  },
+);
+
+test.each([
+  ['json', `{"operations":[${'{"op":"get","key":"k"},'.repeat(1_000)}?`],
+  ['msgpack', `\x81\xaaoperations\xdd\xff\xff\xff\xff${'\x82\xa2op\xa3get\xa3key\xa1k'.repeat(1_000)}\xc1`],
+] as const)('of a batch in %s no more operations are looked at than one has', (codec, text) => {
+  const refusal = { code: 'invalid', message: 'operations: expected at most 1000 items' };
+  expect(() => operationsOf(Buffer.from(text, 'latin1'), codec)).toThrow(expect.objectContaining(refusal));
+});
+
+test('of an operation no more members are looked at than one has', () => {
+  const members = Array.from({ length: 17 }, (_, at) => `"${at}":0`);
+  const refusal = { code: 'invalid', message: 'a map of a batch has at most 16 members' };
+  const body = Buffer.from(`{"operations":[{${members.join(',')}?`);
+  expect(() => operationsOf(body, 'json')).toThrow(expect.objectContaining(refusal));
+});

@@ -1,0 +1,30 @@
+// Bodies of 16 KB, which are 16 MiB inflated, from a caller who may only read.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const PROGRAM = new URL('attacked.ts', import.meta.url).pathname;
+
+const TOO_MANY = '413 too_large: the body holds more than 1048576 values: send fewer at once';
+const TOO_DEEP = /^400 malformed: the value is nested deeper than 100 levels/;
+
+test('a process with 64 MiB of heap refuses them, each with what is wrong, and goes on', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=64', PROGRAM]);
+  expect(JSON.parse(stdout)).toEqual({
+    'maps in an unknown member': TOO_MANY,
+    'maps in a value': TOO_MANY,
+    'short texts': TOO_MANY,
+    operations: '400 invalid: operations: expected at most 1000 items',
+    'levels of MessagePack': expect.stringMatching(TOO_DEEP),
+    levels: expect.stringMatching(TOO_DEEP),
+    'levels that end': expect.stringMatching(TOO_DEEP),
+    'objects in an unknown member': TOO_MANY,
+    'objects in a value': TOO_MANY,
+    'numbers in a value': TOO_MANY,
+    members: '400 malformed: a member of the batch stands twice: send it once',
+    'a name': expect.stringMatching(/^400 invalid: operations: it is missing/),
+    'a key': '400 invalid: operations.0.key: expected at most 1024 characters',
+    blanks: '400 invalid: operations: expected 1 or more items',
+    health: '200',
+  });
+});
