@@ -67,7 +67,7 @@ export async function nextAfter(
     if (right?.header.state !== 'retired' || left.header.state !== 'live' || finished === id) return { left, right };
     finished = id;
     const before = left;
-    const taken = await unlessDamaged(() => finishPair(engine, before, right, tally));
+    const taken = await unlessDamaged(tally, () => finishPair(engine, before, right, tally));
     if (taken === 'damaged') return { left, right };
     left = taken ?? left;
   }

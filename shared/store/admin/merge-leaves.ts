@@ -21,7 +21,6 @@ export class LeafMerger {
   readonly #engine: Engine;
   readonly #commitCounts: Map<Snapshot['id'], number>;
   readonly #tally: Tally;
-  readonly #damaged = new Set<Snapshot['id']>();
 
   constructor(engine: Engine, commitCounts: Levels['commitCounts'], tally: Tally) {
     this.#engine = engine;
@@ -56,7 +55,8 @@ export class LeafMerger {
   /** The left leaf with the content of both; undefined if they stay two. */
   async #merged(left: Snapshot, right: Snapshot): Promise<Snapshot | undefined> {
     if (left.header.state !== 'live' || right.header.state !== 'live') return undefined;
-    if (this.#damaged.has(left.id) || this.#damaged.has(right.id)) return undefined;
+    const { damaged } = this.#tally;
+    if (damaged.has(left.id) || damaged.has(right.id)) return undefined;
     const areQuiet = this.#isQuiet(left) && this.#isQuiet(right);
     const room = this.#fits(left, right) || !areQuiet ? left : await this.#evened(left);
     if (room === undefined || !this.#fits(room, right)) return undefined;
@@ -83,12 +83,8 @@ export class LeafMerger {
   /** The leaf without what is dead in it, where that is much. A leaf that was written meanwhile, or is damaged, stays as it is. */
   async #tidied(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
     if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
-    const leaf = await unlessDamaged(() => this.#sound(seen));
-    if (leaf === 'damaged') {
-      this.#damaged.add(seen.id);
-      this.#tally.damaged = this.#damaged.size;
-      return seen;
-    }
+    const leaf = await unlessDamaged(this.#tally, () => this.#sound(seen));
+    if (leaf === 'damaged') return seen;
     const mustPurge = leaf !== undefined && this.#isQuiet(leaf) && this.#holdsDead(leaf);
     return mustPurge ? this.#purged(leaf) : leaf;
   }

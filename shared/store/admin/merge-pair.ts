@@ -30,13 +30,14 @@ export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot 
   return now?.header.state === 'retired' ? now : undefined;
 }
 
-/** The result of `work`, unless it met a damaged page: then vacuum goes on elsewhere, and reads tell of the damage. */
-export async function unlessDamaged<T>(work: () => Promise<T>): Promise<T | 'damaged'> {
+/** The result of `work`, unless it met a damaged container: that one is counted, and vacuum goes on elsewhere. */
+export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Promise<T | 'damaged'> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'corrupt') return 'damaged';
-    throw error;
+    if (!(error instanceof StoreError && error.code === 'corrupt')) throw error;
+    tally.damaged.add(error.container ?? error.message);
+    return 'damaged';
   }
 }
 

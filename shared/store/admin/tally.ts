@@ -1,8 +1,12 @@
 // What a vacuum has done so far.
 import type { VacuumReport } from '../contract/api.ts';
 
-export type Tally = { -readonly [Name in keyof VacuumReport]: number };
+/** As `VacuumReport` has it; of damaged containers the ids, as several looks meet the same. */
+export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {
+  readonly damaged: Set<string>;
+};
 
 export function newTally(): Tally {
-  return { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, damaged: 0, entriesDropped: 0 };
+  const counts = { listed: 0, removed: 0, left: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
+  return { ...counts, damaged: new Set() };
 }

@@ -32,7 +32,7 @@ export async function vacuumTable(engine: Engine, merging: Merging | undefined):
   if (levels !== undefined && merging !== undefined) await merge(engine, levels, merging, tally);
   tally.merged = engine.counters.merges;
   await clearProbes(engine);
-  return tally;
+  return { ...tally, damaged: tally.damaged.size };
 }
 
 async function merge(engine: Engine, levels: Levels, { quietMs, ended }: Merging, tally: Tally): Promise<void> {

@@ -30,7 +30,8 @@ export interface AbsorbBase {
 
 export class Absorbing {
   readonly #core: EngineCore;
-  readonly #met: Snapshot;
+  /** As it was met. */
+  readonly retired: Snapshot;
   #right: Snapshot | undefined;
   /** The copy of the neighbour, which any version of the leaf may link whose right neighbour is still the retired one, once it `isThere`. */
   #copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
@@ -42,7 +43,7 @@ export class Absorbing {
 
   constructor(retired: Snapshot, core: EngineCore) {
     this.#core = core;
-    this.#met = retired;
+    this.retired = retired;
     // What is retired never changes again.
     if (isWhole(retired.header)) this.#right = retired;
   }
@@ -64,7 +65,7 @@ export class Absorbing {
     const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
     this.#left = left;
     if (left === undefined || !this.#isPair(left)) return undefined;
-    this.#right ??= await reader.readIntact(this.#met.id);
+    this.#right ??= await reader.readIntact(this.retired.id);
     const right = this.#right;
     if (right?.header.state !== 'retired') return undefined;
     if (fitsTogether(left, right, MERGE_SHARE, rules))
@@ -74,7 +75,7 @@ export class Absorbing {
   }
 
   #isPair({ header }: Snapshot): boolean {
-    return header.state === 'live' && header.right === this.#met.header.container;
+    return header.state === 'live' && header.right === this.retired.header.container;
   }
 
   /** The id of the copy; undefined if it is not certainly there. The same one is sent again then: one that came late is found, and none is left over. */
@@ -95,7 +96,7 @@ export class Absorbing {
 
   /** The entry that named the neighbour is to name the live leaf that owns its positions now, which `left` is or links to. */
   mendParent(): void {
-    const { container: instead, low: separator, incarnation } = this.#met.header;
+    const { container: instead, low: separator, incarnation } = this.retired.header;
     const header = this.#left?.header;
     if (header?.state !== 'live' || header.right === instead) return;
     const child = beforeBound(separator, header.high) ? header.container : header.right;

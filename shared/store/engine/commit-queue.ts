@@ -9,10 +9,12 @@ import { StoreError } from '../contract/errors.ts';
 import { asBuffer } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
+import { beforeBound } from '../format/position.ts';
 import { Absorbing } from './absorbing.ts';
 import type { AttemptSender } from './attempt-sender.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
+import type { Routes } from './route.ts';
 
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MOST_MS = 500;
@@ -28,22 +30,6 @@ const REMEMBERED_MS = 12 * 60 * 60_000;
 const RESTS_MAX = 16;
 /** Those who rested come back at different times, spread over this share of their rest. */
 const REST_SPREAD = 0.25;
-
-/** Where a queue sends changes that are not its container's, and whom it tells that it ran empty. All return at once. */
-export interface Routes {
-  /** Puts changes into another container's queue. */
-  enqueue(id: EntityId, changes: readonly Change[]): void;
-  /** Sends on changes that lie beyond the high of the node `overtaken`. */
-  routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void;
-  /** Routes changes anew that the fences of the node `astray` turned away. */
-  routeAstray(astray: Snapshot, changes: readonly Change[]): void;
-  /** Routes changes anew whose branch is missing. */
-  routeAfterMiss(id: EntityId, changes: readonly Change[]): void;
-  /** Sends changes to the leaf that has, or will have, the content of a leaf that is not live (`gone`) or missing. */
-  routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void;
-  /** The queue has no work: the next change begins another. */
-  queueIsIdle(id: EntityId): void;
-}
 
 export class CommitQueue {
   readonly #id: EntityId;
@@ -280,6 +266,7 @@ export class CommitQueue {
   /** A read failed for good. A change that was never sent fails with it; one that was sent is still to be settled, until its deadline. */
   async #afterError(error: unknown): Promise<void> {
     this.#latest = undefined;
+    if (this.#absorbing !== undefined && isDamage(error)) return this.#giveUpAbsorbing(this.#absorbing.retired, error);
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
@@ -289,4 +276,23 @@ export class CommitQueue {
     this.#committer.sender.failuresInARow += 1;
     await this.#core.runtime.sleep(this.#backoffMs());
   }
+
+  /** Its keys fail; what lies beyond it goes on along its link; the leaf's own changes are committed without it. */
+  #giveUpAbsorbing(retired: Snapshot, damage: StoreError): void {
+    const { low, high } = retired.header;
+    const isOwn = ({ position }: Change): boolean => beforeBound(position, low);
+    const others = this.#changes.filter((change) => !isOwn(change));
+    this.#absorbing = undefined;
+    this.#changes = this.#changes.filter(isOwn);
+    failAll(
+      others.filter(({ position }) => beforeBound(position, high)),
+      damage,
+      this.#core.table,
+    );
+    this.#routes.routeBeyond(retired, others);
+  }
+}
+
+function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === 'corrupt';
 }

@@ -1,4 +1,6 @@
 // Ways to a node, and what is told to the branches about them.
+import type { Change } from '../container/change.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
@@ -29,3 +31,19 @@ export interface EntryRepair {
 
 /** Tells the parent level. Returns at once. */
 export type Repair = (entry: EntryRepair) => void;
+
+/** Where a queue sends changes that are not its container's, and whom it tells that it ran empty. All return at once. */
+export interface Routes {
+  /** Puts changes into another container's queue. */
+  enqueue(id: EntityId, changes: readonly Change[]): void;
+  /** Sends on changes that lie beyond the high of the node `overtaken`. */
+  routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void;
+  /** Routes changes anew that the fences of the node `astray` turned away. */
+  routeAstray(astray: Snapshot, changes: readonly Change[]): void;
+  /** Routes changes anew whose branch is missing. */
+  routeAfterMiss(id: EntityId, changes: readonly Change[]): void;
+  /** Sends changes to the leaf that has, or will have, the content of a leaf that is not live (`gone`) or missing. */
+  routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void;
+  /** The queue has no work: the next change begins another. */
+  queueIsIdle(id: EntityId): void;
+}

@@ -8,9 +8,9 @@ import { asBuffer, id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
 import type { Observation } from '../io/reader.ts';
-import { CommitQueue, type Routes } from './commit-queue.ts';
+import { CommitQueue } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
-import type { EntryRepair } from './route.ts';
+import type { EntryRepair, Routes } from './route.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;

@@ -92,7 +92,7 @@ test('a damaged page keeps its container from merging, and no other', async () =
   expect(left.map((leaf) => leaf.header.state)).toEqual(left.map(() => 'live'));
 });
 
-test('a retired container with a damaged page is passed by', async () => {
+test('a retired container with a damaged page is passed by, and told', async () => {
   const world = new World();
   const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
   const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
@@ -104,7 +104,10 @@ test('a retired container with a damaged page is passed by', async () => {
   const { id, header } = retired()!;
   damage(world, id, partName(`p${header.pages[0]!.slot}`));
   for (const merges of [false, true])
-    expect(await world.run(world.process({ merges }).store.vacuum('t', { quietMs: 1_000 }))).toMatchObject({ left: 0 });
+    expect(await world.run(world.process({ merges }).store.vacuum('t', { quietMs: 1_000 }))).toMatchObject({
+      left: 0,
+      damaged: 1,
+    });
   expect(retired()!.id).toBe(id);
 });
 

@@ -6,11 +6,11 @@ import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { HEADER_PART } from '../../../shared/store/format/ids.ts';
-import type { Table } from '../../../shared/store/index.ts';
+import type { StoreError, Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { fill, keysBy, open } from './table-steps.ts';
-import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
-import { entityId, entityVersion } from '../../support/ids.ts';
+import { damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -157,6 +157,10 @@ async function retiring(ttlMs?: number) {
   return { ...made, retired: leaves[at]!.id, left: leaves[at - 1]!.id, low };
 }
 
+function damagePage(world: World, { id, header }: Snapshot): void {
+  damage(world, id, partName(`p${header.pages[0]!.slot}`));
+}
+
 test('rule 26: a retired leaf that cannot be absorbed yet is not purged', async () => {
   const { world, retired, left } = await retiring(600_000);
   // All that it holds has expired by now.
@@ -295,6 +299,56 @@ test('rules 15, 28: a leaf behind a retired one that is gone once both were abso
   });
   expect(await world.run(table.get(name))).toMatchObject({ key: name });
   expect(hasPassed).toBe(true);
+});
+
+test('rule 27: a retired leaf with a damaged page fails its own keys alone, beside it all are written', async () => {
+  const { world, left, retired } = await retiring(1_000_000_000);
+  const leaves = leavesOf(world.state, 't');
+  const behind = leaves[leaves.findIndex(({ id }) => id === retired) + 1]!.id;
+  const lows = [left, retired, behind].map((id) =>
+    Buffer.from(storedNode(world.state, 't', id)!.header.low).toString(),
+  );
+  damagePage(world, storedNode(world.state, 't', retired)!);
+  const writer = world.process();
+  const table = await open(world, writer);
+  writer.rule(() => world.runtime.sleep(3).then(() => undefined));
+  // Some of each arrive while the leaf takes its neighbour in.
+  const putting = Array.from({ length: 40 }, async (_, number) => {
+    await world.runtime.sleep(number);
+    const put = (first: string) =>
+      table.put(`${first}${number}`, text(number)).then(
+        () => 'written',
+        (error: StoreError) => error.code,
+      );
+    return Promise.all(lows.map(put));
+  });
+  const outcomes = await world.run(Promise.all(putting));
+  expect(outcomes).toEqual(outcomes.map(() => ['written', 'corrupt', 'written']));
+});
+
+test('rule 27: what lies behind a retired leaf with a damaged page is written, though no entry names it', async () => {
+  const world = new World();
+  const [filler, vacuumer, writer] = [world.process(), world.process({ merges: true }), world.process()];
+  const hasRetired = () => statesOf(world).includes('retired');
+  filler.rule((call) =>
+    isWriteOf('patch', 't!t!')(call) && storedRoot(world.state, 't').header.level > 0
+      ? { fail: 'unavailable' }
+      : undefined,
+  );
+  const names = Array.from({ length: 120 }, (_, number) => key(number));
+  const table = await open(world, filler);
+  await fill(world, table, 0, 120);
+  await world.run(table.deleteMany(names.filter((_, number) => number % 5 > 0)));
+  vacuumer.rule(() => (hasRetired() ? { fail: 'unavailable' } : undefined));
+  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
+  const leaves = leavesOf(world.state, 't');
+  const at = leaves.findIndex(({ header }) => header.state === 'retired');
+  const behind = leaves[at + 1]!.header;
+  expect(childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child)).not.toContain(behind.container);
+  damagePage(world, leaves[at]!);
+  const written = await open(world, writer);
+  await world.run(written.put(`${Buffer.from(behind.low).toString()}+`, text('new')));
+  expect(writer.calls.length).toBeLessThan(20);
 });
 
 test('rules 3, 27: a change that went with an absorb of unknown fate is not given away before that is known', async () => {
