@@ -15,6 +15,7 @@ import type { Header, NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
+import { originInPlaceOf } from './dropped.ts';
 
 /** After so many conflicts a root is left to its other writers. */
 const TRIES_MAX = 20;
@@ -61,7 +62,7 @@ function checkedOrder(root: Snapshot, order: Order | undefined, table: string): 
   throw new StoreError('conflict', `the table exists with order "${root.header.order}", not "${order}"`, { table });
 }
 
-/** An empty root that no commit has written yet: it counts on from the one `before`. */
+/** An empty root that no commit has written yet: it counts on from the tombstone `before`. */
 function freshRoot(engine: Engine, order: Order, before: Header | undefined): Header {
   return {
     order,
@@ -76,7 +77,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
     commitCount: before?.commitCount ?? 0,
     commitIds: before?.commitIds ?? EMPTY_BYTES,
     createdAtMs: engine.runtime.wallMs(),
-    origin: undefined,
+    origin: before && originInPlaceOf(before, rootId(engine.table)),
     deadSlots: [],
     layers: [],
     holdForMs: 0,

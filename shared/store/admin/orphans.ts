@@ -14,6 +14,7 @@ import { nodeId, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/requests.ts';
+import { wasDropped } from './dropped.ts';
 import { strip } from './merge-pair.ts';
 
 /** No level has as many nodes: a walk that takes more steps goes in a circle. */
@@ -22,7 +23,7 @@ const STEPS_MAX = 10_000_000;
 /** So long the header of an absorbed leaf is kept: no copy of an old request is on its way for so long, and hardly anyone remembers the leaf. */
 const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
-export type Fate = 'lives' | 'removed' | 'stripped' | 'left';
+export type Fate = 'lives' | 'removed' | 'stripped' | 'left' | 'foreign';
 
 /**
  * What becomes of a node that the walk along the links did not meet; `incarnation`: the table's, as that walk saw it. One request for what is left of a leaf that
@@ -33,11 +34,10 @@ export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | un
   if (node === undefined || node.header.container === ROOT_CONTAINER) return 'lives';
   const { state } = node.header;
   if (state === 'merged' && node.header.incarnation === incarnation && !isOld(engine, node)) return 'lives';
-  // A node of another incarnation may go only if the root is read after the node: then no recreation in between can own it.
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined) return 'left';
-  const isForeign = root.header.incarnation !== node.header.incarnation || root.header.state === 'removed';
-  if (isForeign) return remove(engine, node);
+  if (wasDropped(root.header, node.header.incarnation)) return remove(engine, node);
+  if (root.header.incarnation !== node.header.incarnation) return 'foreign';
   if (root.header.state !== 'live') return 'left';
   if (state === 'retired') return (await strip(engine, node)) ? 'stripped' : 'left';
   if (state === 'merged') return isOld(engine, node) ? remove(engine, node) : 'lives';

@@ -139,6 +139,8 @@ export interface VacuumReport {
   readonly removed: number;
   /** Orphans and merged containers whose removal, or emptying, could not be shown to be safe, or was refused, this time. */
   readonly left: number;
+  /** Containers of an incarnation that nobody dropped: the root of a table was lost, and created anew. They stay: restore the root from a backup. */
+  readonly foreign: number;
   /** Containers that were merged into their left neighbours. Also those of which another vacuum or a writer was interrupted. */
   readonly merged: number;
   /** Merged containers of which only a header was left, so that whoever remembers them finds their content. A day later it is removed. */
@@ -147,7 +149,7 @@ export interface VacuumReport {
   readonly purged: number;
   /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
   readonly busy: number;
-  /** Containers with a damaged page, which are neither merged nor written anew. Reads of what they hold say which. */
+  /** Containers with a damaged page, which are neither merged nor written anew nor taken in. Reads of what they hold say which. */
   readonly damaged: number;
   /** Routing entries that merges left over. */
   readonly entriesDropped: number;

@@ -48,7 +48,7 @@ const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
  */
 export type NodeState = (typeof STATES)[number];
 
-/** The node whose split made this one, and the version it had then. */
+/** The node whose split made this one, and the version it had then; of a root see admin/dropped.ts. */
 interface Origin {
   readonly id: EntityId;
   readonly version: EntityVersion;

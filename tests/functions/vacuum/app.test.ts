@@ -19,6 +19,7 @@ const NOTHING = {
   listed: 0,
   removed: 0,
   left: 0,
+  foreign: 0,
   merged: 0,
   stripped: 0,
   purged: 0,

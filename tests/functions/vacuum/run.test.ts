@@ -7,6 +7,7 @@ const REPORT = {
   listed: 9,
   removed: 1,
   left: 2,
+  foreign: 10,
   merged: 3,
   stripped: 4,
   purged: 5,

@@ -1,5 +1,6 @@
 // Rules 14 and 15: removing orphans, and meeting a node that is missing.
 import { expect, test } from 'vitest';
+import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { COMMIT_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
@@ -8,6 +9,8 @@ import { isReadOf, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
+
+type Stored = NonNullable<ReturnType<World['state']['entities']['get']>>;
 
 /** A process whose split has inserted its nodes and whose link is on its way, to be delivered when the test wants. */
 async function splitUnderWay(options: Partial<StoreOptions> = {}) {
@@ -164,6 +167,47 @@ test('rule 14: vacuum removes nothing of a table whose root is gone', async () =
     left: ids.length,
   });
   expect(storedIds(world.state, 't')).toEqual(ids);
+});
+
+test('rule 17: what is left of a table whose root was lost is told of and stays, though the table was created anew', async () => {
+  const world = new World();
+  const process = world.process();
+  await fill(world, await open(world, process), 0, 80);
+  const ids = storedIds(world.state, 't');
+  world.state.entities.delete(ROOT);
+  for (const drops of [0, 1, 2]) {
+    const { store } = world.process();
+    if (drops > 0) await world.run(store.drop('t'));
+    const table = await open(world, world.process());
+    expect(table.isNew).toBe(true);
+    await fill(world, table, 0, 40);
+    const report = await world.run(store.vacuum('t'));
+    expect(report).toMatchObject({ removed: 0, left: 0, foreign: ids.length });
+  }
+  expect(storedIds(world.state, 't')).toEqual(expect.arrayContaining(ids));
+});
+
+test('rule 17: what comes back of dropped tables, as requests were doubled, is removed', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const nodes = new Map<EntityId, Stored>();
+  for (let drops = 0; drops < 4; drops += 1) {
+    await fill(world, await open(world, world.process()), 0, 40);
+    for (const id of storedIds(world.state, 't')) nodes.set(id, world.state.entities.get(id)!);
+    await world.run(store.drop('t'));
+  }
+  const comeBack = (): void => nodes.forEach((entity, id) => void world.state.entities.set(id, entity));
+  comeBack();
+  expect(await world.run(store.vacuum('t'))).toMatchObject({ removed: nodes.size, left: 0, foreign: 0 });
+  const table = await open(world, world.process());
+  comeBack();
+  expect(await world.run(store.vacuum('t'))).toMatchObject({ removed: nodes.size, left: 0, foreign: 0 });
+  // A root that grew knows of them still.
+  await fill(world, table, 0, 40);
+  expect(storedRoot(world.state, 't').header.level).toBe(1);
+  comeBack();
+  expect(await world.run(store.vacuum('t'))).toMatchObject({ removed: nodes.size, left: 0, foreign: 0 });
+  expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
 test('rule 14: vacuum leaves every linked node alone, and finds nothing the second time', async () => {
