@@ -77,7 +77,7 @@ export class TableScan<V> implements Scan<V> {
     if (this.#state === undefined) return this.#options.cursor;
     if (this.#isAtEnd) return undefined;
     const position = this.#given === undefined ? this.#state.position : successor(this.#positionOf(this.#given));
-    return encodeCursor({ ...this.#state, position });
+    return encodeCursor({ ...this.#state, position }, this.#engine.table);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Entry<V>> {
@@ -136,8 +136,11 @@ export class TableScan<V> implements Scan<V> {
       return await this.#leafAt(position, this.#deadlines.begin(this.#options));
     } catch (error) {
       const next = tree.entryEnd(position);
-      if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined)
-        this.#goPast(next, position, (await tree.root()).header.incarnation);
+      if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined) {
+        const { incarnation } = (await tree.root()).header;
+        this.#checkIncarnation(incarnation);
+        this.#goPast(next, position, incarnation);
+      }
       throw error;
     }
   }
@@ -187,11 +190,7 @@ export class TableScan<V> implements Scan<V> {
   #checkIncarnation(incarnation: Id64): void {
     const expected = this.#state?.incarnation ?? this.#bounds.incarnation;
     if (expected === undefined || expected === incarnation) return;
-    // A cursor names no table, so one of another table looks like one of this table's past.
-    const message =
-      this.#state === undefined
-        ? 'the cursor is of another table, or of this one before it was dropped and created again: begin anew'
-        : 'the table was dropped and created again during the scan: begin anew';
+    const message = 'the table was dropped and created again since the scan began: begin anew, without a cursor';
     throw new StoreError('conflict', message, { table: this.#engine.table });
   }
 }

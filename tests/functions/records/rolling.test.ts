@@ -15,7 +15,7 @@ const RECORDS = '/v1/tables/golden/records';
 /** What the first version answered to GET of `key-99`. */
 const ETAG = '"c67edfd69d865681-7"';
 /** What the first version answered to GET of the records with `limit=100`. */
-const CURSOR = 'AQDGft_WnYZWgQ7HtEoidXX6w2tleS02AAAsLwm2';
+const CURSOR = 'AQDGft_WnYZWgQ7HtEoidXX6w2tleS02AADBd6mM';
 
 function instanceOn(state: MemoryState): Client {
   const store = openStore({ driver: memoryDriver({ state }) });

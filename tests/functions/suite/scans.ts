@@ -69,11 +69,11 @@ export function describeScans(client: Client): void {
       }
     });
 
-    test('a cursor of another table is a conflict that says so', async () => {
+    test('a cursor of another table is refused, and says so', async () => {
       const [one, other] = [await filled(client, 'key', 3), await filled(client, 'key', 3)];
       const { cursor } = (await (await admin(`${one}/records?limit=1`)).json()) as { cursor: string };
-      const problem = await expectProblem(await admin(`${other}/records?cursor=${cursor}`), 409, 'conflict');
-      expect(problem.detail).toContain('the cursor is of another table');
+      const problem = await expectProblem(await admin(`${other}/records?cursor=${cursor}`), 400, 'invalid');
+      expect(problem.detail).toContain('not given by a scan of this table');
     });
 
     test('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {

@@ -8,7 +8,7 @@ import type { Entry, Scan } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { fill, open } from './table-steps.ts';
-import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+import { damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
@@ -242,9 +242,35 @@ test('rule 20: a cursor holds incarnation, order, bounds and position, and no no
     position: Buffer.from('k'),
     end: Buffer.from('m'),
   } as const;
-  expect(decodeCursor(encodeCursor(state), 't')).toEqual(state);
+  expect(decodeCursor(encodeCursor(state, 't'), 't')).toEqual(state);
   const open = { ...state, end: undefined };
-  expect(decodeCursor(encodeCursor(open), 't')).toEqual(open);
+  expect(decodeCursor(encodeCursor(open, 't'), 't')).toEqual(open);
+});
+
+test('rule 20: a cursor of one table is refused by every other, before anything is read', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 20);
+  const scan = tableA.scan({ limit: 3 });
+  await world.run(collect(scan));
+  const other = await world.run(a.store.table<string>('tt', { order: 'key' }));
+  a.takeCalls();
+  const refused = { code: 'invalid', message: expect.stringContaining('not given by a scan of this table') as string };
+  expect(() => other.scan({ cursor: scan.cursor! })).toThrow(expect.objectContaining(refused) as Error);
+  expect(a.calls).toEqual([]);
+});
+
+test('rule 20: a cursor of a dropped table does not become one of the next, where that begins with damage', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 20);
+  const first = tableA.scan({ limit: 3 });
+  await world.run(collect(first));
+  await world.run(a.store.drop('t'));
+  await fill(world, await open(world, a), 0, 60);
+  damage(world, leavesOf(world.state, 't')[0]!.id, partName('h'));
+  const table = await open(world, world.process());
+  const resumed = table.scan({ cursor: first.cursor! });
+  await expect(world.run(collect(resumed))).rejects.toMatchObject({ code: 'conflict' });
+  expect(resumed.cursor).toBe(first.cursor);
 });
 
 test('rule 20: a cursor of a dropped and recreated table ends in a clear error', async () => {
