@@ -1,10 +1,11 @@
 // Containers that many write to at once become several: a conflict is as likely as there are few of them.
 import { expect, test } from 'vitest';
+import type { MemoryFault } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, storedKeys } from '../rules/structure.ts';
-import { key, text, World } from '../rules/world.ts';
+import { isWriteOf, key, type Rule, text, World } from '../rules/world.ts';
 
 const RECORDS = 32;
 const KEYS = Array.from({ length: RECORDS }, (_, number) => key(number));
@@ -13,10 +14,12 @@ interface Shared {
   readonly processes: number;
   readonly keys?: readonly string[];
   readonly limits?: Partial<DriverLimits>;
+  /** What else goes wrong, beside the time that each request takes. */
+  readonly rule?: Rule;
 }
 
 /** A table of so many records in one leaf, opened by so many processes, each request of which takes its time. */
-async function shared({ processes, keys = KEYS, limits = {} }: Shared) {
+async function shared({ processes, keys = KEYS, limits = {}, rule }: Shared) {
   const world = new World({ limits });
   const runtime = new VirtualRuntime();
   const draw = randomSource(7);
@@ -28,6 +31,7 @@ async function shared({ processes, keys = KEYS, limits = {} }: Shared) {
   const tables: Table<string>[] = [];
   for (let index = 0; index < processes; index += 1) {
     const process = world.process({ runtime });
+    if (rule !== undefined) process.rule(rule);
     process.rule(async () => {
       await runtime.sleep(wayMs());
       return { reply: runtime.sleep(wayMs()) };
@@ -75,6 +79,26 @@ test('a container that many callers of one process write to is split, unless the
   busy.runtime.share = 0.9;
   await putFor(busy.runtime, busy.tables, 8, 3_000);
   expect(busy.leaves()).toBe(1);
+});
+
+function eachInsert(fault: MemoryFault): Rule {
+  return (call) => (isWriteOf('insert')(call) ? fault : undefined);
+}
+
+test('a process whose split failed does not wait for the hold that it asked of others', async () => {
+  const { runtime, tables, leaves } = await shared({ processes: 1, rule: eachInsert({ fail: 'unavailable' }) });
+  await putFor(runtime, tables, 8, 5_000);
+  const { lostSplits, rests } = tables[0]!.stats();
+  expect(lostSplits).toBeGreaterThan(0);
+  expect([rests, leaves()]).toEqual([0, 1]);
+});
+
+test('a split whose nodes are not answered in time is given up, and nobody waits for it', async () => {
+  const rule = eachInsert({ reply: new Promise(() => undefined) });
+  const { runtime, tables } = await shared({ processes: 1, rule });
+  await putFor(runtime, tables, 8, 5_000);
+  expect(tables[0]!.stats().lostSplits).toBeGreaterThan(0);
+  expect(runtime.monotonicMs()).toBeLessThan(6_500);
 });
 
 test('a lone caller splits nothing, nor do batches', async () => {

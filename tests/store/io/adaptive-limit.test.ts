@@ -125,6 +125,14 @@ test('no more requests are in flight than may be', async () => {
   expect(most).toBe(0);
 });
 
+test('where there was nothing to send, the place is free again', async () => {
+  const limited = newLimit();
+  const nothing = Array.from({ length: 100 }, () => limited.limit.run(() => Promise.resolve(undefined)));
+  await limited.runtime.run(Promise.all(nothing));
+  const { most } = await answer(limited, 100, () => ({ tookMs: 10 }));
+  expect(most).toBeGreaterThanOrEqual(8);
+});
+
 /** Milliseconds of a reply: lognormal, and of a hundred one takes ten times as long where the provider has such moments. */
 function replyMs(draw: () => number, { medianMs, sigma, slowShare }: Tail): number {
   const normal = Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());

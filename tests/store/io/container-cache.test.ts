@@ -1,6 +1,7 @@
 // What is left of a leaf that had to go from memory.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { entityVersion } from '../../support/ids.ts';
 import { leavesOf, storedRoot } from '../rules/structure.ts';
@@ -44,6 +45,17 @@ test('a leaf that makes room for others leaves its header, which later ones repl
   cache.offer({ ...leaf, id: `${leaf.id}x` as Snapshot['id'] });
   expect(cache.get(leaf.id)).toBeUndefined();
   expect(cache.recall(leaf.id)).toMatchObject({ version: 'later', header: { commitCount: 1_000 } });
+});
+
+test('headers that are kept take a bounded number of bytes, however long each is', async () => {
+  const { leaf } = await storedTable(10_000);
+  const cache = new ContainerCache(CACHE_BYTES);
+  const header = { ...leaf.header, commitIds: new Uint8Array(8 * 1024) };
+  const ids = Array.from({ length: 200 }, (_, number) => `${leaf.id}${number}` as Snapshot['id']);
+  for (const id of ids) cache.offer({ ...leaf, id, header });
+  const kept = ids.flatMap((id) => cache.recall(id) ?? []);
+  expect(kept.length).toBeGreaterThan(1);
+  expect(kept.length * encodeHeader(header).length).toBeLessThan(256 * 1024);
 });
 
 test('a header that is kept gives way to a later one that is read whole, and not to an earlier one', async () => {

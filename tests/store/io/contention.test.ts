@@ -113,6 +113,25 @@ test('of a container that others split, and after a split that failed, evidence 
   }
 });
 
+test('after a split that failed the next waits for a second, and for twice as long after each that fails again', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 100, 20_000);
+  const untilNext = async (): Promise<number> => {
+    const begunMs = watched.runtime.monotonicMs();
+    while (watched.contention.partsFor(ID, 0) === 0) await watched.look(ID, 100, 100);
+    return watched.runtime.monotonicMs() - begunMs;
+  };
+  // The evidence alone is gathered sooner.
+  watched.contention.noteShrunk(ID);
+  expect(await untilNext()).toBeLessThan(1_000);
+  const rests: number[] = [];
+  for (let lost = 0; lost < 4; lost += 1) {
+    watched.contention.noteLostSplit(ID);
+    rests.push(await untilNext());
+  }
+  expect(rests).toEqual([1_000, 2_000, 4_000, 8_000]);
+});
+
 test('a container that is not known yet is taken for one like the others', async () => {
   const watched = new Watched();
   await watched.look(ID, 1, 20_000);
