@@ -68,6 +68,7 @@ const DEFAULT_LIMITS: DriverLimits = {
   writesMax: 100,
   writeBytesMax: 3_000_000,
   listMax: 1_000,
+  inFlightMax: 64,
   lane: () => '',
 };
 

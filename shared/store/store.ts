@@ -68,6 +68,7 @@ class ContainerStore implements Store {
     const { cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
+    const { inFlightMax } = options.driver.limits;
     this.#merges = options.merges === true;
     this.#timeoutMs = timeoutMs;
     this.#driver = withRetry(options.driver, runtime);
@@ -78,8 +79,8 @@ class ContainerStore implements Store {
       cache: new ContainerCache(cacheBytesMax),
       recentContainers: new RecentContainers(),
       deadlines: this.#deadlines,
-      readLimit: new AdaptiveLimit(runtime),
-      writeLimit: new AdaptiveLimit(runtime),
+      readLimit: new AdaptiveLimit(runtime, inFlightMax),
+      writeLimit: new AdaptiveLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,
       compressor: runtime.newCompressor(),

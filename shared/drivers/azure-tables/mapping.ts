@@ -45,6 +45,7 @@ export const LIMITS: DriverLimits = {
   // What is large travels by itself, beside others: eight times as much in one request was tried, and was not faster.
   writeBytesMax: 128 * 1024,
   listMax: 1_000,
+  inFlightMax: 64,
   lane: partitionOf,
 };
 

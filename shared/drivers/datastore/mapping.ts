@@ -23,6 +23,7 @@ export const LIMITS: DriverLimits = {
   writesMax: 500,
   writeBytesMax: 9_500_000,
   listMax: 1_000,
+  inFlightMax: 64,
   lane: () => '',
 };
 

@@ -50,6 +50,8 @@ export interface DriverLimits {
   readonly writeBytesMax: number;
   /** Ids in one `list`. */
   readonly listMax: number;
+  /** Reads that a store has under way at most, and as many commits: the driver has connections for both. */
+  readonly inFlightMax: number;
   /** Writes whose ids have equal lanes may share one `write`. A pure function that never changes for stored data. */
   lane(id: EntityId): string;
 }

@@ -35,7 +35,7 @@ export interface TableStats {
   readonly merges: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /** Reads, and commits, that the store may have in flight, now: from 2 to 256, adapted to the throughput, halved after a throttled reply. */
+  /** Reads, and commits, that the store may have in flight, now: from 2 to the driver's `inFlightMax`, adapted to the throughput, halved after a throttled reply. */
   readonly readsInFlightMax: number;
   readonly commitsInFlightMax: number;
   /** The container size in use: `TableOptions.containerBytesMax`, or its default. */

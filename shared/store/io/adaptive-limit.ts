@@ -7,7 +7,6 @@ import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
-const IN_FLIGHT_MOST = 256;
 /** Replies after which a limit is judged: as many round trips, and at least so many that a tail evens out. */
 const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;
@@ -38,6 +37,7 @@ interface Judgement {
 
 export class AdaptiveLimit {
   readonly #runtime: Runtime;
+  readonly #inFlightMost: number;
   readonly #semaphore = new Semaphore(IN_FLIGHT_FIRST);
   /** Of requests that had the way to themselves: others may have stood in line behind those of this very process. */
   readonly #lone = new RoundTrip();
@@ -47,8 +47,10 @@ export class AdaptiveLimit {
   #isUpNext = true;
   #rests = 0;
 
-  constructor(runtime: Runtime) {
+  /** `inFlightMost`: however well it goes; the driver's. */
+  constructor(runtime: Runtime, inFlightMost: number) {
     this.#runtime = runtime;
+    this.#inFlightMost = inFlightMost;
   }
 
   /** Requests that may be in flight now. */
@@ -112,7 +114,7 @@ export class AdaptiveLimit {
   /** Tries twice as many, if requests wait or did, or half as many, if more than that are in flight. A direction that brought more is kept. */
   #step(now: Judgement): void {
     const isFull = this.#semaphore.waiting > 0 || this.#replies.inFlight > FULL_SHARE * now.limit;
-    const canRise = now.limit < IN_FLIGHT_MOST && isFull;
+    const canRise = now.limit < this.#inFlightMost && isFull;
     const canFall = now.limit > IN_FLIGHT_LEAST && this.#replies.inFlight > now.limit / 2;
     if (this.#isUpNext ? canRise : canFall) {
       this.#before = now;
@@ -125,7 +127,7 @@ export class AdaptiveLimit {
   }
 
   #moveTo(limit: number): void {
-    const inFlightMax = Math.min(IN_FLIGHT_MOST, Math.max(IN_FLIGHT_LEAST, limit));
+    const inFlightMax = Math.min(this.#inFlightMost, Math.max(IN_FLIGHT_LEAST, limit));
     this.#replies = new Replies(inFlightMax);
     this.#semaphore.max = inFlightMax;
   }

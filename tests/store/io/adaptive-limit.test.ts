@@ -39,7 +39,7 @@ async function answer({ limit, runtime }: Limited, count: number, answered: Answ
 
 function newLimit(): Limited {
   const runtime = new VirtualRuntime();
-  return { runtime, limit: new AdaptiveLimit(runtime) };
+  return { runtime, limit: new AdaptiveLimit(runtime, IN_FLIGHT_MOST) };
 }
 
 test('while requests wait and more in flight bring more, more may be in flight, up to a bound', async () => {
