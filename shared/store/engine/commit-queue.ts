@@ -6,7 +6,7 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { sortChanges, type SortedChanges } from '../container/sort-changes.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer } from '../format/bytes.ts';
+import { asBuffer, compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
@@ -277,18 +277,16 @@ export class CommitQueue {
     await this.#core.runtime.sleep(this.#backoffMs());
   }
 
-  /** Its keys fail; what lies beyond it goes on along its link; the leaf's own changes are committed without it. */
+  /** Its keys fail; what lies beyond goes on along its link, once; the leaf's own are committed without it. */
   #giveUpAbsorbing(retired: Snapshot, damage: StoreError): void {
     const { low, high } = retired.header;
-    const isOwn = ({ position }: Change): boolean => beforeBound(position, low);
-    const others = this.#changes.filter((change) => !isOwn(change));
-    this.#absorbing = undefined;
-    this.#changes = this.#changes.filter(isOwn);
-    failAll(
-      others.filter(({ position }) => beforeBound(position, high)),
-      damage,
-      this.#core.table,
+    const others = this.#changes.filter(({ position }) => !beforeBound(position, low));
+    const failed = others.filter(
+      ({ position, passed }) => beforeBound(position, high) || (passed !== undefined && compareBytes(passed, low) >= 0),
     );
+    this.#absorbing = undefined;
+    this.#changes = this.#changes.filter(({ position }) => beforeBound(position, low));
+    failAll(failed, damage, this.#core.table);
     this.#routes.routeBeyond(retired, others);
   }
 }

@@ -351,6 +351,21 @@ test('rule 27: what lies behind a retired leaf with a damaged page is written, t
   expect(writer.calls.length).toBeLessThan(20);
 });
 
+test.each(['is missing', 'is retired too'] as const)(
+  'rule 27: a leaf behind a damaged retired one that %s is damage to who writes, and told within a few requests',
+  async (what) => {
+    const { world, retired } = await retiring(1_000_000_000);
+    const { id, header } = changeBehind(world, retired, (now) => ({ ...now, state: 'retired' }));
+    if (what === 'is missing') world.state.entities.delete(id);
+    damagePage(world, storedNode(world.state, 't', retired)!);
+    const writer = world.process();
+    const table = await open(world, writer);
+    const putting = table.put(Buffer.from(header.low).toString(), 'new');
+    await expect(world.run(putting)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(writer.calls.length).toBeLessThan(40);
+  },
+);
+
 test('rules 3, 27: a change that went with an absorb of unknown fate is not given away before that is known', async () => {
   const { world, left, low } = await retiring();
   const writer = world.process();
