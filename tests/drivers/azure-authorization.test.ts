@@ -28,13 +28,14 @@ import {
 } from '../conformance/harness.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { entityId } from '../support/ids.ts';
-import { rawServer, type RawRequest, replyText } from './raw-server.ts';
+import { azureText, rawServer, type RawRequest, replyText } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 300 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
 const READ = [{ id: entityId('a'), parts: 'all' }] as const;
-const TAKEN = replyText(204, { ETag: 'v' });
-const DENIED = replyText(401, { 'x-ms-error-code': 'InvalidAuthenticationInfo' });
+const TAKEN = azureText(204, { ETag: 'v' });
+// Who is not let in is told no version.
+const DENIED = replyText(401, { 'x-ms-request-id': '1', 'x-ms-error-code': 'InvalidAuthenticationInfo' });
 
 const open = new Set<{ close(): unknown }>();
 

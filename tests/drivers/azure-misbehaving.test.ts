@@ -3,10 +3,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
 import type { Driver, Write } from '../../shared/store/contract/driver.ts';
-import { CALL, idsOfOneLane, insert, part } from '../conformance/harness.ts';
+import { CALL, idsOfOneLane, insert, part, patch, replace } from '../conformance/harness.ts';
 import { entityId, entityVersion } from '../support/ids.ts';
-import { type RawRequest, type RawServer, rawServer, replyText } from './raw-server.ts';
+import { azureText, type RawRequest, type RawServer, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 300 };
 const PATIENTLY = { timeout: 10_000 };
@@ -64,7 +65,11 @@ const NEITHER = multipart(member(409, 'X: y\r\n', odataError('EntityAlreadyExist
 
 function chunked(body: string): string {
   const size = body.length.toString(16);
-  return `HTTP/1.1 200 OK\r\nETag: v\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${size}\r\n${body}\r\n0\r\n\r\n`;
+  const head = azureText(200, { ...JSON_TYPE, ...ETAG, 'Transfer-Encoding': 'chunked' }).replace(
+    /Content-Length: 0\r\n/,
+    '',
+  );
+  return `${head}${size}\r\n${body}\r\n0\r\n\r\n`;
 }
 
 const ENDS = {
@@ -88,11 +93,11 @@ describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte
   }
 
   test.each([
-    ['an entity', replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY)],
+    ['an entity', azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY)],
     ['an entity in chunks', chunked(ENTITY)],
     [
       'absence',
-      replyText(404, { ...JSON_TYPE, 'x-ms-error-code': 'ResourceNotFound' }, odataError('ResourceNotFound')),
+      azureText(404, { ...JSON_TYPE, 'x-ms-error-code': 'ResourceNotFound' }, odataError('ResourceNotFound')),
     ],
   ])('is no %s', async (_name, reply) => {
     const { server, times, eachTime } = await broken(reply);
@@ -101,8 +106,8 @@ describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte
   });
 
   test.each([
-    ['an acknowledgement', replyText(204, ETAG)],
-    ['a refusal', replyText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied'))],
+    ['an acknowledgement', azureText(204, ETAG)],
+    ['a refusal', azureText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied'))],
   ])('leaves a write unknown, not %s, and rule 2: sent once', async (_name, reply) => {
     const { server, times, eachTime } = await broken(reply);
     await eachTime((driver) => expect(write(driver)).resolves.toMatchObject({ kind: 'unknown' }));
@@ -110,8 +115,8 @@ describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte
   });
 
   test.each([
-    ['an acknowledgement', replyText(202, BATCH_TYPE, BOTH)],
-    ['a refusal', replyText(202, BATCH_TYPE, NEITHER)],
+    ['an acknowledgement', azureText(202, BATCH_TYPE, BOTH)],
+    ['a refusal', azureText(202, BATCH_TYPE, NEITHER)],
   ])('leaves a transaction unknown, not %s, and rule 2: sent once', async (_name, reply) => {
     const { server, times, eachTime } = await broken(reply);
     for (const outcomes of await eachTime((driver) => driver.write(twoWrites(driver), CALL)))
@@ -122,13 +127,13 @@ describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte
 
 test('the whole of those replies is believed', async () => {
   const replies = [
-    replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY),
+    azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY),
     chunked(ENTITY),
-    replyText(404, JSON_TYPE, odataError('ResourceNotFound')),
-    replyText(204, ETAG),
-    replyText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied')),
-    replyText(202, BATCH_TYPE, BOTH),
-    replyText(202, BATCH_TYPE, NEITHER),
+    azureText(404, JSON_TYPE, odataError('ResourceNotFound')),
+    azureText(204, ETAG),
+    azureText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied')),
+    azureText(202, BATCH_TYPE, BOTH),
+    azureText(202, BATCH_TYPE, NEITHER),
   ];
   const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
   expect(await read(driver)).toMatchObject([{ id: ID }]);
@@ -150,7 +155,7 @@ describe('a reply that lies or never ends', () => {
     ['has chunks of no size', () => chunked(ENTITY).replace(/\r\n\r\n[0-9a-f]+/, '\r\n\r\nzz')],
     ['is no HTTP', () => 'SSH-2.0-OpenSSH_9.6\r\n'],
   ])('one that %s is unavailable to a read, and the next one is read from its beginning', async (_, spoil) => {
-    const good = replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
+    const good = azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
     const { driver, server } = await served(({ socket }) => {
       if (server.requests.length === 1) socket.end(spoil(good));
       else socket.write(good);
@@ -161,7 +166,7 @@ describe('a reply that lies or never ends', () => {
   });
 
   test('one that drips ends at the deadline, and its socket with it', async () => {
-    const reply = replyText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
+    const reply = azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
     const { driver, server } = await served(({ socket }) => {
       let at = 0;
       const drip = setInterval(() => socket.write(reply.slice(at, ++at)), 20);
@@ -211,7 +216,7 @@ describe('a kept socket', () => {
     'that gets %s as it is used again: a write is unknown, and sent once',
     async (_, endOf) => {
       const { driver, server } = await served(({ socket }) => {
-        if (server.requests.length % 2 === 1) socket.write(replyText(204, ETAG));
+        if (server.requests.length % 2 === 1) socket.write(azureText(204, ETAG));
         else endOf(socket);
       });
       expect(await write(driver)).toMatchObject({ kind: 'written' });
@@ -224,7 +229,7 @@ describe('a kept socket', () => {
   );
 
   test('that the server closes between two requests is replaced', async () => {
-    const { driver, server } = await served(({ socket }) => void socket.end(replyText(204, ETAG)));
+    const { driver, server } = await served(({ socket }) => void socket.end(azureText(204, ETAG)));
     for (let time = 0; time < 3; time += 1) {
       expect(await write(driver)).toMatchObject({ kind: 'written' });
       await expect.poll(server.open, PATIENTLY).toBe(0);
@@ -238,17 +243,17 @@ describe('a kept socket', () => {
     await expect.poll(() => server.requests.length, PATIENTLY).toBe(128);
     const late = await Promise.all(Array.from({ length: 20 }, () => write(driver, QUICK)));
     expect(new Set(late.map((outcome) => outcome?.kind))).toEqual(new Set(['unknown']));
-    for (const { socket } of server.requests) socket.write(replyText(204, ETAG));
+    for (const { socket } of server.requests) socket.write(azureText(204, ETAG));
     expect(new Set((await Promise.all(first)).map((outcome) => outcome?.kind))).toEqual(new Set(['written']));
     const next = write(driver);
     await expect.poll(() => server.requests.length, PATIENTLY).toBe(129);
-    server.requests.at(-1)!.socket.write(replyText(204, ETAG));
+    server.requests.at(-1)!.socket.write(azureText(204, ETAG));
     expect(await next).toMatchObject({ kind: 'written' });
     expect([server.requests.length, server.accepted()]).toEqual([129, 128]);
   });
 
   test('is closed with the driver', async () => {
-    const { driver, server } = await served(({ socket }) => socket.write(replyText(204, ETAG)));
+    const { driver, server } = await served(({ socket }) => socket.write(azureText(204, ETAG)));
     await Promise.all([write(driver), write(driver), write(driver)]);
     expect(server.open()).toBe(3);
     await driver.close();
@@ -269,7 +274,7 @@ describe.each([
     [504, 'GatewayTimeout', 'unavailable', 'other'],
   ])('%i leaves writes unknown, sent once, and reads to be retried', async (status, code, readCode, reason) => {
     const { driver, server } = await served(({ socket }) =>
-      socket.write(hasBody ? replyText(status, JSON_TYPE, odataError(code)) : replyText(status, {})),
+      socket.write(hasBody ? azureText(status, JSON_TYPE, odataError(code)) : azureText(status, {})),
     );
     await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
     expect(await write(driver)).toMatchObject({ kind: 'unknown', reason });
@@ -281,21 +286,124 @@ describe.each([
   });
 });
 
+/** A driver that trusts its endpoint, as it does the service's own: nothing is sent but what the test asks for. */
+async function trusting(replies: () => string) {
+  const server = await rawServer(({ socket }) => socket.write(replies()));
+  const calls = tableCalls({ endpoint: `http://127.0.0.1:${server.port}/account?sig=s`, tableName: 'table' });
+  const driver = driverOn(calls, false);
+  open.add(driver).add(server);
+  return { driver, server };
+}
+
+describe('what is not an answer of the service', () => {
+  const version = entityVersion('W/"v1"');
+  const { 'x-ms-request-id': id, 'x-ms-version': spoken } = SERVICE_HEADERS;
+  const FULL = { ...ETAG, ...JSON_TYPE };
+  const portal = (headers: Readonly<Record<string, string>> = {}): string =>
+    replyText(200, { ...ETAG, 'Content-Type': 'text/html', ...headers }, '<p>Welcome to the hotel');
+  const MOVED = { ...ETAG, Location: '/elsewhere' };
+
+  /** Each call once: outcomes of writes are unknown, nothing was read, and nothing was asked twice. */
+  async function expectNothingKnown(
+    reply: string,
+    calls: readonly string[] = ['write', 'patch', 'replace', 'remove', 'together', 'read', 'list'],
+  ): Promise<void> {
+    const { driver, server } = await trusting(() => reply);
+    const unknown = { kind: 'unknown', reason: 'other' };
+    const unavailable = { code: 'unavailable' };
+    const parts = [part('h', 'x', 1)];
+    const each: Readonly<Record<string, () => Promise<unknown>>> = {
+      write: async () => expect(await write(driver)).toMatchObject(unknown),
+      patch: async () => expect(await driver.write([patch(ID, version, parts)], CALL)).toMatchObject([unknown]),
+      replace: async () => expect(await driver.write([replace(ID, version, parts)], CALL)).toMatchObject([unknown]),
+      remove: async () => expect(await driver.remove([{ id: ID, version }], CALL)).toMatchObject([unknown]),
+      together: async () => expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([unknown, unknown]),
+      read: () => expect(read(driver)).rejects.toMatchObject(unavailable),
+      list: () => expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject(unavailable),
+    };
+    for (const name of calls) await each[name]!();
+    expect(server.requests).toHaveLength(calls.length);
+  }
+
+  test.each([
+    ['of a captive portal, with an etag', portal()],
+    ['of a captive portal that knows no version', portal({ 'x-ms-request-id': id })],
+    ['of a captive portal that names no request', portal({ 'x-ms-version': spoken })],
+    ['204, as a proxy gives it', replyText(204, ETAG)],
+    ['201, as a proxy gives it', replyText(201, FULL, ENTITY)],
+    ['200, as a proxy gives it', replyText(200, FULL, ENTITY)],
+    ['202, as a proxy gives it', replyText(202, { ...ETAG, ...BATCH_TYPE }, BOTH)],
+    ['409, as a proxy gives it', replyText(409, JSON_TYPE, odataError('EntityAlreadyExists'))],
+    ['412, as a proxy gives it', replyText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied'))],
+    ['404, as a proxy gives it', replyText(404, JSON_TYPE, odataError('ResourceNotFound'))],
+    ['404 for the table, as a proxy gives it', replyText(404, JSON_TYPE, odataError('TableNotFound'))],
+    ['413, as a proxy gives it', replyText(413, JSON_TYPE, odataError('RequestBodyTooLarge'))],
+    ['400, as a proxy gives it', replyText(400, JSON_TYPE, odataError('InvalidInput'))],
+    ['401, as a proxy gives it', replyText(401, {}, '<p>Log in')],
+    ['403, as a proxy gives it', replyText(403, {}, '<p>No')],
+  ])('one %s: writes, removals and transactions are unknown, reads unavailable', async (_, reply) => {
+    await expectNothingKnown(reply);
+  });
+
+  test.each([203, 205, 206, 299])('no success of the service is a %i', async (status) => {
+    await expectNothingKnown(azureText(status, FULL, ENTITY));
+  });
+
+  test.each([
+    [
+      200,
+      azureText(200, { ...FULL, ...BATCH_TYPE }, BOTH),
+      ['write', 'patch', 'replace', 'remove', 'together', 'list'],
+    ],
+    [201, azureText(201, FULL, ENTITY), ['write', 'patch', 'replace', 'remove', 'together', 'read', 'list']],
+    [202, azureText(202, { ...FULL, ...BATCH_TYPE }, BOTH), ['write', 'patch', 'replace', 'remove', 'read', 'list']],
+    [204, azureText(204, ETAG), ['together', 'read', 'list']],
+  ])('%i is the success of some calls, and of no other', async (_, reply, others) => {
+    await expectNothingKnown(reply, others);
+  });
+
+  test.each([301, 302, 303, 307, 308])('%i leads nowhere, whoever says it', async (status) => {
+    await expectNothingKnown(replyText(status, MOVED));
+    await expectNothingKnown(azureText(status, MOVED));
+  });
+
+  test.each([200, 201, 202, 302])('a member answered %i is not written, nor is its transaction', async (status) => {
+    await expectNothingKnown(azureText(202, BATCH_TYPE, multipart(member(204), member(status))), ['together']);
+    await expectNothingKnown(azureText(202, BATCH_TYPE, multipart(member(status))), ['together']);
+  });
+
+  test('a table is made by the service alone', async () => {
+    const replies = [azureText(404, JSON_TYPE, odataError('TableNotFound')), portal()];
+    const { driver, server } = await trusting(() => replies.shift()!);
+    expect(await write(driver)).toMatchObject({ kind: 'unknown', reason: 'other' });
+    expect(server.requests.map(({ target }) => target)).toEqual(['/account/table?sig=s', '/account/Tables?sig=s']);
+  });
+
+  test.each([401, 403])(
+    'the service itself denies with %i, and is told apart though it tells no version',
+    async (status) => {
+      const { driver } = await trusting(() => replyText(status, { 'x-ms-request-id': id }, '<error>'));
+      expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'invalid' });
+      await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+    },
+  );
+});
+
 describe('a page of a listing', () => {
   test.each([
     ['without rows', '{}'],
     ['of something else', '{"value":"x"}'],
     ['cut', '{"value":[{"RowKey":"a"}'],
   ])('%s is unavailable, never an empty page', async (_, body) => {
-    const { driver } = await served(({ socket }) => socket.write(replyText(200, JSON_TYPE, body)));
+    const { driver } = await served(({ socket }) => socket.write(azureText(200, JSON_TYPE, body)));
     await expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   });
 
   test('goes on where the service says', async () => {
     const next = { 'x-ms-continuation-NextPartitionKey': '1!4!MDA-', 'x-ms-continuation-NextRowKey': '1!8!YS5i' };
     const replies = [
-      replyText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
-      replyText(200, JSON_TYPE, '{"value":[]}'),
+      azureText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
+      azureText(200, JSON_TYPE, '{"value":[]}'),
     ];
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
     const page = await driver.list('a', undefined, 1, CALL);
@@ -337,7 +445,7 @@ describe('a reply to a transaction', () => {
       multipart(member(500, 'X: y\r\n', odataError('InternalError'))),
     ],
   ])('that %s leaves it unknown, sent once', async (_, headers, body) => {
-    const { driver, server } = await served(({ socket }) => socket.write(replyText(202, headers, body)));
+    const { driver, server } = await served(({ socket }) => socket.write(azureText(202, headers, body)));
     const outcomes = await driver.write(twoWrites(driver), CALL);
     expect(outcomes).toMatchObject([
       { kind: 'unknown', reason: 'other' },
@@ -348,7 +456,7 @@ describe('a reply to a transaction', () => {
 
   test('that tells of a missing table makes one, and the transaction is sent again, for it had no effect', async () => {
     const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
-    const replies = [replyText(202, BATCH_TYPE, missing), replyText(204, {}), replyText(202, BATCH_TYPE, BOTH)];
+    const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
     expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
     expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);

@@ -13,6 +13,7 @@ import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
 import { idsOfOneLane, insert, part, patch, written } from '../conformance/harness.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
+import { SERVICE_HEADERS } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 300 };
 const PATIENT = { timeoutMs: 10_000 };
@@ -58,8 +59,10 @@ async function silentServer(): Promise<number> {
   return listen(server);
 }
 
+/** A server whose replies say that they are of Azure's table service. */
 async function httpServer(answer: RequestListener): Promise<number> {
   const server = createHttpServer((request, response) => {
+    for (const [name, value] of Object.entries(SERVICE_HEADERS)) response.setHeader(name, value);
     request.resume().once('end', () => answer(request, response));
   });
   open.add({
@@ -341,7 +344,8 @@ describe('Azure, by status and code', () => {
       const isStalePatch = request.method === 'PATCH' && seen.includes('PATCH');
       seen.push(request.method ?? '');
       if (request.method === 'GET') response.writeHead(200, { 'content-type': 'application/json', etag: 'v' }).end(row);
-      else response.writeHead(isStalePatch ? 412 : 204, { etag: `v${seen.length}` }).end();
+      else if (isStalePatch) response.writeHead(412, { 'x-ms-error-code': 'UpdateConditionNotSatisfied' }).end();
+      else response.writeHead(204, { etag: `v${seen.length}` }).end();
     });
     const { driver } = drivers(port)[0]!;
     const asked = [patch(entityId('a'), entityVersion('v1'), [part('h', 'x')])];

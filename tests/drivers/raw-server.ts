@@ -72,6 +72,17 @@ function requestIn(bytes: Buffer, socket: Socket): { readonly request: RawReques
   return { request: { method, target, headers, body: bytes.subarray(end + 4, size), socket }, size };
 }
 
+/** All replies of Azure's table service have these. */
+export const SERVICE_HEADERS = {
+  'x-ms-request-id': '1',
+  'x-ms-version': '2019-02-02',
+};
+
+/** As `replyText`, from Azure's table service. */
+export function azureText(status: number, headers: Readonly<Record<string, string>>, body = ''): string {
+  return replyText(status, { ...SERVICE_HEADERS, ...headers }, body);
+}
+
 /** A reply as text; it says how long its body is. */
 export function replyText(status: number, headers: Readonly<Record<string, string>>, body = ''): string {
   const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };

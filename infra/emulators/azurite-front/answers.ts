@@ -32,7 +32,7 @@ export function answerOf(refusal: Refusal, inBatch: boolean): Answer {
 function single({ status, code, message }: Refusal): Answer {
   return {
     status,
-    headers: { 'content-type': 'application/json;odata=minimalmetadata', 'x-ms-error-code': code },
+    headers: { ...serviceHeaders(), 'content-type': 'application/json;odata=minimalmetadata', 'x-ms-error-code': code },
     body: Buffer.from(errorBody(code, message)),
   };
 }
@@ -60,9 +60,14 @@ function batchAnswer({ status, code, message, place }: Refusal): Answer {
   ];
   return {
     status: 202,
-    headers: { 'content-type': `multipart/mixed; boundary=${batch}` },
+    headers: { ...serviceHeaders(), 'content-type': `multipart/mixed; boundary=${batch}` },
     body: Buffer.from(lines.join('\r\n')),
   };
+}
+
+/** All of the service's answers have these, by which clients tell them from a proxy's. */
+function serviceHeaders(): Record<string, string> {
+  return { 'x-ms-request-id': randomUUID(), 'x-ms-version': '2019-02-02' };
 }
 
 function errorBody(code: string, message: string): string {

@@ -81,7 +81,7 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
     submit: (writes, timeoutMs) =>
       send(timeoutMs, async (untilMs) => {
         const { headers, body } = transactionOf(service.url, tableName, writes);
-        const reply = await sendBody({ method: 'POST', path: '/$batch', headers, body }, untilMs);
+        const reply = await sendBody({ method: 'POST', path: '/$batch', headers, body, success: 202 }, untilMs);
         return etagsIn(reply, writes.length);
       }),
     listPage: (filter, count, continuation, timeoutMs) =>

@@ -1,21 +1,33 @@
-// The one place where Azure's errors become the contract's words, by status and error code alone. A verdict is believed only if the
-// service gave one; a lost connection, a timeout and every 5xx are `unknown`.
+// The one place where Azure's errors become the contract's words, by status and error code alone. Only the service's own answer is a verdict: a lost
+// connection, a timeout, every 5xx, and whatever a proxy says, are `unknown`.
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 
-/** A whole reply of the service that is no success. Whether the request was carried out, its status and code tell. */
-export class RefusedRequestError extends Error {
+/** What a whole reply tells that is not the success its request asked for. */
+interface RefusalFacts {
   readonly status: number;
   /** The service's word for it; undefined if it gave none. */
-  readonly code: string | undefined;
+  readonly code?: string | undefined;
+  readonly detail?: string | undefined;
+  /** True for the service's own refusal. False for whatever else answered: it never proves that a request was not carried out. */
+  readonly isVerdict: boolean;
+}
 
-  constructor(status: number, code: string | undefined, detail: string) {
-    super(`azure tables answered ${[status, code, detail].filter(Boolean).join(' ')}`);
+/** A whole reply that is not the success its request asked for. */
+export class RefusedRequestError extends Error {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly isVerdict: boolean;
+
+  constructor({ status, code, detail, isVerdict }: RefusalFacts) {
+    const who = isVerdict ? 'azure tables' : 'something that is not azure tables, perhaps a proxy on the way,';
+    super(`${who} answered ${[status, code, detail].filter(Boolean).join(' ')}`);
     this.name = 'RefusedRequestError';
     this.status = status;
     this.code = code;
+    this.isVerdict = isVerdict;
   }
 }
 
@@ -28,11 +40,12 @@ const TOO_LARGE: ReadonlySet<unknown> = new Set([
 
 /** What became of a write or removal that was a request of its own. */
 export function outcomeOfOne(error: unknown): Refused | Unknown {
-  const { status, code } = factsOf(error);
+  const { status, code, isVerdict } = factsOf(error);
+  if (!isVerdict) return unknown(isThrottle(status) ? 'throttled' : 'other', error);
   if (isConditionFailure(error)) return refused('condition', error);
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
   if (status === 400 || status === 401 || status === 403) return refused('invalid', error);
-  return unknown(status === 503 || status === 429 ? 'throttled' : 'other', error);
+  return unknown(isThrottle(status) ? 'throttled' : 'other', error);
 }
 
 /**
@@ -47,43 +60,52 @@ export function outcomeOfTransaction(error: unknown): Refused | Unknown {
 /** The error of a read or list. */
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const { status } = factsOf(error);
-  if (status === 503 || status === 429) {
+  const { status, isVerdict } = factsOf(error);
+  if (isThrottle(status)) {
     return new StoreError('throttled', 'azure asks to slow down, try again later', { cause: error });
   }
-  if (status === 401 || status === 403) {
+  if (isVerdict && (status === 401 || status === 403)) {
     return new StoreError('unavailable', 'azure denies access, check the credentials and their roles', {
       retryable: false,
       cause: error,
     });
   }
-  const retryable = status === undefined || status === 408 || status === 409 || status >= 500;
+  const retryable = status === undefined || status < 400 || status === 408 || status === 409 || status >= 500;
   return new StoreError('unavailable', 'azure tables did not answer the request', { retryable, cause: error });
+}
+
+function isThrottle(status: number | undefined): boolean {
+  return status === 503 || status === 429;
 }
 
 /** True if the service said that a condition does not hold, or that the entity is gone. */
 export function isConditionFailure(error: unknown): boolean {
-  const { status, code } = factsOf(error);
-  return status === 412 || (status === 409 && code === 'EntityAlreadyExists') || isNotFound(error);
+  return (
+    isVerdict(error, 412, 'UpdateConditionNotSatisfied', 'ConditionNotMet') ||
+    isVerdict(error, 409, 'EntityAlreadyExists') ||
+    isNotFound(error)
+  );
 }
 
 /** The entity is not there. A missing table is another matter. */
 export function isNotFound(error: unknown): boolean {
-  const { status, code } = factsOf(error);
-  return status === 404 && (code === 'ResourceNotFound' || code === 'EntityNotFound');
+  return isVerdict(error, 404, 'ResourceNotFound', 'EntityNotFound');
 }
 
 export function isTableNotFound(error: unknown): boolean {
-  const { status, code } = factsOf(error);
-  return status === 404 && code === 'TableNotFound';
+  return isVerdict(error, 404, 'TableNotFound');
 }
 
 export function isTableThere(error: unknown): boolean {
-  const { status, code } = factsOf(error);
-  return status === 409 && code === 'TableAlreadyExists';
+  return isVerdict(error, 409, 'TableAlreadyExists');
 }
 
-/** What the service said; nothing where no whole reply of it came. */
-function factsOf(error: unknown): { readonly status?: number; readonly code?: string | undefined } {
-  return error instanceof RefusedRequestError ? error : {};
+function isVerdict(error: unknown, status: number, ...codes: readonly string[]): boolean {
+  const facts = factsOf(error);
+  return facts.isVerdict && facts.status === status && codes.includes(facts.code ?? '');
+}
+
+/** What was answered; nothing where no whole reply came. */
+function factsOf(error: unknown): Pick<RefusalFacts, 'code' | 'isVerdict'> & { readonly status?: number } {
+  return error instanceof RefusedRequestError ? error : { isVerdict: false };
 }

@@ -13,15 +13,17 @@ interface ServiceRequest extends Omit<HttpRequest, 'target'> {
   readonly path: string;
   /** Without `?`. */
   readonly query?: string;
+  /** The one status with which the service says that it did what was asked. Default: 200 for a GET, else 204. */
+  readonly success?: number;
 }
 
 export interface TableService {
   /** The account's address, without a query. */
   readonly url: string;
   /**
-   * The reply, if it is a success. Rejects with a RefusedRequestError if the service gave another, with other errors if no whole reply came, with
-   * a DeadlineError at `untilMs` by `performance.now()`.
-   * What is answered 401 has not been carried out (RFC 9110, 15.5.2): where the credential may have a newer token, it goes out once more.
+   * The reply, if it is the service's and the success that was asked for. Rejects with a RefusedRequestError if another came, with other errors if no
+   * whole reply did, with a DeadlineError at `untilMs` by `performance.now()`. No redirect is followed.
+   * What the service answers 401 it has not carried out (RFC 9110, 15.5.2): where the credential may have a newer token, it goes out once more.
    */
   send(request: ServiceRequest, untilMs: number): Promise<HttpReply>;
   close(): void;
@@ -48,11 +50,11 @@ export function tableService(endpoint: string, credential: Credential | undefine
       const path = account + request.path;
       const proof = await inTime(authorize(path), untilMs);
       const reply = await sendWith(proof, request, untilMs);
-      if (reply.status !== 401 || proof.forget === undefined) return success(reply);
+      if (reply.status !== 401 || !isOfService(reply) || proof.forget === undefined) return checked(reply, request);
       proof.forget();
       // The first request's body may be under way still.
       const second = await sendWith(await inTime(authorize(path), untilMs), request, untilMs);
-      return success({ ...second, isRequestWritten: second.isRequestWritten && reply.isRequestWritten });
+      return checked({ ...second, isRequestWritten: second.isRequestWritten && reply.isRequestWritten }, request);
     },
     close: () => client.close(),
   };
@@ -62,10 +64,21 @@ function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise
   return proof instanceof Promise ? withDeadline(proof, untilMs - performance.now()) : proof;
 }
 
-function success(reply: HttpReply): HttpReply {
-  if (reply.status < 300) return reply;
-  const code = reply.headers['x-ms-error-code'];
-  throw refusalOf(reply.status, reply.body.toString(), typeof code === 'string' ? code : undefined);
+function checked(reply: HttpReply, { method, success = method === 'GET' ? 200 : 204 }: ServiceRequest): HttpReply {
+  const { status, headers, body } = reply;
+  const isVerdict = isOfService(reply);
+  if (status === success && isVerdict) return reply;
+  const { code = headers['x-ms-error-code']?.toString(), detail } = refusalIn(body.toString());
+  throw new RefusedRequestError({ status, code, detail, isVerdict: isVerdict && status >= 400 });
+}
+
+/**
+ * A proxy or a captive portal may answer anything, with any status, and keep what it was sent. All replies of the service have these headers, but
+ * for the version, which it does not tell those whom it does not let in.
+ */
+function isOfService({ status, headers }: HttpReply): boolean {
+  const isDenial = status === 401 || status === 403;
+  return headers['x-ms-request-id'] !== undefined && (isDenial || headers['x-ms-version'] !== undefined);
 }
 
 interface ODataError {
@@ -73,10 +86,10 @@ interface ODataError {
   readonly message?: { readonly value?: string };
 }
 
-/** The error that a reply tells of in its body, or, without one, in the header that gives a code. */
-export function refusalOf(status: number, body: string, headerCode?: string): RefusedRequestError {
-  const { code = headerCode, message } = (objectIn(body)?.['odata.error'] ?? {}) as ODataError;
-  return new RefusedRequestError(status, code, message?.value ?? '');
+/** The error that a body tells of. */
+export function refusalIn(body: string): { readonly code?: string | undefined; readonly detail?: string | undefined } {
+  const { code, message } = (objectIn(body)?.['odata.error'] ?? {}) as ODataError;
+  return { code, detail: message?.value };
 }
 
 /** The JSON object that a body is; undefined if it is something else. */

@@ -4,7 +4,11 @@ import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import type { HttpReply } from './http.ts';
 import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
-import { refusalOf } from './service.ts';
+import { RefusedRequestError } from './errors.ts';
+import { refusalIn } from './service.ts';
+
+/** Of an insert that wants no content back, and of each change. */
+const MEMBER_SUCCESS = 204;
 
 /** One member of a reply. */
 interface Member {
@@ -41,9 +45,10 @@ export function etagsIn({ headers, body }: HttpReply, count: number): readonly E
   const members = membersIn(headers['content-type'] ?? '', body.toString('latin1'));
   const [first] = members;
   // A change set that failed is answered by one member, which says why.
-  if (first !== undefined && members.length === 1 && first.status >= 300) throw refusalOf(first.status, first.body);
+  if (first !== undefined && members.length === 1 && first.status >= 400)
+    throw new RefusedRequestError({ ...refusalIn(first.body), status: first.status, isVerdict: true });
   const etags = members.flatMap(({ status, etag }) =>
-    status < 300 && etag !== undefined ? [etag as EntityVersion] : [],
+    status === MEMBER_SUCCESS && etag !== undefined ? [etag as EntityVersion] : [],
   );
   return members.length === count && etags.length === count ? etags : undefined;
 }
