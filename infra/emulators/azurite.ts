@@ -1,8 +1,10 @@
 // Starts Azurite's table service, in memory or on a file, in this process or in one of its own. Only the table part is loaded, by paths inside
 // the package: its main entry would start three services and write to the working directory.
+import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
+import { keepTables, type TableStore } from './azurite-kept.ts';
 import type { TableFaults } from './azurite-front/faults.ts';
 import { startTableFront } from './azurite-front/front.ts';
 import type { Emulator } from './emulator.ts';
@@ -15,11 +17,13 @@ export const AZURITE_ACCOUNT_KEY =
 export interface AzuriteOptions {
   /** True shares this process and its thread (tests); false gives it a process of its own (measurements). */
   readonly inProcess: boolean;
-  /** Only in this process: a file that keeps the data, written every 5 s and at the end. Default: the data is in memory alone. */
+  /** Only in this process: a file that keeps the data, as it is written. Default: the data is in memory alone. */
   readonly dataFile?: string;
 }
 
 interface TableServer {
+  readonly metadataStore: TableStore;
+  readonly httpServer: HttpServer;
   start(): Promise<void>;
   close(): Promise<void>;
   getHttpServerAddress(): string;
@@ -60,7 +64,7 @@ export async function startTableServer(
       '127.0.0.1',
       0,
       undefined,
-      dataFile,
+      undefined,
       logs.debug,
       logs.access,
       undefined,
@@ -72,12 +76,16 @@ export async function startTableServer(
       '',
       tls === undefined ? undefined : 'basic',
       true,
-      dataFile === undefined,
+      true,
     ),
   );
   await server.start();
+  const journal = dataFile === undefined ? undefined : keepTables(server.metadataStore, server.httpServer, dataFile);
   let closing: Promise<void> | undefined;
-  return { address: server.getHttpServerAddress(), close: () => (closing ??= server.close()) };
+  return {
+    address: server.getHttpServerAddress(),
+    close: () => (closing ??= server.close().finally(() => journal?.close())),
+  };
 }
 
 async function startHere(dataFile: string | undefined): Promise<Emulator> {

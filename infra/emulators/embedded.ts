@@ -9,7 +9,7 @@ export interface EmbeddedOptions {
   readonly inProcess: boolean;
   /** Default: a free one. */
   readonly port?: number;
-  /** Only in this process: a file that keeps the data, written at the end. Default: the data is in memory alone. */
+  /** Only in this process: a file that keeps the data, as it is written. Default: the data is in memory alone. */
   readonly dataFile?: string;
 }
 

@@ -146,7 +146,7 @@ async function startDatastore({ datastore, dataDir }: CloudsOptions): Promise<Em
 }
 
 const startAzure: StartCloud = async ({ keys, firstPort, dataDir, instances = 1 }, packages, opened) => {
-  const emulator = await startAzurite(placeFor(dataDir, 'azure-tables.json'));
+  const emulator = await startAzurite(placeFor(dataDir, 'azure-tables.bin'));
   opened.push(emulator);
   const env = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
@@ -198,7 +198,7 @@ function portAt(firstPort: number | undefined, place: number): { readonly port?:
   return firstPort === undefined ? {} : { port: firstPort + place };
 }
 
-/** Data that stays is written as the emulator closes, which only its own process can do in order. Without it, a separate process measures better. */
+/** Data that stays is written by this process; without it, a separate one measures better. */
 function placeFor(
   dataDir: string | undefined,
   file: string,

@@ -11,9 +11,6 @@ import { DEV, type DevOptions, devOptionsOf } from './options.ts';
 
 const BUILD_DIR = fileURLToPath(new URL('../../.build', import.meta.url));
 
-/** Emulators write their data after the functions have ended. */
-const CLOSE_TIMEOUT_MS = 60_000;
-
 /** Two functions on each of two clouds. */
 const PORTS = 4;
 
@@ -22,7 +19,7 @@ await runCommand(DEV, process.argv.slice(2), async (given) => {
   await checkPorts(options.firstPort);
   const release = await takeData(options.dataDir);
   try {
-    return await runJob((signal) => serve(options, signal), CLOSE_TIMEOUT_MS);
+    return await runJob((signal) => serve(options, signal));
   } finally {
     await release();
   }
@@ -67,7 +64,9 @@ async function serve(options: DevOptions, signal: AbortSignal): Promise<number> 
 
 function told({ running, keys }: Clouds, dataDir: string | undefined): string {
   const data =
-    dataDir === undefined ? 'The data is gone when this ends.' : `The data stays in ${path.resolve(dataDir)}.`;
+    dataDir === undefined
+      ? 'The data is gone when this ends.'
+      : `The data is kept in ${path.resolve(dataDir)} as it is written.`;
   return [
     ...running.map(linesFor),
     '',

@@ -69,7 +69,7 @@ shell.`,
     },
     data: {
       value: 'DIR',
-      help: 'keeps the data in DIR when this ends with Ctrl-C, and finds it there; default: the data is gone',
+      help: 'keeps the data in DIR as it is written, however this ends, and finds it there; default: the data is gone',
     },
     'read-key': {
       value: 'KEY',

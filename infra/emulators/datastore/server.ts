@@ -1,4 +1,4 @@
-// The server: google.datastore.v1 over gRPC on a port of this machine, with its data in memory, and in a file between runs if one is named.
+// The server: google.datastore.v1 over gRPC on a port of this machine, with its data in memory, and in a file too if one is named.
 import {
   type sendUnaryData,
   Server,
@@ -9,9 +9,8 @@ import {
 import { type Call, prepareCall, type Rpc, RPCS } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createIds } from './storage/ids.ts';
+import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
 import type { Services } from './storage/services.ts';
-import { loadSnapshot, saveSnapshot } from './storage/snapshot.ts';
-import { createStorage } from './storage/storage.ts';
 import { createTransactions } from './storage/transactions.ts';
 import { REQUEST_BYTES_MAX } from './wire/limits.ts';
 import { invalid, status, StatusError } from './wire/status.ts';
@@ -23,7 +22,7 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's clock. */
   readonly nowMs?: () => number;
-  /** A file that keeps the entities between runs. Default: they are gone when the server closes. */
+  /** A file that keeps the entities, as they are written. Default: they are gone when the server closes. */
   readonly dataFile?: string;
 }
 
@@ -34,7 +33,7 @@ export interface DatastoreEmulator {
   readonly faults: Faults;
   /** Forgets all entities, ids, transactions and faults. */
   reset(): void;
-  /** Ends the server: cancels the calls under way, then writes the data file. Idempotent. */
+  /** Ends the server: cancels the calls under way. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -44,17 +43,19 @@ const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 /** Starts a server and waits until it listens. Rejects if the port is taken, or if the file holds something else. */
 export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
   const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
-  const storage = createStorage(nowMs);
-  if (dataFile !== undefined) await loadSnapshot(storage, dataFile);
+  const kept = createKeptStorage(nowMs, dataFile);
+  const { storage } = kept;
   const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
   const faults = createFaults(nowMs);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   });
-  server.addService(definition(), Object.fromEntries(RPCS.map((rpc) => [rpc, handler(rpc, services, faults)])));
-  const bound = await listen(server, `${host}:${port}`);
-  let closing: Promise<void> | undefined;
+  server.addService(definition(), Object.fromEntries(RPCS.map((rpc) => [rpc, handler(rpc, services, faults, kept)])));
+  const bound = await listen(server, `${host}:${port}`).catch((error: unknown) => {
+    kept.close();
+    throw error;
+  });
   return {
     address: `${host}:${bound}`,
     faults,
@@ -62,11 +63,11 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
       faults.clear();
       services.transactions.clear();
       services.ids.clear();
-      storage.clear();
+      kept.clear();
     },
-    close() {
+    async close() {
       server.forceShutdown();
-      return (closing ??= dataFile === undefined ? Promise.resolve() : saveSnapshot(storage, dataFile));
+      kept.close();
     },
   };
 }
@@ -101,11 +102,11 @@ function definition(): ServiceDefinition {
 
 type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
 
-function handler(rpc: Rpc, services: Services, faults: Faults): Handler {
+function handler(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage): Handler {
   const prepare = (request: Buffer) => {
     if (request.length > REQUEST_BYTES_MAX)
       throw invalid('request', `has ${request.length} bytes; it must not be larger than ${REQUEST_BYTES_MAX} bytes`);
-    return prepareCall(rpc, request, services);
+    return keeping(prepareCall(rpc, request, services), kept);
   };
   const withFaults = async (call: Call, callback: sendUnaryData<Buffer>) => {
     try {
@@ -123,6 +124,18 @@ function handler(rpc: Rpc, services: Services, faults: Faults): Handler {
       callback(errorOf(error));
     }
   };
+}
+
+/** What a call wrote is kept before it is answered, also where it failed in the middle. */
+function keeping(call: Call, kept: KeptStorage): Call {
+  const run: Call['run'] = (only) => {
+    try {
+      return call.run(only);
+    } finally {
+      kept.keep();
+    }
+  };
+  return { ...call, run };
 }
 
 /** Error messages travel in a header, of which clients accept 8 KiB; a character takes up to nine bytes there. */

@@ -103,7 +103,7 @@ export function partitionOf(bytes: Buffer | undefined, database: Database): stri
 }
 
 /** Identifies a key across partitions. */
-export function keyName({ partition, order }: KeyRef): string {
+export function keyName({ partition, order }: Pick<KeyRef, 'partition' | 'order'>): string {
   return `${partition}\n${order}`;
 }
 

@@ -58,7 +58,8 @@ type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
 
 const MICROSECONDS_PER_MS = 1_000;
 
-export function createStorage(nowMs: () => number): Storage {
+/** `changed` is told each key that is written or deleted. */
+export function createStorage(nowMs: () => number, changed: (key: KeyRef) => void = () => {}): Storage {
   const partitions = new Map<string, Map<string, Table>>();
   /** Versions of open snapshots, oldest first, since they are opened in order. */
   const snapshots = new Set<{ readonly version: number }>();
@@ -97,6 +98,7 @@ export function createStorage(nowMs: () => number): Storage {
     },
     lastChange: (key) => tableOf(key)?.states.get(key.order)?.version ?? 0,
     put(key, entity, version) {
+      changed(key);
       const table = tableOf(key) ?? addTable(partitions, key);
       const before = table.states.get(key.order);
       undo?.push({ table, order: key.order, before });

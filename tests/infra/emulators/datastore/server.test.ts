@@ -1,8 +1,5 @@
 // What only the embedded server can show: its faults, its clock, its cuts of large answers, its end.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';
 import {
@@ -203,34 +200,4 @@ test('it listens within 200 ms of the call, and answers nobody after its end', a
   await another.close();
   await expect(client.lookup([key('K', 'a')])).rejects.toThrow(/CANCELLED|UNAVAILABLE/);
   await client.close();
-});
-
-test('a data file keeps entities, and their versions, from one run to the next', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const dataFile = path.join(folder, 'datastore.bin');
-  const first = await startDatastoreEmulator({ dataFile, nowMs: () => nowMs });
-  const before = serviceAt(`http://${first.address}`);
-  await before.commit([insert(key('K', 'a'), { n: integer(1) }), insert(key('K', 'gone'))]);
-  await before.commit([remove(key('K', 'gone'))]);
-  const written = (await before.lookup([key('K', 'a')])).found;
-  await before.close();
-  await first.close();
-  const second = await startDatastoreEmulator({ dataFile, nowMs: () => nowMs });
-  const after = serviceAt(`http://${second.address}`);
-  const { found, missing } = await after.lookup([key('K', 'a'), key('K', 'gone')]);
-  await after.close();
-  await second.close();
-  expect(found).toHaveLength(1);
-  expect(found).toEqual(written);
-  expect(missing).toHaveLength(1);
-});
-
-test('a data file that is none is refused, and left as it is', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const dataFile = path.join(folder, 'notes.txt');
-  await writeFile(dataFile, 'my notes');
-  await expect(startDatastoreEmulator({ dataFile })).rejects.toThrow('notes.txt holds no data of this emulator');
-  expect(await readFile(dataFile, 'utf8')).toBe('my notes');
 });

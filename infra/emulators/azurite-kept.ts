@@ -1,0 +1,93 @@
+// Azurite's tables, kept in a file as they are written. Azurite itself would write its file every five seconds: a process that is killed
+// loses what came since. So it runs in memory here, and a request's changes are written down before its answer begins.
+import type { Server, ServerResponse } from 'node:http';
+import { type Change, type Journal, openJournal } from './datastore/storage/journal.ts';
+
+/** A table's entry, or an entity of it, as LokiJS holds them. */
+type Doc = Readonly<Record<string, unknown>>;
+
+/** The part of a LokiJS collection that is used here. */
+interface Collection {
+  readonly name: string;
+  readonly data: readonly Doc[];
+  insert(doc: Doc): void;
+  on(events: readonly string[], listener: (doc: Doc) => void): void;
+}
+
+/** The part of Azurite's own store that is used here: a collection of the tables' entries, and one of each table's entities. */
+export interface TableStore {
+  readonly db: {
+    readonly collections: readonly Collection[];
+    addCollection(name: string, options: object): Collection;
+    getCollection(name: string): Collection | null;
+  };
+  readonly TABLES_COLLECTION: string;
+  createCollectionForTable(table: Doc): void;
+  getTableCollectionName(account: unknown, table: unknown): string;
+}
+
+interface Kept {
+  readonly collection: string;
+  readonly doc: Doc;
+}
+
+/** Puts back what the file holds, and writes to it from now on. Throws if the file holds something else. */
+export function keepTables(store: TableStore, server: Server, file: string): Journal {
+  const { db } = store;
+  const journal = openJournal(file, {
+    restore: (entries) => restore(store, [...entries.values()] as Kept[]),
+    entries: () => db.collections.flatMap(({ name, data }) => data.map((doc) => changeOf(name, doc))),
+  });
+  const changes = watchChanges(store);
+  server.prependListener('request', (_request: unknown, response: ServerResponse) => {
+    const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => ServerResponse;
+    response.writeHead = (...args: readonly unknown[]) => {
+      journal.append([...changes.values()]);
+      changes.clear();
+      return writeHead(...args);
+    };
+  });
+  return journal;
+}
+
+/** The tables first: their entities' collections come with them. */
+function restore(store: TableStore, entries: readonly Kept[]): void {
+  const { db, TABLES_COLLECTION: tables } = store;
+  for (const { collection, doc } of entries.filter((one) => one.collection === tables)) {
+    db.getCollection(collection)!.insert(doc);
+    store.createCollectionForTable(doc);
+  }
+  for (const { collection, doc } of entries.filter((one) => one.collection !== tables))
+    db.getCollection(collection)?.insert(doc);
+}
+
+/** The changes from now on, by key; whoever takes them clears them. */
+function watchChanges(store: TableStore): Map<string, Change> {
+  const { db, TABLES_COLLECTION: tables } = store;
+  const changes = new Map<string, Change>();
+  const gone = (name: string, doc: Doc): void => void changes.set(keyOf(name, doc), [keyOf(name, doc), undefined]);
+  const watch = (collection: Collection): Collection => {
+    const { name } = collection;
+    collection.on(['insert', 'update'], (doc) => changes.set(keyOf(name, doc), changeOf(name, doc)));
+    collection.on(['delete'], (doc) => {
+      gone(name, doc);
+      if (name !== tables) return;
+      // The entities go with their collection, and nothing says so.
+      const entities = store.getTableCollectionName(doc['account'], doc['table']);
+      for (const one of db.getCollection(entities)?.data ?? []) gone(entities, one);
+    });
+    return collection;
+  };
+  for (const collection of db.collections) watch(collection);
+  const add = db.addCollection.bind(db);
+  db.addCollection = (name, options) => watch(add(name, options));
+  return changes;
+}
+
+function changeOf(collection: string, { $loki: _id, meta: _meta, ...doc }: Doc): Change {
+  return [keyOf(collection, doc), { collection, doc } satisfies Kept];
+}
+
+function keyOf(collection: string, { account, table, PartitionKey, RowKey, accountName }: Doc): string {
+  return JSON.stringify([collection, account, table, PartitionKey, RowKey, accountName]);
+}

@@ -1,0 +1,125 @@
+// An emulator's data in a file, kept as it goes: what was appended is there when the process was killed. After the file's head come
+// frames: length, checksum, and a group of changes. A frame is taken whole or, with all behind it, not at all: a killed process leaves
+// its last one torn. Nothing waits for the disk, so a power cut can cost seconds.
+import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
+import { crc32 } from 'node:zlib';
+
+/** A key's new value; undefined: it is gone. */
+export type Change = readonly [key: string, value: unknown];
+
+export interface Journal {
+  /** Returns once the operating system has the changes; after a kill all of them are there, or none. */
+  append(changes: readonly Change[]): void;
+  /** Writes the file anew, from what there is. */
+  rewrite(): void;
+  close(): void;
+}
+
+export interface JournalOptions {
+  /** Takes what the file holds, before anything is appended. */
+  readonly restore: (entries: ReadonlyMap<string, unknown>) => void;
+  /** All that there is now, for a file written anew. */
+  readonly entries: () => Iterable<Change>;
+  /** How much is appended before the file is written anew, beside as much as it began with. Default: 64 MiB. */
+  readonly appendedBytesMax?: number;
+}
+
+const HEAD = Buffer.from('stowage-emulator-1\n');
+const FRAME_HEAD_BYTES = 8;
+const APPENDED_BYTES_MAX = 64 * 2 ** 20;
+
+/** Throws, with nothing changed, if the file holds something else. Makes it where there is none. */
+export function openJournal(file: string, options: JournalOptions): Journal {
+  const { restore, entries, appendedBytesMax = APPENDED_BYTES_MAX } = options;
+  restore(readJournal(file));
+  let at: number | undefined;
+  let begunBytes = 0;
+  let bytes = 0;
+  const rewrite = (): void => {
+    const written = `${file}.new`;
+    const next = openSync(written, 'w');
+    begunBytes = write(next, HEAD, 0);
+    for (const change of entries()) begunBytes = write(next, frameOf([change]), begunBytes);
+    renameSync(written, file);
+    if (at !== undefined) closeSync(at);
+    at = next;
+    bytes = begunBytes;
+  };
+  // Without what was torn or is out of date.
+  rewrite();
+  return {
+    append(changes) {
+      if (changes.length === 0 || at === undefined) return;
+      bytes = write(at, frameOf(changes), bytes);
+      if (bytes > 2 * begunBytes + appendedBytesMax) rewrite();
+    },
+    rewrite,
+    close() {
+      if (at !== undefined) closeSync(at);
+      at = undefined;
+    },
+  };
+}
+
+/** The newest value of each key. Empty if there is no file. */
+function readJournal(file: string): Map<string, unknown> {
+  const entries = new Map<string, unknown>();
+  const at = openedForReading(file);
+  if (at === undefined) return entries;
+  try {
+    if (!HEAD.equals(read(at, HEAD.length)))
+      throw new Error(`${file} holds no data of this emulator; remove it or name another`);
+    for (let frame = readFrame(at); frame !== undefined; frame = readFrame(at))
+      for (const [key, value] of frame) {
+        if (value === undefined) entries.delete(key);
+        else entries.set(key, value);
+      }
+  } finally {
+    closeSync(at);
+  }
+  return entries;
+}
+
+function openedForReading(file: string): number | undefined {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function frameOf(changes: readonly Change[]): Buffer {
+  const body = serialize(changes);
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
+  head.writeUInt32LE(body.length, 0);
+  head.writeUInt32LE(crc32(body), 4);
+  return Buffer.concat([head, body]);
+}
+
+/** Undefined at the file's end, and where a frame is torn. */
+function readFrame(at: number): readonly Change[] | undefined {
+  const head = read(at, FRAME_HEAD_BYTES);
+  if (head.length < FRAME_HEAD_BYTES) return undefined;
+  const bodyBytes = head.readUInt32LE(0);
+  if (bodyBytes > fstatSync(at).size) return undefined;
+  const body = read(at, bodyBytes);
+  if (body.length < bodyBytes || crc32(body) !== head.readUInt32LE(4)) return undefined;
+  return deserialize(body) as readonly Change[];
+}
+
+/** Less than asked for where the file ends. */
+function read(at: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  let filled = 0;
+  for (let got = -1; got !== 0 && filled < bytes; filled += got)
+    got = readSync(at, buffer, filled, bytes - filled, null);
+  return buffer.subarray(0, filled);
+}
+
+/** Writes all, or throws; gives the position behind it. One that failed in part is overwritten by the next. */
+function write(at: number, bytes: Buffer, position: number): number {
+  for (let done = 0; done < bytes.length;) done += writeSync(at, bytes, done, bytes.length - done, position + done);
+  return position + bytes.length;
+}

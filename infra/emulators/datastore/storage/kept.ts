@@ -1,0 +1,65 @@
+// A storage that a file keeps between runs: each call's writes are in it before the call is answered.
+import { type Change, openJournal } from './journal.ts';
+import { keyName, type KeyRef } from '../entities/keys.ts';
+import { createStorage, type Dump, type Storage } from './storage.ts';
+
+export interface KeptStorage {
+  readonly storage: Storage;
+  /** Writes down what was changed since it was called last. */
+  keep(): void;
+  /** Forgets all. */
+  clear(): void;
+  close(): void;
+}
+
+type Entity = Dump['entities'][number];
+
+/** The greatest version that was given out; no key's name is empty. */
+const LAST_VERSION = '';
+
+/** Without a file the data is in memory alone. Throws, with nothing changed, if the file holds something else. */
+export function createKeptStorage(nowMs: () => number, file: string | undefined): KeptStorage {
+  if (file === undefined) {
+    const storage = createStorage(nowMs);
+    return { storage, keep() {}, clear: () => storage.clear(), close() {} };
+  }
+  const changed = new Map<string, KeyRef>();
+  const storage = createStorage(nowMs, (key) => changed.set(keyName(key), key));
+  const journal = openJournal(file, {
+    restore: (entries) => storage.restore(dumpOf(entries)),
+    entries: () => entriesOf(storage.dump()),
+  });
+  return {
+    storage,
+    keep() {
+      if (changed.size === 0) return;
+      journal.append([[LAST_VERSION, storage.lastVersion], ...[...changed].map((one) => changeOf(storage, one))]);
+      changed.clear();
+    },
+    clear() {
+      storage.clear();
+      changed.clear();
+      journal.rewrite();
+    },
+    close: () => journal.close(),
+  };
+}
+
+/** As it is now: of a transaction that was rolled back, what was there before. */
+function changeOf(storage: Storage, [name, key]: readonly [string, KeyRef]): Change {
+  const stored = storage.get(key);
+  if (stored?.entity === undefined) return [name, undefined];
+  const { partition, kind } = key;
+  const { order, version, created, entity } = stored;
+  return [name, { partition, kind, order, version, created, entity } satisfies Entity];
+}
+
+function dumpOf(entries: ReadonlyMap<string, unknown>): Dump {
+  const entities = [...entries].filter(([name]) => name !== LAST_VERSION).map(([, entity]) => entity as Entity);
+  return { lastVersion: Number(entries.get(LAST_VERSION) ?? 0), entities };
+}
+
+function* entriesOf({ lastVersion, entities }: Dump): Generator<Change> {
+  yield [LAST_VERSION, lastVersion];
+  for (const entity of entities) yield [keyName(entity), entity];
+}
