@@ -53,8 +53,9 @@ export async function packageFunctions(
 export async function packageAndUnpack(
   outDir: string,
   sources: readonly FunctionSource[] = FUNCTIONS,
+  clouds: readonly Cloud[] = CLOUDS,
 ): Promise<UnpackedFunction[]> {
-  const packaged = await packageFunctions(outDir, sources);
+  const packaged = await packageFunctions(outDir, sources, clouds);
   return await Promise.all(packaged.map(async (one) => ({ ...one, dir: await unpack(one, outDir) })));
 }
 

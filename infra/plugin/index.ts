@@ -5,14 +5,17 @@ import { PLANS } from '../../shared/compare/plan/plan.ts';
 import { compareDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
+import { interrupted } from '../cli/interrupt.ts';
 import { versions } from '../cli/machine.ts';
 import { commitOf } from '../package/build-facts.ts';
 import { ROOT } from '../package/bundle.ts';
-import { type PackagedFunction, packageFunctions, sizesText } from '../package/package.ts';
+import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { info } from './commands/info.ts';
-import { invoke, invokeLocal, type InvokeOptions } from './commands/invoke.ts';
+import { invoke, type InvokeOptions } from './commands/invoke.ts';
+import { invokeLocal } from './commands/invoke-local.ts';
 import { changeKeys } from './commands/keys.ts';
+import { logs } from './commands/logs.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
 import { checkHandlers } from './context/handlers.ts';
@@ -25,7 +28,7 @@ import {
   settingsOf,
 } from './context/settings.ts';
 import { unknownParamText, withMeaning } from './context/spelling.ts';
-import { run } from './context/tools.ts';
+import { Interrupted, isInterruption, run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import type { Patience } from './stack/patience.ts';
 
@@ -35,9 +38,10 @@ interface Serverless {
   readonly service: {
     readonly service: string;
     readonly provider: ProviderSettings;
-    readonly functions: Record<string, FunctionSettings & { package?: { artifact?: string } }>;
+    readonly functions: Record<string, FunctionSettings & { package?: { disable: boolean } }>;
     readonly package: { readonly path?: string };
   };
+  readonly processedInput: { readonly commands: readonly string[] };
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
   /** serverless.yml, resolved. */
   readonly configurationInput: { readonly params?: Readonly<Record<string, object>> };
@@ -84,6 +88,11 @@ export default class StowagePlugin {
         yes: flag('Agrees beforehand'),
       },
     },
+    logs: {
+      usage: 'Prints the commands that show the logs of a function',
+      lifecycleEvents: ['logs'],
+      options: { function: { usage: 'The function', type: 'string', shortcut: 'f', required: true } },
+    },
     compare: {
       usage: 'Runs the comparison across the deployed clouds',
       lifecycleEvents: ['compare'],
@@ -104,6 +113,8 @@ export default class StowagePlugin {
   readonly hooks: Readonly<Record<string, () => Promise<void>>>;
   readonly #serverless: Serverless;
   readonly #options: Options;
+  /** A deployment makes its packages, unless --package brings them. */
+  #isToPack = false;
 
   constructor(serverless: Serverless, options: Options) {
     this.#serverless = serverless;
@@ -115,15 +126,22 @@ export default class StowagePlugin {
     this.#explainErrors();
     this.#checkParams();
     this.hooks = {
-      // Set early: the framework would otherwise make a zip of the whole folder.
-      'before:package:createDeploymentArtifacts': () => this.#package(),
+      'before:package:createDeploymentArtifacts': () => this.#with((context) => this.#claimPackaging(context)),
       'deploy:deploy': () =>
         this.#with((context) =>
-          deploy(context, { isPlanOnly: options.plan === true, ...this.#consent(), ...this.#patience() }),
+          deploy(context, {
+            pack: async () => {
+              if (this.#isToPack) await this.#pack(context);
+            },
+            isPlanOnly: options.plan === true,
+            ...this.#consent(),
+            ...this.#patience(),
+          }),
         ),
       'info:info': () => this.#with(info),
       'invoke:invoke': () => this.#with((context) => invoke(context, this.#invocation())),
       'invoke:local:invoke': () => this.#with((context) => invokeLocal(context, this.#invocation())),
+      'logs:logs': () => this.#with((context) => logs(context, this.#invocation().function)),
       'remove:remove': () => this.#with((context) => remove(context, this.#consent())),
       'keys:keys': () =>
         this.#with((context) =>
@@ -147,22 +165,21 @@ export default class StowagePlugin {
     if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
-  async #package(): Promise<void> {
-    await this.#with(async ({ settings, log }) => {
-      checkHandlers(settings);
-      // All that are declared, also one that is not deployed for lack of a schedule.
-      const declared = Object.entries(this.#serverless.service.functions);
-      const sources = declared.map(([name, one]) => ({ ...one, name }));
-      const packaged = await packageFunctions(settings.outDir, sources, settings.clouds);
-      log(sizesText(packaged));
-      for (const [name, one] of declared) one.package = { artifact: artifactOf(packaged, name) };
-    });
+  /** The framework would make a zip of the whole folder. A deployment packages after it has looked for what it needs. */
+  async #claimPackaging(context: Context): Promise<void> {
+    checkHandlers(context.settings);
+    for (const one of Object.values(this.#serverless.service.functions)) one.package = { disable: true };
+    if (this.#serverless.processedInput.commands[0] === 'deploy') this.#isToPack = true;
+    else await this.#pack(context);
+  }
+
+  async #pack({ settings, log }: Context): Promise<void> {
+    // All that are declared, also one that is not deployed for lack of a schedule.
+    const sources = Object.entries(this.#serverless.service.functions).map(([name, one]) => ({ ...one, name }));
+    log(sizesText(await packageFunctions(settings.outDir, sources, settings.clouds)));
   }
 
   async #compare({ settings, run, log }: Context): Promise<void> {
-    const interrupted = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => interrupted.abort(new DeployError('interrupted')));
     const name = this.#options.full === true ? 'full' : 'default';
     const code = await compareDeployed({
       endpointsFile: endpointsFile(settings),
@@ -175,8 +192,9 @@ export default class StowagePlugin {
       commit: await commitOf(ROOT),
       ask: askWith(run),
       log,
-      signal: interrupted.signal,
+      signal: interrupted(log),
     });
+    if (code === EXIT.interrupted) throw new Interrupted('interrupted; the report has what was measured');
     if (code !== EXIT.ok) throw new DeployError('not all cells succeeded; the report says which');
   }
 
@@ -206,6 +224,7 @@ export default class StowagePlugin {
     try {
       await command({ settings: this.#settings(), run, clock: CLOCK, log: (line) => console.log(line) });
     } catch (error) {
+      if (isInterruption(error)) endInterrupted(error as Error);
       if (!(error instanceof DeployError || error instanceof EndpointError)) throw error;
       throw new this.#serverless.classes.Error(error.message, 'STOWAGE_DEPLOY');
     }
@@ -218,6 +237,8 @@ export default class StowagePlugin {
   }
 }
 
-function artifactOf(packaged: readonly PackagedFunction[], name: string): string {
-  return packaged.find((one) => one.name === name)!.zipFile;
+/** A signal is the end of the framework's own work: it would show what is thrown behind it as a bug, with its stack. */
+function endInterrupted({ message }: Error): never {
+  console.error(`\n${message}`);
+  process.exit(EXIT.interrupted);
 }

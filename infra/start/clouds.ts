@@ -11,7 +11,10 @@ import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts'
 import { startAzureHost } from '../hosts/azure.ts';
 import { startGcpHost } from '../hosts/gcp.ts';
 import type { FunctionHost, HostEnv } from '../hosts/host.ts';
-import { folderOf, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
+import { folderOf, FUNCTIONS, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
+
+/** As serverless.yml declares them. */
+export type FunctionName = 'records' | 'compare' | 'vacuum';
 
 export interface RunningCloud {
   readonly provider: Provider;
@@ -62,51 +65,107 @@ export interface CloudsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Closed in reverse order. */
-type Closers = { close(): Promise<void> }[];
-
 const PROJECT_ID = 'stowage-local';
 
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
 export async function startClouds(options: CloudsOptions): Promise<Clouds> {
-  const { buildDir, providers = PROVIDERS, log, signal } = options;
+  const { firstPort, instances = 1, log } = options;
+  const { started, keys, close } = await startOnEach(options, ['records', 'compare'], async (ground) => {
+    const portOf = (place: number) => (firstPort === undefined ? undefined : firstPort + ground.firstPlace + place);
+    const [records, ...compares] = await Promise.all([
+      ground.start('records', portOf(0)),
+      ...Array.from({ length: instances }, () => ground.start('compare', portOf(1))),
+    ]);
+    const cloud: RunningCloud = {
+      ...ground,
+      recordsUrl: records.url,
+      compareUrls: urlsOf(compares),
+      ended: endOf(ground.emulator),
+      output: () => [records, ...compares].map((host) => tail(host.output())).join('\n'),
+    };
+    return { cloud, backend: ground.emulator.name };
+  });
+  for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
+  return { running: started.map(({ cloud }) => cloud), keys, close };
+}
+
+/** One function on a cloud. */
+export interface RunningFunction extends FunctionHost, Pick<RunningCloud, 'provider' | 'name' | 'headers'> {}
+
+/** One function alone, on each cloud. */
+export async function startFunction(
+  name: FunctionName,
+  options: GroundOptions,
+): Promise<{ readonly running: readonly RunningFunction[]; close(): Promise<void> }> {
+  const { started, close } = await startOnEach(options, [name], async (ground) => ({
+    ...ground,
+    ...(await ground.start(name)),
+  }));
+  return { running: started, close };
+}
+
+/** What every start on this machine is told. */
+type GroundOptions = Omit<CloudsOptions, 'log' | 'instances' | 'firstPort'>;
+
+/** A cloud's emulator, and its functions' host. */
+interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
+  readonly emulator: Emulator;
+  /** The place of its first function's port among all. */
+  readonly firstPlace: number;
+  start(name: FunctionName, port?: number): Promise<FunctionHost>;
+}
+
+/** Packages the functions, and starts on each cloud what is wanted. If one fails, throws with everything closed again. */
+async function startOnEach<Started>(
+  { buildDir, providers = PROVIDERS, signal, ...options }: GroundOptions,
+  functions: readonly FunctionName[],
+  start: (ground: Ground) => Promise<Started>,
+): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; close(): Promise<void> }> {
   const keys = { read: newKey(), write: newKey(), admin: newKey(), functions: newKey(), ...options.keys };
-  const opened: Closers = [];
+  // Closed in reverse order.
+  const opened: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
-    const packages = await packageAndUnpack(buildDir);
+    const sources = FUNCTIONS.filter(({ name }) => functions.some((one) => one === name));
+    const packages = await packageAndUnpack(
+      buildDir,
+      sources,
+      providers.map((provider) => CLOUD_OF[provider]),
+    );
     signal.throwIfAborted();
-    const starts = providers.map((provider) => STARTS[provider]({ ...options, keys }, packages, opened));
-    const settled = await Promise.allSettled(starts);
+    const settled = await Promise.allSettled(
+      providers.map(async (provider) => {
+        const ground = await GROUNDS[provider]({ ...options, keys }, packages);
+        opened.push(ground.emulator);
+        return await start({
+          ...ground,
+          async start(name, port) {
+            const host = await ground.start(name, port);
+            opened.push(host);
+            return host;
+          },
+        });
+      }),
+    );
     for (const one of settled) if (one.status === 'rejected') throw one.reason;
     signal.throwIfAborted();
-    const started = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    const running = started.map(({ cloud }) => cloud);
-    for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
-    return { running, keys, close };
+    return { started: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), keys, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-interface Started {
-  readonly cloud: RunningCloud;
-  readonly backend: string;
-}
-
-type StartCloud = (
-  options: CloudsOptions & { readonly keys: LocalKeys },
+type LayGround = (
+  options: Pick<CloudsOptions, 'datastore' | 'dataDir'> & { readonly keys: LocalKeys },
   packages: readonly UnpackedFunction[],
-  opened: Closers,
-) => Promise<Started>;
+) => Promise<Ground>;
 
-const startGoogle: StartCloud = async (options, packages, opened) => {
-  const { keys, firstPort, instances = 1 } = options;
+const layGoogle: LayGround = async (options, packages) => {
+  const { keys } = options;
   const emulator = await startDatastore(options);
-  opened.push(emulator);
   const env = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
     DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
@@ -115,39 +174,26 @@ const startGoogle: StartCloud = async (options, packages, opened) => {
     // Otherwise Google's libraries look for the metadata server of a cloud machine first.
     METADATA_SERVER_DETECTION: 'none',
   };
-  const start = async (target: 'records' | 'compare', place: number) => {
-    const bundleDir = folderOf(packages, 'gcp', target);
-    const host = await startGcpHost({ bundleDir, target, env, ...portAt(firstPort, place) });
-    opened.push(host);
-    return host;
-  };
-  const [records, ...compares] = await Promise.all([
-    start('records', 0),
-    ...timesOf(instances, () => start('compare', 1)),
-  ]);
-  const cloud: RunningCloud = {
+  return {
     provider: 'datastore',
     name: PROVIDER_NAMES.datastore,
-    recordsUrl: records.url,
-    compareUrls: urlsOf(compares),
     headers: { Authorization: `Bearer ${keys.admin}` },
-    ended: endOf(emulator),
-    output: () => `${tail(records.output())}\n${compares.map((host) => tail(host.output())).join('\n')}`,
+    emulator,
+    firstPlace: 0,
+    start: (target, port) => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env, ...at(port) }),
   };
-  return { cloud, backend: emulator.name };
 };
 
 /** Google's emulator is used on request only; if it is missing, the error says how to install it. */
-async function startDatastore({ datastore, dataDir }: CloudsOptions): Promise<Emulator> {
+async function startDatastore({ datastore, dataDir }: Pick<CloudsOptions, 'datastore' | 'dataDir'>): Promise<Emulator> {
   if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore.bin'));
   const found = await findGoogleEmulator('firestore');
   if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
   return await startGoogleEmulator(found);
 }
 
-const startAzure: StartCloud = async ({ keys, firstPort, dataDir, instances = 1 }, packages, opened) => {
+const layAzure: LayGround = async ({ keys, dataDir }, packages) => {
   const emulator = await startAzurite(placeFor(dataDir, 'azure-tables.bin'));
-  opened.push(emulator);
   const env = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
@@ -155,30 +201,25 @@ const startAzure: StartCloud = async ({ keys, firstPort, dataDir, instances = 1 
     STOWAGE_BACKEND: emulator.name,
     ...keysEnv(keys),
   };
-  const start = async (name: 'records' | 'compare', place: number) => {
-    const bundleDir = folderOf(packages, 'azure', name);
-    // One key for both function apps: elsewhere each has its own.
-    const host = await startAzureHost({ bundleDir, env, hostKey: keys.functions, ...portAt(firstPort, place) });
-    opened.push(host);
-    return host;
-  };
-  const [records, ...compares] = await Promise.all([
-    start('records', 2),
-    ...timesOf(instances, () => start('compare', 3)),
-  ]);
-  const cloud: RunningCloud = {
+  return {
     provider: 'azure-tables',
     name: PROVIDER_NAMES['azure-tables'],
-    recordsUrl: records.url,
-    compareUrls: urlsOf(compares),
     headers: { Authorization: `Bearer ${keys.admin}`, 'x-functions-key': keys.functions },
-    ended: endOf(emulator),
-    output: () => `${tail(records.output())}\n${compares.map((host) => tail(host.output())).join('\n')}`,
+    emulator,
+    firstPlace: 2,
+    // One key for all function apps: elsewhere each has its own.
+    start: (name, port) =>
+      startAzureHost({
+        bundleDir: folderOf(packages, 'azure', name),
+        env,
+        hostKey: keys.functions,
+        ...at(port),
+      }),
   };
-  return { cloud, backend: emulator.name };
 };
 
-const STARTS: Readonly<Record<Provider, StartCloud>> = { datastore: startGoogle, 'azure-tables': startAzure };
+const GROUNDS: Readonly<Record<Provider, LayGround>> = { datastore: layGoogle, 'azure-tables': layAzure };
+const CLOUD_OF = { datastore: 'gcp', 'azure-tables': 'azure' } as const;
 
 function endOf({ name, exited }: Emulator): AbortSignal {
   const controller = new AbortController();
@@ -186,16 +227,12 @@ function endOf({ name, exited }: Emulator): AbortSignal {
   return controller.signal;
 }
 
-function timesOf<Thing>(count: number, make: () => Thing): Thing[] {
-  return Array.from({ length: count }, make);
-}
-
 function urlsOf([first, ...others]: readonly FunctionHost[]): RunningCloud['compareUrls'] {
   return [first!.url, ...others.map(({ url }) => url)];
 }
 
-function portAt(firstPort: number | undefined, place: number): { readonly port?: number } {
-  return firstPort === undefined ? {} : { port: firstPort + place };
+function at(port: number | undefined): { readonly port?: number } {
+  return port === undefined ? {} : { port };
 }
 
 /** Data that stays is written by this process; without it, a separate one measures better. */

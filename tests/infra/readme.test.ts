@@ -9,6 +9,7 @@ const plugin = new StowagePlugin(
     serviceDir: '.',
     service: {} as never,
     classes: { Error: Error },
+    processedInput: { commands: [] },
     configurationInput: {},
     configSchemaHandler: { handleErrorMessages: () => {}, defineProvider: () => {}, defineFunctionEvent: () => {} },
     setProvider: () => {},

@@ -110,6 +110,10 @@ export const azure: CloudSide = {
     };
   },
 
+  // The query language of Application Insights; az offers to install the extension that sends it.
+  logsCommand: ({ service, stage }, { place }, name) =>
+    `az monitor app-insights query --subscription ${place} --resource-group ${service}-${stage} --app ${service}-${stage} --offset 1h --analytics-query 'union traces, exceptions | where cloud_RoleName startswith "${service}-${stage}-${name}-" | top 100 by timestamp | project timestamp, message, outerMessage' --output table`,
+
   isPassing: (said) => /ScopeLocked|PrincipalNotFound/.test(said),
 
   async settle(run, endpoint) {

@@ -74,6 +74,8 @@ export interface CloudSide {
   isPassing(said: string): boolean;
   /** Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError while it is not right yet. */
   settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
+  /** The command that shows what a function printed in the last hour. */
+  logsCommand(settings: Settings, account: Account, name: string): string;
   /** Lifts the protection of the data, so that it can be destroyed. */
   unprotect(run: Run, resources: readonly StateResource[]): Promise<void>;
   /** Uploads the packages, where Terraform does not. */

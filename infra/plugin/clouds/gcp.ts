@@ -93,6 +93,9 @@ export const gcp: CloudSide = {
 
   settle: async () => {},
 
+  logsCommand: ({ service, stage }, { place }, name) =>
+    `gcloud logging read 'resource.type="cloud_run_revision" resource.labels.service_name="${service}-${stage}-${name}"' --project=${place} --freshness=1h --limit=100 --format='value(timestamp,severity,jsonPayload,textPayload)'`,
+
   async unprotect(run, resources) {
     for (const { type, values } of resources) {
       if (type !== 'google_firestore_database') continue;

@@ -1,4 +1,4 @@
-// `serverless deploy`: plan both clouds and show the plans; refuse if data would go, ask if functions would; then apply, upload, try out.
+// `serverless deploy`: check what is needed, package, plan both clouds and show the plans; refuse if data would go, ask if functions would; then apply, upload, try out.
 // Interrupted anywhere, or failed, the same command goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
@@ -15,6 +15,8 @@ import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions extends Patience {
+  /** Makes the packages, once nothing is missing that a deployment needs. Default: they are there. */
+  readonly pack?: () => Promise<void>;
   /** Stop after showing the plans. */
   readonly isPlanOnly: boolean;
   /** Give up the data, where a changed setting asks for another place of it. Default: such a plan is refused. */
@@ -32,6 +34,7 @@ interface StackPlan {
 export async function deploy(context: Context, options: DeployOptions): Promise<void> {
   const { settings, log } = context;
   const stacks = await openStacks(context, { isMending: !options.isPlanOnly });
+  await options.pack?.();
   const plans: StackPlan[] = [];
   for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context, options) });
   if (options.isDataDeleted !== true) for (const { stack, planned } of plans) refuseDataLoss(stack, planned);

@@ -1,9 +1,8 @@
-// `serverless invoke` and `invoke local`: one HTTP request to a function, on each cloud the command is for. The input is JSON:
+// `serverless invoke`: one HTTP request to a function, on each cloud the command is for. The input is JSON:
 // {"path": "/v1/health", "method": "GET", "headers": {}, "body": ...}; a body that is no string is sent as JSON.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { headersFor, urlOf } from '../../cli/endpoints.ts';
-import { startClouds } from '../../start/clouds.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
@@ -31,7 +30,8 @@ const REQUEST_TIMEOUT_MS = 240_000;
 
 /** Throws a DeployError if an answer is an error. */
 export async function invoke(context: Context, options: InvokeOptions): Promise<void> {
-  const invocation = await invocationOf(context, options);
+  const names = context.settings.functions.map(({ name }) => name);
+  const invocation = await invocationOf(names, options);
   for (const stack of await openStacks(context)) {
     const name = stack.side.cloud;
     const { endpoint } = await presentOf(stack);
@@ -41,39 +41,17 @@ export async function invoke(context: Context, options: InvokeOptions): Promise<
   }
 }
 
-/** Invokes a function on this machine: its package, in its cloud's host, against an emulator. Host and emulator end with the command. */
-export async function invokeLocal(context: Context, options: InvokeOptions): Promise<void> {
-  const invocation = await invocationOf(context, options);
-  const { log, settings } = context;
-  const interrupted = new AbortController();
-  const interrupt = (): void => interrupted.abort(new DeployError('interrupted'));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const clouds = await startClouds({
-    buildDir: settings.outDir,
-    datastore: 'embedded',
-    log,
-    signal: interrupted.signal,
-  });
-  try {
-    const wanted = clouds.running.filter(({ provider }) =>
-      settings.clouds.includes(provider === 'datastore' ? 'gcp' : 'azure'),
-    );
-    for (const { name, recordsUrl, compareUrls, headers: credentials } of wanted) {
-      const url = options.function === 'compare' ? compareUrls[0] : recordsUrl;
-      await send(context, { name, url, credentials }, invocation);
-    }
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    await clouds.close();
-  }
+/** Throws a DeployError if the function is none of these. */
+export function checkName(names: readonly string[], name: string): void {
+  if (!names.includes(name)) throw new DeployError(`there is no function ${name}; there are ${names.join(', ')}`);
 }
 
-async function invocationOf({ settings }: Context, { function: name, data, path }: InvokeOptions): Promise<Invocation> {
-  if (!settings.functions.some((one) => one.name === name)) {
-    throw new DeployError(
-      `there is no function ${name}; there are ${settings.functions.map((one) => one.name).join(', ')}`,
-    );
-  }
+/** Throws a DeployError if the function is none of these, or the data is no request. */
+export async function invocationOf(
+  names: readonly string[],
+  { function: name, data, path }: InvokeOptions,
+): Promise<Invocation> {
+  checkName(names, name);
   const text = data ?? (path === undefined ? '{}' : await readFile(path, 'utf8'));
   try {
     return REQUEST.parse(JSON.parse(text));
@@ -91,8 +69,14 @@ interface Invoked {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-async function send({ log }: Context, { name, url, credentials }: Invoked, invocation: Invocation): Promise<void> {
-  const { path, method, headers, body } = invocation;
+/** Shows the answer, and gives its status. Throws a DeployError if that is an error. */
+export async function send(
+  { log }: Pick<Context, 'log'>,
+  { name, url, credentials }: Invoked,
+  { path, method, headers, body }: Invocation,
+  signal?: AbortSignal,
+): Promise<number> {
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   const isText = typeof body === 'string';
   const response = await fetch(url + path, {
     method,
@@ -102,8 +86,9 @@ async function send({ log }: Context, { name, url, credentials }: Invoked, invoc
       ...credentials,
     },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   });
   log(`${name}: HTTP ${response.status}\n${await response.text()}`);
   if (response.status >= 400) throw new DeployError(`${name} answered ${response.status}`);
+  return response.status;
 }

@@ -20,8 +20,16 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A tool was interrupted before its end. It must not be retried automatically. */
-export class Interrupted extends DeployError {}
+/** A tool was ended early. It must not be retried automatically. */
+export class Stopped extends DeployError {}
+
+/** By a signal to this process. */
+export class Interrupted extends Stopped {}
+
+/** Whether an interruption is behind an error. */
+export function isInterruption(error: unknown): boolean {
+  return error instanceof Interrupted || (error instanceof Error && isInterruption(error.cause));
+}
 
 /** Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user interrupts. */
 export type Run = (tool: string, args: readonly string[], options?: RunOptions) => Promise<Ended>;
@@ -39,15 +47,15 @@ export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TI
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    let ended: string | undefined;
-    const end = (why: string) => (): void => {
-      if (ended !== undefined) return;
-      ended = why;
+    let stopped: Stopped | undefined;
+    const stop = (Kind: typeof Stopped, how: string) => (): void => {
+      if (stopped !== undefined) return;
+      stopped = new Kind(`${tool} ${args[0] ?? ''} was ${how}; run the same command again: it goes on from there`);
       child.kill('SIGINT');
       setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
     };
-    const interrupt = end('interrupted');
-    const timer = setTimeout(end(`stopped after ${timeoutMs / 1_000} s`), timeoutMs);
+    const interrupt = stop(Interrupted, 'interrupted');
+    const timer = setTimeout(stop(Stopped, `stopped after ${timeoutMs / 1_000} s`), timeoutMs);
     process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
     const stdout = collect(child.stdout, isShown ? process.stdout : undefined);
     const stderr = collect(child.stderr, isShown ? process.stderr : undefined);
@@ -59,13 +67,7 @@ export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TI
     child.once('error', (cause) => settle(() => reject(new DeployError(`${tool} cannot be started`, { cause }))));
     child.once('close', (code) =>
       settle(() =>
-        ended === undefined
-          ? resolve({ code: code ?? -1, stdout: stdout(), stderr: stderr() })
-          : reject(
-              new Interrupted(
-                `${tool} ${args[0] ?? ''} was ${ended}; run the same command again: it goes on from there`,
-              ),
-            ),
+        stopped === undefined ? resolve({ code: code ?? -1, stdout: stdout(), stderr: stderr() }) : reject(stopped),
       ),
     );
   });

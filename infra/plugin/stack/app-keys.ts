@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
+import { Stopped } from '../context/tools.ts';
 
 /** A role's app keys: one, or a new and an old one with a comma between. */
 export type AppKeys = Readonly<Record<KeyRole, string>>;
@@ -36,6 +37,7 @@ export async function keysToKeep(context: Context, endpoint: CloudEndpoint | und
     const { read, write, admin } = await presentKeys(context, endpoint);
     return { read: read.join(','), write: write.join(','), admin: admin.join(',') };
   } catch (error) {
+    if (error instanceof Stopped) throw error;
     const why = error instanceof Error ? error.message : String(error);
     context.log(`${endpoint.cloud}: the app keys cannot be read (${why}); should some be missing, new ones are made`);
     return newKeys();

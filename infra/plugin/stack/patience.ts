@@ -1,7 +1,7 @@
 // Retries for minutes: new functions, roles and keys take that long to take effect everywhere in a cloud.
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
-import { Interrupted } from '../context/tools.ts';
+import { Stopped } from '../context/tools.ts';
 
 export interface Patience {
   /** Default 10 minutes. */
@@ -31,7 +31,7 @@ export async function patiently<Result>(
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof Interrupted || !isPassing(error)) throw error;
+      if (error instanceof Stopped || !isPassing(error)) throw error;
       const message = error instanceof Error ? error.message : String(error);
       if (clock.nowMs() + pauseMs > deadlineMs) throw new DeployError(`${failed}: ${message}`, { cause: error });
       // What to do about it follows in further lines, and is not to be done yet.

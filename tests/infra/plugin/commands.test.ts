@@ -6,6 +6,7 @@ import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { info } from '../../../infra/plugin/commands/info.ts';
 import { invoke } from '../../../infra/plugin/commands/invoke.ts';
 import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
+import { logs } from '../../../infra/plugin/commands/logs.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import type { Answer } from './stand-ins/tools.ts';
@@ -16,6 +17,14 @@ let machine: Machine;
 beforeEach(async () => {
   machine = await startMachine();
   return () => machine.close();
+});
+
+test('logs prints the command that shows a function’s log, for each cloud', async () => {
+  await logs(machine.contextOf(), 'records');
+  const said = machine.said.join('\n');
+  expect(said).toMatch(/gcloud logging read '.*service_name="stowage-dev-records"' --project=some-project/);
+  expect(said).toMatch(/az monitor app-insights query .* --app stowage-dev .*startswith "stowage-dev-records-"/);
+  expect(await failureOf(logs(machine.contextOf(), 'record'))).toContain('there are records, compare');
 });
 
 describe('once deployed', () => {

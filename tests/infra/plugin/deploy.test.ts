@@ -124,6 +124,16 @@ describe('deploy', () => {
     expect(machine.deployed.requests).toEqual([]);
   });
 
+  test('packages once it has found all that it needs, and before it plans', async () => {
+    const pack = async (): Promise<void> => void (await machine.tools.calls());
+    await deploy(machine.contextOf({ cloud: 'gcp' }), { ...NOW, isPlanOnly: true, pack });
+    expect(verbsOf(await machine.tools.calls())).toEqual(['gcp output', 'gcp plan', 'gcp show']);
+    await machine.tools.without('gcloud');
+    const never = (): Promise<void> => Promise.reject(new Error('packaged'));
+    const failure = await failureOf(deploy(machine.contextOf(), { ...NOW, isPlanOnly: true, pack: never }));
+    expect(failure).toContain('gcloud, the Google Cloud CLI');
+  });
+
   test('says all that is missing at once, each with what mends it, and touches nothing', async () => {
     await machine.tools.without('terraform');
     await machine.tools.without('az');

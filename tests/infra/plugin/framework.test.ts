@@ -1,6 +1,6 @@
 // The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what they do is tested without it.
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { copyProject } from './stand-ins/project.ts';
 import { makeTools, type Tools } from './stand-ins/tools.ts';
 
 const SLOW_MS = 120_000;
+const STACK = /^ +at .*:\d+:\d+/m;
 
 const [project, deployed] = await Promise.all([copyProject(), startDeployed()]);
 const yml = path.join(project.dir, 'serverless.yml');
@@ -40,10 +41,11 @@ describe('serverless', () => {
     await tools.answer({ to: 'terraform azure apply', hangs: true });
     const running = project.start(tools.bin, ['deploy', '--wait', '0', '--param', 'cloud=azure']);
     await until(() => existsSync(path.join(tools.dir, 'hanging')));
-    process.kill(running.pid, 'SIGINT');
+    process.kill(running.pid, 'SIGTERM');
     const { code, output } = await running.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(output).toMatch(/was interrupted[^]*goes on from there/);
+    expect(output).not.toMatch(STACK);
     expect((await tools.calls()).at(-1)).toBe('terraform ended in order');
   });
 
@@ -122,7 +124,7 @@ describe('serverless', () => {
     const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
     expect(code).toBe(1);
     for (const part of parts) expect(output).toContain(part);
-    expect(output).not.toMatch(/^ +at .*:\d+:\d+/m);
+    expect(output).not.toMatch(STACK);
     expect(await tools.calls()).toEqual([]);
   });
 
@@ -143,11 +145,33 @@ describe('serverless', () => {
     expect(await tools.calls()).toEqual([]);
   });
 
-  test('invoke local answers from both clouds’ functions, without a cloud', { timeout: SLOW_MS }, async () => {
-    const { code, output } = await serverless('invoke', 'local', '-f', 'records', '-d', '{"path":"/v1/tables"}');
+  test(
+    'invoke local runs the function that is named, on both clouds, without a cloud',
+    { timeout: SLOW_MS },
+    async () => {
+      const { code, output } = await serverless('invoke', 'local', '-f', 'vacuum');
+      expect(code === 0 ? '' : output).toBe('');
+      expect(output).toMatch(
+        /^Google.*HTTP 200\n\{"tables":0,.*\}\n(?:.*\n)*Azure.*HTTP 202\n\n.*"message":"vacuum: 0 tables/m,
+      );
+      expect(await tools.calls()).toEqual([]);
+    },
+  );
+
+  test('invoke local runs on the cloud that is named, and ends by SIGTERM in order', { timeout: SLOW_MS }, async () => {
+    const args = ['invoke', 'local', '-f', 'records', '-d', '{"path":"/v1/tables"}', '--param', 'cloud=azure'];
+    const { code, output } = await serverless(...args);
     expect(code === 0 ? '' : output).toBe('');
-    expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(2);
-    expect(await tools.calls()).toEqual([]);
+    expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(1);
+    const unpacked = path.join(project.dir, '.serverless/azure-records');
+    await rm(unpacked, { recursive: true });
+    const running = project.start(tools.bin, args);
+    await until(() => existsSync(unpacked));
+    process.kill(running.pid, 'SIGTERM');
+    const ended = await running.ended;
+    expect(ended.code).toBe(130);
+    expect(ended.output).toContain('ended by SIGTERM');
+    expect(ended.output).not.toMatch(STACK);
   });
 });
 

@@ -1,0 +1,60 @@
+// `serverless invoke local`: a function's package in its cloud's host on this machine, against an emulator, on each cloud the command is for.
+// What runs on a schedule is called as its platform's scheduler calls it, unless the data says otherwise.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Provider } from '../../../shared/compare/dimensions.ts';
+import { untilInterrupted } from '../../cli/interrupt.ts';
+import { FUNCTIONS } from '../../package/package.ts';
+import { type FunctionName, type RunningFunction, startFunction } from '../../start/clouds.ts';
+import type { Context } from '../context/context.ts';
+import { DeployError } from '../context/settings.ts';
+import { Interrupted } from '../context/tools.ts';
+import { type Invocation, invocationOf, type InvokeOptions, send } from './invoke.ts';
+
+const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
+
+/** As Cloud Scheduler does it, and as Azure lets its timer be set off by hand, which answers before the run has ended. */
+const SCHEDULER: Readonly<Record<Provider, Invocation>> = {
+  datastore: { path: '/v1/vacuum', method: 'POST', headers: {} },
+  'azure-tables': { path: '/admin/functions/vacuum', method: 'POST', headers: {} },
+};
+
+const RUN_TIMEOUT_MS = 240_000;
+const POLL_MS = 100;
+
+/** Host and emulator end with the command. Throws a DeployError if an answer is an error, or if the command is interrupted. */
+export async function invokeLocal({ settings, log }: Context, options: InvokeOptions): Promise<void> {
+  const names = FUNCTIONS.map(({ name }) => name);
+  const given = await invocationOf(names, options);
+  const isScheduled = options.function === 'vacuum' && options.data === undefined && options.path === undefined;
+  const code = await untilInterrupted(async (signal) => {
+    const { running, close } = await startFunction(options.function as FunctionName, {
+      buildDir: settings.outDir,
+      datastore: 'embedded',
+      providers: settings.clouds.map((cloud) => PROVIDER_OF[cloud]),
+      signal,
+    });
+    try {
+      for (const one of running) {
+        const invocation = isScheduled ? SCHEDULER[one.provider] : given;
+        const status = await send({ log }, { ...one, credentials: one.headers }, invocation, signal);
+        if (status === 202) log(await lineOf(one, signal));
+      }
+    } finally {
+      await close();
+    }
+  });
+  if (code !== undefined) throw new Interrupted('interrupted');
+}
+
+/** What a run that was begun by hand says at its end. */
+async function lineOf({ name, output }: RunningFunction, signal: AbortSignal): Promise<string> {
+  const deadlineMs = performance.now() + RUN_TIMEOUT_MS;
+  while (performance.now() < deadlineMs) {
+    const line = output()
+      .split('\n')
+      .find((one) => /vacuum(: | failed)/.test(one));
+    if (line !== undefined) return line;
+    await sleep(POLL_MS, undefined, { signal });
+  }
+  throw new DeployError(`${name}: the run did not end within ${RUN_TIMEOUT_MS / 1_000} s`);
+}

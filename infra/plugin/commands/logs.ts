@@ -1,0 +1,13 @@
+// `serverless logs`: the commands that show what a function printed. They are the clouds' own, to be changed and given again.
+import type { Context } from '../context/context.ts';
+import { openStacks } from '../stack/stack.ts';
+import { checkName } from './invoke.ts';
+
+export async function logs(context: Context, name: string): Promise<void> {
+  const { settings, log } = context;
+  checkName(
+    settings.functions.map((one) => one.name),
+    name,
+  );
+  for (const { side, account } of await openStacks(context)) log(side.logsCommand(settings, account, name));
+}
