@@ -160,7 +160,7 @@ variable "allow_data_deletion" {
 }
 
 variable "alerts" {
-  description = "E-mail alerts when more than error_percent of the requests fail, or when 1 % take longer than latency_ms, for 5 minutes. null: none."
+  description = "E-mail alerts: more than error_percent of the requests fail, or 1 % take longer than latency_ms, for 5 minutes; answers break off; no health is answered; what runs on a schedule fails, or does not run. null: none."
   type        = object({ email = string, error_percent = number, latency_ms = number })
   default     = null
 }

@@ -71,17 +71,20 @@ resource "azurerm_federated_identity_credential" "github" {
 
 # --- what it may do ---------------------------------------------------------------------------------------------------------------
 
-resource "azurerm_role_assignment" "contributor" {
+# The second role is for the lock on the data: the first one leaves all of Microsoft.Authorization out.
+resource "azurerm_role_assignment" "deployer" {
+  for_each = toset(["Contributor", "Locks Contributor"])
+
   scope                = "/subscriptions/${var.subscription_id}"
-  role_definition_name = "Contributor"
+  role_definition_name = each.value
   principal_id         = azurerm_user_assigned_identity.deployer.principal_id
   principal_type       = "ServicePrincipal"
 }
 
-# It may lock the data, and give roles, but these three only: otherwise it could make itself the owner.
+# It may give roles, but these three only: otherwise it could make itself the owner.
 resource "azurerm_role_assignment" "granting" {
   scope                = "/subscriptions/${var.subscription_id}"
-  role_definition_name = "User Access Administrator"
+  role_definition_name = "Role Based Access Control Administrator"
   principal_id         = azurerm_user_assigned_identity.deployer.principal_id
   principal_type       = "ServicePrincipal"
 

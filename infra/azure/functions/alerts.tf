@@ -38,19 +38,100 @@ resource "azurerm_monitor_action_group" "mail" {
 }
 
 locals {
-  # A cell of the comparison takes minutes, and so does what runs on a schedule: their times say nothing.
-  timed = join(", ", [
-    for name, app in azurerm_function_app_flex_consumption.this : "\"${app.name}\"" if name != "compare" && var.functions[name].schedule == ""
+  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers nobody else.
+  timed = { for name, app in azurerm_function_app_flex_consumption.this : name => app if name != "compare" && var.functions[name].schedule == "" }
+  scheduled = join(", ", [
+    for name, app in azurerm_function_app_flex_consumption.this : "\"${app.name}\"" if var.functions[name].schedule != ""
   ])
-  alerts = var.alerts == null ? {} : {
-    errors = {
-      text  = "More than ${var.alerts.error_percent} % of the requests fail."
-      query = "requests | summarize failed = countif(toint(resultCode) >= 500), total = count() | where 100.0 * failed > ${var.alerts.error_percent} * total"
-    }
-    latency = {
-      text  = "1 % of the requests take more than ${var.alerts.latency_ms} ms."
-      query = "requests | where cloud_RoleName in~ (${local.timed}) | summarize p99 = percentile(duration, 99) | where p99 > ${var.alerts.latency_ms}"
-    }
+  # Rules look back for two days: that a run did not come is seen of what runs every day.
+  is_daily = anytrue([for function in values(var.functions) : endswith(function.schedule, " * * *")])
+  lines    = "traces | where message startswith \"{\" | extend line = parse_json(message)"
+
+  alerts = var.alerts == null ? {} : merge(
+    {
+      errors = {
+        text   = "More than ${var.alerts.error_percent} % of the requests fail."
+        query  = "requests | summarize failed = countif(toint(resultCode) >= 500), total = count() | where 100.0 * failed > ${var.alerts.error_percent} * total"
+        every  = "PT5M"
+        window = "PT5M"
+      }
+      latency = {
+        text   = "1 % of the requests take more than ${var.alerts.latency_ms} ms."
+        query  = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99) | where p99 > ${var.alerts.latency_ms}"
+        every  = "PT5M"
+        window = "PT5M"
+      }
+      # Its status was sent before it failed, so no count of 5xx has it.
+      late = {
+        text   = "An answer broke off after its status was sent."
+        query  = "${local.lines} | where line.severity == \"ERROR\" and toint(line.status) < 500"
+        every  = "PT5M"
+        window = "PT5M"
+      }
+    },
+    # A timer's invocation has no status of HTTP: its line says how it went, and the platform whether it ended.
+    local.scheduled == "" ? {} : { vacuum = {
+      text   = "What runs on a schedule fails."
+      query  = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"
+      every  = "PT15M"
+      window = "PT15M"
+    } },
+    !local.is_daily ? {} : { absent = {
+      text   = "What runs on a schedule has not run for 26 hours."
+      query  = "union traces, requests | summarize runs = countif(timestamp > ago(26h) and cloud_RoleName in~ (${local.scheduled}) and message contains \"vacuum: \"), since = min(timestamp) | where runs == 0 and since < ago(26h)"
+      every  = "PT6H"
+      window = "P2D"
+    } },
+  )
+}
+
+# Asks for the health, which needs no key: also while nobody else calls.
+resource "azurerm_application_insights_standard_web_test" "health" {
+  for_each = var.alerts == null ? {} : local.timed
+
+  name                    = each.value.name
+  resource_group_name     = azurerm_resource_group.functions.name
+  location                = azurerm_resource_group.functions.location
+  application_insights_id = azurerm_application_insights.this.id
+  tags                    = var.tags
+
+  enabled       = true
+  retry_enabled = true
+  # Billed by the question.
+  frequency     = 900
+  timeout       = 30
+  geo_locations = ["us-va-ash-azr", "emea-nl-ams-azr", "apac-sg-sin-azr"]
+
+  request {
+    url                              = "https://${each.value.default_hostname}/v1/health"
+    follow_redirects_enabled         = false
+    parse_dependent_requests_enabled = false
+  }
+  validation_rules {
+    expected_status_code = 200
+  }
+}
+
+resource "azurerm_monitor_metric_alert" "down" {
+  for_each = azurerm_application_insights_standard_web_test.health
+
+  name                = "${var.name}-${each.key}-down"
+  description         = "${each.key} is down: no health in two places of the world."
+  resource_group_name = azurerm_resource_group.functions.name
+  tags                = var.tags
+
+  scopes      = [each.value.id, azurerm_application_insights.this.id]
+  severity    = 1
+  frequency   = "PT5M"
+  window_size = "PT30M"
+
+  application_insights_web_test_location_availability_criteria {
+    web_test_id           = each.value.id
+    component_id          = azurerm_application_insights.this.id
+    failed_location_count = 2
+  }
+  action {
+    action_group_id = one(azurerm_monitor_action_group.mail[*].id)
   }
 }
 
@@ -65,8 +146,8 @@ resource "azurerm_monitor_scheduled_query_rules_alert_v2" "this" {
 
   scopes                  = [azurerm_application_insights.this.id]
   severity                = 2
-  evaluation_frequency    = "PT5M"
-  window_duration         = "PT5M"
+  evaluation_frequency    = each.value.every
+  window_duration         = each.value.window
   auto_mitigation_enabled = true
 
   criteria {

@@ -23,6 +23,8 @@ provider "google" {
 locals {
   # What the deployment itself gives away, and all that its account may give to anybody.
   granted = ["roles/datastore.user", "roles/logging.logWriter", "roles/storage.objectViewer"]
+  # As ../functions names the accounts of a stage.
+  accounts = toset([for pair in setproduct(var.environments, ["build", "run", "cron"]) : "${var.service}-${pair[0]}-${pair[1]}"])
 }
 
 resource "google_project_service" "needed" {
@@ -92,8 +94,8 @@ resource "google_project_iam_member" "deployer" {
     "roles/cloudfunctions.admin",
     "roles/cloudscheduler.admin",
     "roles/datastore.owner",
-    "roles/iam.serviceAccountAdmin",
-    "roles/iam.serviceAccountUser",
+    "roles/iam.serviceAccountCreator",
+    "roles/logging.configWriter",
     "roles/monitoring.editor",
     "roles/run.admin",
     "roles/secretmanager.admin",
@@ -104,6 +106,25 @@ resource "google_project_iam_member" "deployer" {
   project = var.project
   role    = each.value
   member  = google_service_account.deployer.member
+}
+
+# A function runs as an account, and whoever deploys it has to be allowed to act as that one. So the stages' accounts are made here: it may act
+# as these and no others, and say of none who may.
+resource "google_service_account" "acting" {
+  for_each = local.accounts
+
+  account_id                   = each.value
+  create_ignore_already_exists = true
+
+  depends_on = [google_project_service.needed]
+}
+
+resource "google_service_account_iam_member" "acting" {
+  for_each = google_service_account.acting
+
+  service_account_id = each.value.name
+  role               = "roles/iam.serviceAccountUser"
+  member             = google_service_account.deployer.member
 }
 
 # It may give roles on the project, but these three only: otherwise it could make itself its owner.

@@ -1,11 +1,26 @@
 # Alerts and a budget. None of it exists unless the variables alerts or budget are set.
 
 locals {
-  services = join(" OR ", [for function in google_cloudfunctions2_function.this : "resource.labels.service_name=\"${function.name}\""])
-  # A cell of the comparison takes minutes, and so does what runs on a schedule: their times say nothing.
-  timed    = join(" OR ", [for name in keys(local.called) : "resource.labels.service_name=\"${var.name}-${name}\"" if name != "compare"])
-  requests = "resource.type=\"cloud_run_revision\" AND (${local.services}) AND metric.type=\"run.googleapis.com/request_count\""
-  latency  = "resource.type=\"cloud_run_revision\" AND (${local.timed}) AND metric.type=\"run.googleapis.com/request_latencies\""
+  service_filters = { for name, function in google_cloudfunctions2_function.this : name => "resource.labels.service_name=\"${function.name}\"" }
+  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers nobody else.
+  timed    = { for name in keys(local.called) : name => local.service_filters[name] if name != "compare" }
+  requests = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))}) AND metric.type=\"run.googleapis.com/request_count\""
+  latency  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.timed))}) AND metric.type=\"run.googleapis.com/request_latencies\""
+
+  # A line of a log that is an alert by itself.
+  lines = var.alerts == null ? {} : merge(
+    {
+      # Its status was sent before it failed, so no count of 5xx has it.
+      late = { text = "answers break off", filter = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))}) AND severity=ERROR AND jsonPayload.status<500" }
+    },
+    # The line of a run that did not finish all tables, what ended without a line, and the scheduler's own attempts that reached nobody.
+    { for name in keys(local.scheduled) : name => {
+      text   = "${name} fails"
+      filter = "severity>=ERROR AND ((resource.type=\"cloud_run_revision\" AND ${local.service_filters[name]}) OR (resource.type=\"cloud_scheduler_job\" AND resource.labels.job_id=\"${var.name}-${name}\"))"
+    } },
+  )
+  # Rules look back for 25 hours: that a run did not come is seen of what runs every day.
+  daily = { for name, function in local.scheduled : name => function if var.alerts != null && endswith(function.schedule, " * * *") }
 }
 
 resource "google_monitoring_notification_channel" "mail" {
@@ -65,6 +80,110 @@ resource "google_monitoring_alert_policy" "latency" {
         alignment_period     = "60s"
         per_series_aligner   = "ALIGN_PERCENTILE_99"
         cross_series_reducer = "REDUCE_MAX"
+      }
+    }
+  }
+}
+
+# Asks for the health as Monitoring's own account, which the functions' gate lets in: also while nobody else calls.
+resource "google_monitoring_uptime_check_config" "health" {
+  for_each = var.alerts == null ? {} : local.timed
+
+  display_name = "${var.name}-${each.key}"
+  period       = "300s"
+  timeout      = "30s"
+
+  http_check {
+    path         = "/v1/health"
+    port         = 443
+    use_ssl      = true
+    validate_ssl = true
+    service_agent_authentication {
+      type = "OIDC_TOKEN"
+    }
+  }
+  monitored_resource {
+    type = "uptime_url"
+    labels = {
+      project_id = var.project
+      host       = trimprefix(google_cloudfunctions2_function.this[each.key].service_config[0].uri, "https://")
+    }
+  }
+}
+
+# Google makes the account with the project's first check.
+resource "google_cloud_run_service_iam_member" "monitoring" {
+  for_each = google_monitoring_uptime_check_config.health
+
+  location = var.region
+  service  = google_cloudfunctions2_function.this[each.key].name
+  role     = "roles/run.invoker"
+  member   = "serviceAccount:service-${data.google_project.this.number}@gcp-sa-monitoring-notification.iam.gserviceaccount.com"
+}
+
+resource "google_monitoring_alert_policy" "down" {
+  for_each = google_monitoring_uptime_check_config.health
+
+  display_name          = "${var.name}: ${each.key} is down"
+  combiner              = "OR"
+  notification_channels = google_monitoring_notification_channel.mail[*].id
+
+  conditions {
+    display_name = "no health in two places of the world"
+    condition_threshold {
+      filter          = "resource.type=\"uptime_url\" AND metric.type=\"monitoring.googleapis.com/uptime_check/check_passed\" AND metric.labels.check_id=\"${each.value.uptime_check_id}\""
+      comparison      = "COMPARISON_GT"
+      threshold_value = 1
+      duration        = "300s"
+
+      aggregations {
+        alignment_period     = "1200s"
+        per_series_aligner   = "ALIGN_NEXT_OLDER"
+        cross_series_reducer = "REDUCE_COUNT_FALSE"
+        group_by_fields      = ["resource.label.host"]
+      }
+    }
+  }
+}
+
+resource "google_monitoring_alert_policy" "line" {
+  for_each = local.lines
+
+  display_name          = "${var.name}: ${each.value.text}"
+  combiner              = "OR"
+  notification_channels = google_monitoring_notification_channel.mail[*].id
+
+  conditions {
+    display_name = "a line in the log"
+    condition_matched_log {
+      filter = each.value.filter
+    }
+  }
+  alert_strategy {
+    auto_close = "86400s"
+    notification_rate_limit {
+      period = "3600s"
+    }
+  }
+}
+
+resource "google_monitoring_alert_policy" "absent" {
+  for_each = local.daily
+
+  display_name          = "${var.name}: ${each.key} does not run"
+  combiner              = "OR"
+  notification_channels = google_monitoring_notification_channel.mail[*].id
+
+  conditions {
+    display_name = "no run that finished all tables for 26 hours"
+    condition_absent {
+      filter   = "resource.type=\"cloud_run_revision\" AND ${local.service_filters[each.key]} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"2xx\""
+      duration = "3600s"
+
+      aggregations {
+        alignment_period     = "90000s"
+        per_series_aligner   = "ALIGN_SUM"
+        cross_series_reducer = "REDUCE_SUM"
       }
     }
   }

@@ -68,10 +68,10 @@ resource "google_artifact_registry_repository" "images" {
   }
 }
 
-# Builds run as nobody who can reach the data.
+# Builds run as nobody who can reach the data. The three accounts may be there: ../ci makes them for workflows, which may act as them alone.
 resource "google_service_account" "build" {
-  account_id   = "${var.name}-build"
-  display_name = "Builds the functions of ${var.name}"
+  account_id                   = "${var.name}-build"
+  create_ignore_already_exists = true
 }
 
 resource "google_project_iam_member" "build_logs" {
@@ -106,8 +106,8 @@ resource "google_artifact_registry_repository_iam_member" "build" {
 # --- identity ---------------------------------------------------------------------------------------------------------------------
 
 resource "google_service_account" "run" {
-  account_id   = "${var.name}-run"
-  display_name = "Runs the functions of ${var.name}"
+  account_id                   = "${var.name}-run"
+  create_ignore_already_exists = true
 }
 
 # The entities of this one database, and nothing more.
@@ -216,7 +216,7 @@ resource "google_cloudfunctions2_function" "this" {
         LOG_EXECUTION_ID     = "true"
       },
       var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = var.container_bytes_max },
-      each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = one(google_service_account.scheduler[*].email) },
+      each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = google_service_account.scheduler.email },
       # Nothing else merges: the others need no new revision for it.
       each.value.schedule == "" || !var.merges ? {} : { STOWAGE_MERGES = "true" },
     )
@@ -256,11 +256,10 @@ resource "google_cloud_run_service_iam_member" "invoker" {
 
 # --- schedule ---------------------------------------------------------------------------------------------------------------------
 
+# There without a schedule too: workflows may not delete accounts.
 resource "google_service_account" "scheduler" {
-  count = length(local.scheduled) == 0 ? 0 : 1
-
-  account_id   = "${var.name}-cron"
-  display_name = "Calls the scheduled functions of ${var.name}"
+  account_id                   = "${var.name}-cron"
+  create_ignore_already_exists = true
 }
 
 # The scheduler alone: what it calls asks for no app key, as it could only keep one where anybody who may read a job could see it.
@@ -270,7 +269,7 @@ resource "google_cloud_run_service_iam_member" "scheduler" {
   location = var.region
   service  = google_cloudfunctions2_function.this[each.key].name
   role     = "roles/run.invoker"
-  member   = one(google_service_account.scheduler[*].member)
+  member   = google_service_account.scheduler.member
 }
 
 resource "google_cloud_scheduler_job" "this" {
@@ -288,7 +287,7 @@ resource "google_cloud_scheduler_job" "this" {
     uri         = "${google_cloudfunctions2_function.this[each.key].service_config[0].uri}/v1/${each.key}"
 
     oidc_token {
-      service_account_email = one(google_service_account.scheduler[*].email)
+      service_account_email = google_service_account.scheduler.email
       audience              = google_cloudfunctions2_function.this[each.key].service_config[0].uri
     }
   }

@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { afterOf, INVOKER, planOf } from './stand-ins/plan.ts';
+import { afterOf, type Change, INVOKER, planOf } from './stand-ins/plan.ts';
 import { type Cloud, hasTerraform, INFRA } from './stand-ins/terraform.ts';
 
 const LIMITS = { timeout_seconds: 60, concurrency: 32, instances_max: 4, memory_mb: 2_048 };
-const SCHEDULED = { ...LIMITS, timeout_seconds: 1_800, instances_max: 1, schedule: '0 4 * * 0' };
+const SCHEDULED = { ...LIMITS, timeout_seconds: 1_800, instances_max: 1, schedule: '0 4 * * *' };
 
 const functionsOf = (cloud: Cloud, more: object = {}): Readonly<Record<string, unknown>> => ({
   functions: {
@@ -16,11 +16,21 @@ const functionsOf = (cloud: Cloud, more: object = {}): Readonly<Record<string, u
   },
 });
 
+/** One function that is called, kept warm; one that runs every day; alerts. */
+const watchedPlans = new Map<Cloud, Promise<readonly Change[]>>();
+const watchedPlan = (cloud: Cloud): Promise<readonly Change[]> => {
+  const planned =
+    watchedPlans.get(cloud) ?? planOf(cloud, { ...functionsOf(cloud, { instances_min: 1 }), alerts: ALERTS });
+  watchedPlans.set(cloud, planned);
+  return planned;
+};
+const ALERTS = { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 };
+
 describe.skipIf(!hasTerraform)('on Google', () => {
   test('a schedule has a caller that is nobody else’s, and no app key', async () => {
     const changes = await planOf('gcp', functionsOf('gcp'));
     expect(afterOf(changes, 'google_cloud_scheduler_job')).toMatchObject([
-      { schedule: '0 4 * * 0', time_zone: 'Etc/UTC', attempt_deadline: '1800s' },
+      { schedule: '0 4 * * *', time_zone: 'Etc/UTC', attempt_deadline: '1800s' },
     ]);
     const callers = afterOf(changes, 'google_cloud_run_service_iam_member');
     expect(callers.map(({ service, member }) => [service, member ?? 'the scheduler’s'])).toEqual([
@@ -49,9 +59,38 @@ describe.skipIf(!hasTerraform)('on Google', () => {
   });
 
   test('a warm instance is kept', async () => {
-    const changes = await planOf('gcp', functionsOf('gcp', { instances_min: 1 }));
-    const [records] = afterOf(changes, 'google_cloudfunctions2_function');
+    const [records] = afterOf(await watchedPlan('gcp'), 'google_cloudfunctions2_function');
     expect(records!['service_config']).toMatchObject([{ min_instance_count: 1 }]);
+  });
+
+  test('health is asked for as Monitoring’s own account, which is let in', async () => {
+    const changes = await watchedPlan('gcp');
+    const checks = afterOf(changes, 'google_monitoring_uptime_check_config');
+    expect(checks).toMatchObject([
+      {
+        display_name: 'stowage-dev-records',
+        http_check: [{ path: '/v1/health', use_ssl: true, service_agent_authentication: [{ type: 'OIDC_TOKEN' }] }],
+      },
+    ]);
+    const monitoring = changes.filter(({ address }) => address.includes('iam_member.monitoring'));
+    expect(monitoring.map(({ change }) => change.after)).toMatchObject([
+      { service: 'stowage-dev-records', role: 'roles/run.invoker' },
+    ]);
+  });
+
+  test('what is down, breaks off, fails on a schedule or does not run is told', async () => {
+    const policies = afterOf(await watchedPlan('gcp'), 'google_monitoring_alert_policy');
+    const lines = policies.flatMap(({ display_name: name, conditions }) => {
+      const [{ condition_matched_log: matched }] = conditions as [{ condition_matched_log: { filter: string }[] }];
+      return matched.map(({ filter }) => [name, filter]);
+    });
+    expect(policies.map(({ display_name: name }) => name)).toEqual(
+      expect.arrayContaining(['stowage-dev: records is down', 'stowage-dev: vacuum does not run']),
+    );
+    expect(Object.fromEntries(lines)).toEqual({
+      'stowage-dev: answers break off': expect.stringMatching(/severity=ERROR AND jsonPayload\.status<500$/),
+      'stowage-dev: vacuum fails': expect.stringMatching(/^severity>=ERROR .*cloud_scheduler_job.*stowage-dev-vacuum/),
+    });
   });
 
   test('backups are made, and every version of a week is kept', async () => {
@@ -73,6 +112,20 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(granting).toHaveLength(1);
     expect(expression).toBe(
       `api.getAttribute('iam.googleapis.com/modifiedGrantsByRole', []).hasOnly(${JSON.stringify(await grantedRoles())})`,
+    );
+    // To act as an account is to have its rights: only as those that a stage's functions, builds and schedule have.
+    const roles = afterOf(changes, 'google_project_iam_member').map(({ role }) => String(role));
+    expect(roles.filter((role) => /serviceAccount(User|Admin|TokenCreator)|owner$|editor$/.test(role))).toEqual([
+      'roles/datastore.owner',
+      'roles/monitoring.editor',
+    ]);
+    const accounts = changes.filter(({ address }) => address.startsWith('google_service_account.acting'));
+    expect(accounts.map(({ change }) => change.after!['account_id']).sort()).toEqual(
+      (await accountsOf('stowage-dev')).concat(await accountsOf('stowage-prod')),
+    );
+    const acting = changes.filter(({ address }) => address.startsWith('google_service_account_iam_member.acting'));
+    expect(acting.map(({ change }) => change.after!['role'])).toEqual(
+      accounts.map(() => 'roles/iam.serviceAccountUser'),
     );
   });
 });
@@ -124,7 +177,7 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
       ...(unknown['app_settings'] as object),
     }));
     expect(settings.map((one) => Object.keys(one).filter((name) => name.endsWith('_KEYS')).length)).toEqual([3, 0]);
-    expect(settings[1]).toMatchObject({ STOWAGE_SCHEDULE: '0 0 4 * * 0' });
+    expect(settings[1]).toMatchObject({ STOWAGE_SCHEDULE: '0 0 4 * * *' });
     expect(settings[0]).not.toHaveProperty('STOWAGE_SCHEDULE');
   });
 
@@ -141,9 +194,22 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
   });
 
   test('a warm instance is kept', async () => {
-    const changes = await planOf('azure', functionsOf('azure', { instances_min: 1 }));
-    const [records] = afterOf(changes, 'azurerm_function_app_flex_consumption');
+    const [records] = afterOf(await watchedPlan('azure'), 'azurerm_function_app_flex_consumption');
     expect(records!['always_ready']).toEqual([{ name: 'http', instance_count: 1 }]);
+  });
+
+  test('health is asked for, and what is down, breaks off, fails on a schedule or does not run is told', async () => {
+    const changes = await watchedPlan('azure');
+    expect(afterOf(changes, 'azurerm_application_insights_standard_web_test')).toMatchObject([{ enabled: true }]);
+    expect(afterOf(changes, 'azurerm_monitor_metric_alert')).toMatchObject([{ name: 'stowage-dev-records-down' }]);
+    const rules = changes.filter(({ type }) => type === 'azurerm_monitor_scheduled_query_rules_alert_v2');
+    expect(rules.map(({ address }) => /\["(\w+)"\]$/.exec(address)![1])).toEqual([
+      'absent',
+      'errors',
+      'late',
+      'latency',
+      'vacuum',
+    ]);
   });
 
   test('a budget begins in this month, and stays as it began', async () => {
@@ -168,10 +234,17 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
       'repo:somebody/something:environment:prod',
     ]);
     const roles = afterOf(changes, 'azurerm_role_assignment').map((one) => [one['role_definition_name'], one]);
-    const granting = Object.fromEntries(roles)['User Access Administrator'] as { condition: string };
+    expect(roles.map(([name]) => name)).not.toContain('User Access Administrator');
+    const granting = Object.fromEntries(roles)['Role Based Access Control Administrator'] as { condition: string };
     expect(granting.condition.match(/ForAnyOfAnyValues:GuidEquals \{([^}]+)\}/g)).toHaveLength(2);
   });
 });
+
+/** The accounts that infra/gcp makes for a stage. */
+async function accountsOf(name: string): Promise<string[]> {
+  const text = await readFile(path.join(INFRA, 'gcp/functions/main.tf'), 'utf8');
+  return [...text.matchAll(/account_id += "\$\{var\.name\}(-\w+)"/g)].map(([, part]) => name + part!).sort();
+}
 
 /** The roles that infra/gcp gives on the project itself. */
 async function grantedRoles(): Promise<string[]> {
