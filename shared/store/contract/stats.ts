@@ -27,7 +27,7 @@ export interface TableStats {
   readonly readsFirst: number;
   /** Pauses before a commit, because another process was splitting the container. */
   readonly rests: number;
-  /** Steps to a right sibling because a branch did not know it yet. */
+  /** Steps from a node that was split to a part of it, because a branch did not know of the split yet. */
   readonly rightWalks: number;
   /** Searches for a leaf's content to the left of it, because it had been merged into its left neighbour. */
   readonly leftSearches: number;

@@ -53,6 +53,7 @@ export class Sideways {
   beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
     const { position, passed } = traveller;
     const { low } = overtaken.header;
+    this.#context.counters.rightWalks += 1;
     if (passed !== undefined && compareBytes(low, passed) <= 0) return Promise.resolve(this.#walkRight(overtaken));
     traveller.passed = low;
     return this.#byHints(overtaken, position);
@@ -99,11 +100,10 @@ export class Sideways {
     }
   }
 
-  /** The right neighbour of a node beyond whose high something was sought. Counts the walk, and has its parent told of the neighbour. */
+  /** The right neighbour of a node beyond whose high something was sought. Has its parent told of the neighbour. */
   #walkRight({ header }: Snapshot): Route {
-    const { counters, repair, table } = this.#context;
+    const { repair, table } = this.#context;
     const { incarnation, level, high, right } = header;
-    counters.rightWalks += 1;
     repair({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
     return { id: nodeId(table, incarnation, right!), incarnation };
   }

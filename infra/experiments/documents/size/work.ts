@@ -30,8 +30,8 @@ export interface Amounts {
 const CHARACTERS = 500;
 const PER_CALL = 500;
 const LOADERS = 4;
-/** What a split leaves to be mended is mended by the first who meets it. */
-const READERS_MAX = 50;
+/** What a split leaves to be mended is mended by who meets it, a branch a second. */
+const REST_MAX_MS = 30_000;
 export const CALLERS = 32;
 /** Coprime to the numbers of records used. */
 const STRIDE = 7_919;
@@ -125,8 +125,8 @@ interface Reader {
 }
 
 /**
- * A store that has the whole table in memory, and came to every record without a detour. Nothing is left to be mended then, of which a part would be
- * counted with what this store is asked next. Throws if that does not come about.
+ * A store that has the whole table in memory, and came to every record without a detour: nothing that it
+ * is asked next brings requests to mend a branch. Throws if there is none within `REST_MAX_MS`.
  */
 async function readerAtRest(
   { place, driver, options }: Omit<Site, 'counted'>,
@@ -135,20 +135,34 @@ async function readerAtRest(
   signal: AbortSignal,
 ): Promise<Reader> {
   const keys = Array.from({ length: records }, (_, index) => keyOf(index));
-  const readAll = async (counted: CountedStore): Promise<Table<string>> => {
-    const table = await counted.store.table<string>(name, { ...options, create: false });
-    for (const some of chunks(keys, PER_CALL)) await getAll(table, some, signal);
-    return table;
-  };
-  for (let readers = 0; readers < READERS_MAX; readers += 1) {
+  const untilMs = performance.now() + REST_MAX_MS;
+  while (performance.now() < untilMs) {
     const counted = storeOn(place, driver);
-    const table = await readAll(counted).catch((error: unknown) =>
-      counted.store.close().then(() => Promise.reject(error)),
-    );
-    if (table.stats().rightWalks === 0) return { counted, table };
+    try {
+      const table = await counted.store.table<string>(name, { ...options, create: false });
+      await readUntilMended(table, keys, untilMs, signal);
+      if (table.stats().rightWalks === 0) return { counted, table };
+    } catch (error) {
+      await counted.store.close();
+      throw error;
+    }
     await counted.store.close();
   }
-  throw new Error(`${READERS_MAX} readers in a row found branches that do not know all leaves`);
+  throw new Error(`after ${REST_MAX_MS} ms there are branches that do not know all leaves`);
+}
+
+/** Reads all records, again and again, until it comes to all of them without a detour, or time is out. */
+async function readUntilMended(
+  table: Table<string>,
+  keys: readonly string[],
+  untilMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let walks: number;
+  do {
+    walks = table.stats().rightWalks;
+    for (const some of chunks(keys, PER_CALL)) await getAll(table, some, signal);
+  } while (table.stats().rightWalks > walks && performance.now() < untilMs);
 }
 
 async function find(table: Table<string>, key: string, signal: AbortSignal): Promise<void> {
