@@ -1,7 +1,14 @@
 // The network between the processes and the provider: when each request arrives, takes effect and is answered, and what goes wrong with it.
 // Built on the memory driver, whose effects are the contract's; all that is decided here is when, and whether.
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
-import type { Driver, DriverCallOptions, Entity, ReadRequest, Refused } from '../../shared/store/contract/driver.ts';
+import {
+  type Driver,
+  type DriverCallOptions,
+  type Entity,
+  type ReadRequest,
+  type Refused,
+  SILENCE_MS,
+} from '../../shared/store/contract/driver.ts';
 import { Chance } from './chance.ts';
 import { stateOf } from './decode.ts';
 import type { Events } from './events.ts';
@@ -191,7 +198,8 @@ export class Network {
       sentMs + delayMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
     const answerMs =
       arriveMs + oneWayMs(chance, latency) + (fault === 'slow to reply' ? 500 + chance.below(11_000) : 0);
-    const replyMs = Math.min(answerMs, sentMs + timeoutMs);
+    const isAsked = kind === 'read' || kind === 'list';
+    const replyMs = Math.min(answerMs, sentMs + (isAsked ? Math.min(timeoutMs, SILENCE_MS) : timeoutMs));
     const isLate = fault === 'applied long after failing' || arriveMs > replyMs;
     const isLost = fault === 'reply lost after applying' || answerMs > replyMs;
     const lag = chance.of([50, 2_000, 30_000, 2 * HOUR_MS]) * chance.share();

@@ -2,6 +2,7 @@
 // reply breaks off, nothing is sent again, and the caller decides. The environment's proxies are not looked for.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { UnderWay } from './under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
@@ -32,8 +33,8 @@ export interface HttpReply {
 
 export interface HttpClient {
   /**
-   * Rejects when no whole reply came, with a DeadlineError at `untilMs` by `performance.now()`, and once the client is closed. A request that
-   * waits for a socket by then is never sent.
+   * Rejects when no whole reply came, with a DeadlineError at `untilMs` by `performance.now()` and, of a GET, after SILENCE_MS of silence, and
+   * once the client is closed. A request that waits for a socket by then is never sent.
    */
   send(request: HttpRequest, untilMs: number): Promise<HttpReply>;
   /** Gives up the requests under way, whose outcomes stay unknown, refuses further ones, and closes the sockets. */
@@ -66,9 +67,11 @@ export function httpClient(origin: string): HttpClient {
           underWay.delete(sent);
           resolve({ ...reply, isRequestWritten: sent.writableFinished });
         };
-        underWay.add(sent, untilMs, fail);
+        underWay.add(sent, untilMs, method === 'GET' ? SILENCE_MS : Infinity, fail);
+        const heard = (): void => underWay.heard(sent);
         sent.on('error', fail);
-        sent.once('response', (reply) => collect(reply, take, fail));
+        sent.once('socket', heard);
+        sent.once('response', (reply) => collect(reply.on('data', heard), take, fail));
         sent.end(body);
       }),
     close: () => {

@@ -6,10 +6,14 @@ import { DeadlineError } from '../common/outcomes.ts';
 /** Node.js takes a longer time for none. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** Times are those of `performance.now()`. */
 interface Deadline {
-  /** By `performance.now()`. */
   readonly untilMs: number;
   readonly beganMs: number;
+  /** It also ends when nothing has come for so long. */
+  readonly silenceMs: number;
+  /** When something came last, or it was given a socket; before that nothing can come. */
+  heardMs: number;
   readonly fail: (error: Error) => void;
 }
 
@@ -26,11 +30,19 @@ export class UnderWay {
     if (untilMs <= performance.now()) throw new DeadlineError(0);
   }
 
-  /** At `untilMs`, unless it is deleted before, the request fails with a DeadlineError and is destroyed. */
-  add(sent: ClientRequest, untilMs: number, fail: (error: Error) => void): void {
+  /** At `untilMs`, or after `silenceMs` of silence, unless it is deleted before, the request fails with a DeadlineError and is destroyed. */
+  add(sent: ClientRequest, untilMs: number, silenceMs: number, fail: (error: Error) => void): void {
     const beganMs = performance.now();
-    this.#deadlines.set(sent, { untilMs, beganMs, fail });
+    this.#deadlines.set(sent, { untilMs, beganMs, silenceMs, heardMs: Infinity, fail });
     this.#wakeBy(untilMs, beganMs);
+  }
+
+  /** It has a socket, or something of its reply has come. */
+  heard(sent: ClientRequest): void {
+    const deadline = this.#deadlines.get(sent);
+    if (deadline === undefined) return;
+    deadline.heardMs = performance.now();
+    this.#wakeBy(dueMs(deadline), deadline.heardMs);
   }
 
   delete(sent: ClientRequest): void {
@@ -57,12 +69,17 @@ export class UnderWay {
     this.#wakeMs = Infinity;
     const nowMs = performance.now();
     let nextMs = Infinity;
-    for (const [sent, { untilMs, beganMs, fail }] of this.#deadlines) {
-      if (untilMs <= nowMs) giveUp(sent, fail, new DeadlineError(Math.round(untilMs - beganMs)));
-      else nextMs = Math.min(nextMs, untilMs);
+    for (const [sent, deadline] of this.#deadlines) {
+      const atMs = dueMs(deadline);
+      if (atMs <= nowMs) giveUp(sent, deadline.fail, new DeadlineError(Math.round(atMs - deadline.beganMs)));
+      else nextMs = Math.min(nextMs, atMs);
     }
     if (nextMs < Infinity) this.#wakeBy(nextMs, nowMs);
   }
+}
+
+function dueMs({ untilMs, heardMs, silenceMs }: Deadline): number {
+  return Math.min(untilMs, heardMs + silenceMs);
 }
 
 /** The caller hears of it first, and does not depend on what Node.js tells of a request that is destroyed. */

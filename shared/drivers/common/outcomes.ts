@@ -18,8 +18,8 @@ export function unknown(reason: Unknown['reason'], cause?: unknown): Unknown {
 
 /** No reply came in time. The request may still take effect. */
 export class DeadlineError extends Error {
-  constructor(timeoutMs: number) {
-    super(`no reply in time: timeoutMs=${timeoutMs}`);
+  constructor(timeoutMs: number, from = 'the provider') {
+    super(`no reply from ${from} in time: timeoutMs=${timeoutMs}`);
     this.name = 'DeadlineError';
   }
 }

@@ -10,6 +10,7 @@ import {
   type ReadRequest,
   type Refused,
   type Removal,
+  SILENCE_MS,
   type Unknown,
   type Write,
 } from '../../store/contract/driver.ts';
@@ -94,7 +95,8 @@ function driverOf(service: ModelledService, shape: Shape, effects: MemoryEffects
     const isTogether = shape.isAtomic && writes.length > 1;
     const apply = isTogether ? () => effects.writeTogether(writes) : () => effects.write(writes);
     const kind = isTogether ? 'transaction' : 'commit';
-    const outcomes = await calls.change({ kind, accesses, timeoutMs }, apply, describeOutcomes);
+    const isLone = writes.length === 1 && writes[0]!.kind !== 'insert';
+    const outcomes = await calls.change({ kind, accesses, timeoutMs }, isLone, apply, describeOutcomes);
     // Only of a condition does a transaction's failure say that no other member was applied.
     return isTogether ? outcomes.map((one) => (isOtherRefusal(one) ? unknown('other', one.cause) : one)) : outcomes;
   }
@@ -102,7 +104,7 @@ function driverOf(service: ModelledService, shape: Shape, effects: MemoryEffects
   async function remove(removals: readonly Removal[], timeoutMs: number) {
     const accesses = removals.map(({ id }) => accessTo(id, 'delete', 0));
     const request: ModelRequest = { kind: 'commit', accesses, timeoutMs };
-    return calls.change(request, () => effects.remove(removals), describeOutcomes);
+    return calls.change(request, removals.length === 1, () => effects.remove(removals), describeOutcomes);
   }
 
   return {
@@ -154,7 +156,9 @@ class Calls {
   async ask<T>(request: ModelRequest, effect: () => T, describe: Describe<T>): Promise<T> {
     if (this.#isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
     try {
-      return await this.#service.send(request, effect, describe);
+      // A modelled reply comes in one piece: until then there is silence.
+      const timeoutMs = Math.min(request.timeoutMs, SILENCE_MS);
+      return await this.#service.send({ ...request, timeoutMs }, effect, describe);
     } catch (cause) {
       throw new StoreError(isThrottled(cause) ? 'throttled' : 'unavailable', 'the request failed, try again', {
         cause,
@@ -162,16 +166,19 @@ class Calls {
     }
   }
 
+  /** `isLone`: of one update or removal, which was not applied if it is given up for a lock. */
   async change<O>(
     request: ModelRequest,
+    isLone: boolean,
     effect: () => readonly O[],
     describe: Describe<readonly O[]>,
-  ): Promise<readonly (O | Unknown)[]> {
+  ): Promise<readonly (O | Refused | Unknown)[]> {
     if (this.#isClosed) return request.accesses.map(() => unknown('other'));
     try {
       return await this.#service.send(request, effect, describe);
     } catch (error) {
       if (!(error instanceof ServiceFailure)) throw error;
+      if (isLone && error.failure === 'contended') return [refused('condition', error)];
       return request.accesses.map(() => unknown(isThrottled(error) ? 'throttled' : 'other', error));
     }
   }

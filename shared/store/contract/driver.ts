@@ -21,11 +21,17 @@ export type PartName = Branded<'PartName'>;
 /** Where a listing goes on: the driver's own, opaque, of use to the same prefix alone. */
 export type ListCursor = Branded<'ListCursor'>;
 
-/** Bounds on one call. Every call to a driver carries both. */
+/** The bound on one call. */
 export interface DriverCallOptions {
   /** After this many milliseconds the call ends: a read or list rejects with `unavailable`, a write or removal answers `unknown`. */
   readonly timeoutMs: number;
 }
+
+/**
+ * A read or list also ends, with `unavailable`, when nothing more of its reply has come for this
+ * long: its connection may be dead, and another would answer. One that comes slowly goes on.
+ */
+export const SILENCE_MS = 4_000;
 
 /** What a provider allows; the engine has no such constants of its own. All sizes are in bytes, all counts inclusive maxima. */
 export interface DriverLimits {

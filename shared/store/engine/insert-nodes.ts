@@ -50,6 +50,6 @@ async function insertNode(core: EngineCore, header: Header, attempt: Id64): Prom
       cause: outcome.cause,
     });
   }
-  const lastCommit = await core.reader.lastCommitOf(id);
+  const lastCommit = (await core.reader.commitOf(id))?.lastCommit;
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
 }

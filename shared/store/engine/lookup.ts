@@ -7,7 +7,7 @@ import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
-import { isShownBy } from '../io/reader.ts';
+import { isShownBy } from '../io/observation.ts';
 import type { Engine } from './engine.ts';
 
 /** A header that keeps changing between two reads is read with all its pages in the end. */

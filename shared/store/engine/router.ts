@@ -7,7 +7,7 @@ import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { asBuffer, id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
-import type { Observation } from '../io/reader.ts';
+import type { Observation } from '../io/observation.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
 import type { EntryRepair, Routes } from './route.ts';

@@ -4,7 +4,7 @@ import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '..
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
-import { compareBytes, id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import type { UpperBound } from '../format/position.ts';
@@ -14,22 +14,19 @@ import type { ContainerCache } from './container-cache.ts';
 import type { Contention } from './contention.ts';
 import type { Courtesy } from './courtesy.ts';
 import type { Counters } from './counters.ts';
+import { isSameVersion, isShownBy, type Observation } from './observation.ts';
 import { sendReads } from './requests.ts';
 
 const CHECKED: readonly PartName[] = [COMMIT_PART];
+const HEADER_PARTS: readonly PartName[] = [COMMIT_PART, HEADER_PART];
 /** Checks that wait for another are looked at again so often. */
 const PARKED_LOOK_MS = 100;
 /** A container counts so much in the average of all before. */
 const BYTES_WEIGHT = 1 / 8;
-
-/** A container as one reply showed it. */
-export interface Observation {
-  readonly version: EntityVersion;
-  readonly lastCommit: Id64 | undefined;
-  readonly seen: Moment;
-  /** Present if the header was asked for. */
-  readonly snapshot: Snapshot | undefined;
-}
+/** What a reply holds of a container beside its pages, about. */
+const HEADER_BYTES = 1_024;
+/** What a batch brings, about: no more than one large entity does. What fails, or comes slowly, is then a small part of a large request. */
+const BATCH_BYTES = 1024 * 1024;
 
 /** A read that has not been sent yet: anyone may still join it. */
 interface Pending {
@@ -83,11 +80,6 @@ export class Reader {
     return this.#request(id, CHECKED);
   }
 
-  /** The id of the container's last commit; undefined if it is absent. One tiny read. */
-  async lastCommitOf(id: EntityId): Promise<Id64 | undefined> {
-    return (await this.commitOf(id))?.lastCommit;
-  }
-
   /** The container's version; undefined if it is absent. One tiny read. */
   async versionOf(id: EntityId): Promise<EntityVersion | undefined> {
     return (await this.commitOf(id))?.version;
@@ -98,7 +90,7 @@ export class Reader {
    * container as the caller saw it last, for which the cache may have no room: its header is not decoded twice.
    */
   async readPages(id: EntityId, slots: readonly number[], latest?: Snapshot): Promise<Snapshot | undefined> {
-    const observed = await this.#request(id, [COMMIT_PART, HEADER_PART, ...slots.map(pagePart)], latest);
+    const observed = await this.#request(id, [...HEADER_PARTS, ...slots.map(pagePart)], latest);
     return observed?.snapshot;
   }
 
@@ -195,8 +187,8 @@ export class Reader {
       for (const pending of batch) pending.reply.reject(error);
       return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled', isFailed: true };
     } finally {
-      for (const id of checked) this.#checking.delete(id);
       for (const id of checked) {
+        this.#checking.delete(id);
         const waiting = this.#pending.get(id);
         if (waiting !== undefined) this.#departSoon(waiting);
       }
@@ -207,21 +199,34 @@ export class Reader {
   #takeBatch(): readonly Pending[] {
     const { readsMax } = this.#context.driver.limits;
     const batch: Pending[] = [];
+    let bytes = 0;
     for (const pending of this.#pending.values()) {
       if (!pending.isDue) continue;
-      if (batch.length === readsMax || pending.isWhole !== (batch[0] ?? pending).isWhole) {
+      const isFull = batch.length === readsMax || bytes >= BATCH_BYTES;
+      if (isFull || pending.isWhole !== (batch[0] ?? pending).isWhole) {
         this.#callDeparture();
-        if (batch.length === readsMax) break;
-      } else if (this.#mayDepart(pending)) batch.push(pending);
-      else this.#park(pending);
+        if (isFull) break;
+      } else if (this.#mayDepart(pending)) {
+        batch.push(pending);
+        bytes += this.#bytesOf(pending);
+      } else this.#park(pending);
     }
     for (const { id } of batch) this.#pending.delete(id);
     return batch;
   }
 
+  /** What the reply will bring of it, about. */
+  #bytesOf({ id, parts, isWhole, latest }: Pending): number {
+    const header = (latest ?? this.#context.cache.get(id))?.header;
+    const wholeBytes = header === undefined ? this.#usualBytes : pageBytesOf(header);
+    const pagesAsked = Math.max(0, parts.length - HEADER_PARTS.length);
+    return HEADER_BYTES + (isWhole ? wholeBytes : (wholeBytes * pagesAsked) / (header?.pages.length || 1));
+  }
+
   #deliver(pending: Pending, entity: Entity | undefined, seen: Moment): void {
     try {
-      pending.reply.resolve(entity === undefined ? this.#missing(pending.id) : this.#observe(pending, entity, seen));
+      if (entity === undefined) this.#context.cache.forget(pending.id);
+      pending.reply.resolve(entity && this.#observe(pending, entity, seen));
     } catch (error) {
       pending.reply.reject(error);
     }
@@ -237,10 +242,6 @@ export class Reader {
     if (foreign > 0) courtesy.noteForeign(known.id);
     if (!isSameBound(known.header.high, now.high)) contention.noteShrunk(known.id);
     else contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
-  }
-
-  #missing(id: EntityId): undefined {
-    this.#context.cache.forget(id);
   }
 
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
@@ -278,16 +279,4 @@ function isCheck({ parts, isWhole }: Pending): boolean {
 
 function isSameBound(one: UpperBound, other: UpperBound): boolean {
   return one === other || (one !== undefined && other !== undefined && compareBytes(one, other) === 0);
-}
-
-/** Version and commit id must both be equal. */
-function isSameVersion(observed: Pick<Observation, 'version' | 'lastCommit'>, snapshot: Snapshot): boolean {
-  return observed.version === snapshot.version && observed.lastCommit === snapshot.lastCommit;
-}
-
-/** Whether the reply shows the snapshot's very version: then it is as young as the reply. */
-export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
-  if (observed === undefined || !isSameVersion(observed, snapshot)) return false;
-  if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
-  return true;
 }

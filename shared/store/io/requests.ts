@@ -1,4 +1,4 @@
-// The one place from which requests go to the provider: each has the same deadline, and is counted for its table's stats.
+// The one place from which requests go to the provider: each has a deadline, and is counted for its table's stats.
 import type {
   Driver,
   Entity,
@@ -14,6 +14,8 @@ import type { Counters } from './counters.ts';
 
 /** Deadline of one request to the provider. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Of a read, whose reply may be large: as long as it comes, be it slowly, it is not asked for again. */
+const READ_TIMEOUT_MS = 60_000;
 
 /** Where requests go, and where they are counted. An engine is one. */
 export interface Provider {
@@ -25,7 +27,7 @@ export interface Provider {
 export function sendReads(provider: Provider, reads: readonly ReadRequest[]): Promise<readonly (Entity | undefined)[]> {
   provider.counters.requests += 1;
   provider.counters.readRequests += 1;
-  return provider.driver.read(reads, { timeoutMs: REQUEST_TIMEOUT_MS });
+  return provider.driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
 }
 
 /** One request that writes entities of one lane, `writesMax` at most; never sent again (rule 2). See `Driver.write`. */

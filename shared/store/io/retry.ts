@@ -6,23 +6,28 @@ import { asBuffer } from '../format/bytes.ts';
 
 const TRIES_MAX = 4;
 const PAUSE_FIRST_MS = 50;
-/** A connection may have fallen silent: a try that waited for all the time there is would leave none for another connection. */
-const TRY_TIMEOUT_MS = 4_000;
+/** No try begins later: whoever waits hears soon of a provider that is silent. */
+const LAST_TRY_MS = 10_000;
 
-/** Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses, within the call's own deadline; each try waits up to 4 s. */
+/**
+ * Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses. Each
+ * try has what is left of the call's time, which a large reply on a slow link may need: the driver
+ * ends one that falls silent.
+ */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
   ): Promise<T> => {
-    const dueMs = runtime.monotonicMs() + options.timeoutMs;
+    const begunMs = runtime.monotonicMs();
+    const dueMs = begunMs + options.timeoutMs;
+    const lastMs = Math.min(dueMs, begunMs + LAST_TRY_MS);
     for (let tries = 1; ; tries += 1) {
-      const leftMs = dueMs - runtime.monotonicMs();
       try {
-        return await call({ timeoutMs: Math.min(TRY_TIMEOUT_MS, Math.max(1, leftMs)) });
+        return await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
       } catch (error) {
         const pauseMs = PAUSE_FIRST_MS * 2 ** (tries - 1) * (0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256);
-        const isLast = tries === TRIES_MAX || runtime.monotonicMs() + pauseMs >= dueMs;
+        const isLast = tries === TRIES_MAX || runtime.monotonicMs() + pauseMs >= lastMs;
         if (isLast || !(error instanceof StoreError && error.retryable)) throw error;
         await runtime.sleep(pauseMs);
       }

@@ -9,7 +9,19 @@ import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
-import { type Asked, type FrameServer, frameServer, goaway, message, reply, room, statusOnly } from './frames.ts';
+import {
+  type Asked,
+  data,
+  type FrameServer,
+  frameServer,
+  goaway,
+  headers,
+  message,
+  reply,
+  RESPONSE_HEADERS,
+  room,
+  statusOnly,
+} from './frames.ts';
 import { closedAfterEach } from './opened.ts';
 
 const PATH = '/test.Service/Method';
@@ -28,8 +40,8 @@ function channelTo(address: string, auth?: Auth): Channel {
 }
 
 /** A call whose message is this text, and whose reply should be. */
-function call(channel: Channel, text: string, timeoutMs = LONG_MS): Promise<string> {
-  const request = { path: PATH, message: message(Buffer.from(text)), timeoutMs };
+function call(channel: Channel, text: string, timeoutMs = LONG_MS, silenceMs = LONG_MS): Promise<string> {
+  const request = { path: PATH, message: message(Buffer.from(text)), timeoutMs, silenceMs };
   return channel.unary(request).then(String);
 }
 
@@ -37,6 +49,16 @@ function call(channel: Channel, text: string, timeoutMs = LONG_MS): Promise<stri
 function echo({ connection, stream, message: said }: Asked): void {
   connection.open.delete(stream);
   connection.socket.write(reply(stream, said));
+}
+
+/** A server, and when so many requests have come: to poll for them would let time pass where it is stopped. */
+async function serveUntil(count: number, answer: (asked: Asked) => unknown) {
+  const all = Promise.withResolvers<void>();
+  const server = await serve((asked) => {
+    answer(asked);
+    if (server.messages.length === count) all.resolve();
+  });
+  return { server, all: all.promise };
 }
 
 /** Sockets keep to real time. */
@@ -190,6 +212,20 @@ describe('a call', () => {
     expect(server.connections).toHaveLength(1);
   });
 
+  test('ends at its deadline although another ended before', async () => {
+    stopTime();
+    const { server, all } = await serveUntil(2, () => {});
+    const channel = channelTo(server.address);
+    const calls = [call(channel, 'a', 100), call(channel, 'b', 300)];
+    const ended: number[] = [];
+    for (const [index, one] of calls.entries()) one.catch(() => ended.push(index));
+    await all;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ended).toEqual([0]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(ended).toEqual([0, 1]);
+  });
+
   test('that nothing was heard of since it was sent leaves its connection at its deadline', async () => {
     const server = await serve((asked) => (server.connections.length > 1 ? echo(asked) : undefined));
     const channel = channelTo(server.address);
@@ -220,6 +256,49 @@ describe('a call', () => {
     for (const result of await Promise.allSettled(calls)) expect(result).toMatchObject({ status: 'rejected' });
     await expect(call(channel, 'later')).rejects.toMatchObject({ code: 'unavailable', retryable: false });
     expect(server.messages).toHaveLength(4);
+  });
+});
+
+describe('a call that bounds silence', () => {
+  test('ends when nothing comes for so long, though its connection lives', async () => {
+    stopTime();
+    const { server, all } = await serveUntil(1, (asked) => (asked.stream > 1 ? echo(asked) : undefined));
+    const channel = channelTo(server.address);
+    let failure: unknown;
+    call(channel, 'a', LONG_MS, 4_000).catch((error: unknown) => (failure = error));
+    await all;
+    await vi.advanceTimersByTimeAsync(3_999);
+    expect(await call(channel, 'b')).toBe('b');
+    expect(failure).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(failure).toMatchObject({
+      name: 'DeadlineError',
+      message: expect.stringContaining(server.address) as string,
+    });
+  });
+
+  test('goes on as long as its reply comes, be it slowly, and ends when that stops', async () => {
+    stopTime();
+    const slow: Asked[] = [];
+    const { server, all } = await serveUntil(2, (asked) =>
+      String(asked.message) === 'beside' ? echo(asked) : slow.push(asked),
+    );
+    const channel = channelTo(server.address);
+    const calls = ['whole', 'stops'].map((text) => call(channel, text, LONG_MS, 4_000));
+    const ended = Promise.allSettled(calls);
+    await all;
+    const frames = slow.map(({ stream, message: said }) => [
+      headers(stream, RESPONSE_HEADERS),
+      ...Array.from(message(said), (byte) => data(stream, Uint8Array.of(byte))),
+      headers(stream, { 'grpc-status': '0' }, { isEnd: true }),
+    ]);
+    for (const [index, next] of frames[0]!.entries()) {
+      slow[0]!.connection.socket.write(index < 5 ? Buffer.concat([next, frames[1]![index]!]) : next);
+      // Its reply comes behind the frames on the same connection, so they have come too.
+      await call(channel, 'beside');
+      await vi.advanceTimersByTimeAsync(3_000);
+    }
+    expect(await ended).toMatchObject([{ value: 'whole' }, { reason: { name: 'DeadlineError' } }]);
   });
 });
 

@@ -2,13 +2,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-export const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6, GOAWAY: 7, WINDOW_UPDATE: 8 } as const;
+export const TYPE = {
+  DATA: 0,
+  HEADERS: 1,
+  RST_STREAM: 3,
+  SETTINGS: 4,
+  PING: 6,
+  GOAWAY: 7,
+  WINDOW_UPDATE: 8,
+  CONTINUATION: 9,
+} as const;
 const ACK = 1;
 const END_STREAM = 1;
 const END_HEADERS = 4;
 const MAX_CONCURRENT_STREAMS = 3;
 const PREFACE_BYTES = 24;
 const HEAD_BYTES = 9;
+const FRAME_BYTES = 16_384;
 
 /** A request that has come whole. */
 export interface Asked {
@@ -142,10 +152,17 @@ function settings(streamsMax: number | undefined): Buffer {
   return frame(TYPE.SETTINGS, 0, 0, setting);
 }
 
-/** Headers, or trailers, none of them compressed. */
+/** Headers, or trailers, none of them compressed, in frames of the size that everyone takes. */
 export function headers(stream: number, fields: Readonly<Record<string, string>>, { isEnd = false } = {}): Buffer {
-  const block = Object.entries(fields).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]);
-  return frame(TYPE.HEADERS, END_HEADERS | (isEnd ? END_STREAM : 0), stream, Buffer.concat(block));
+  const block = Buffer.concat(
+    Object.entries(fields).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]),
+  );
+  const pieces = piecesOf(block);
+  const frames = pieces.map((piece, index) => {
+    const flags = (index === pieces.length - 1 ? END_HEADERS : 0) | (index === 0 && isEnd ? END_STREAM : 0);
+    return frame(index === 0 ? TYPE.HEADERS : TYPE.CONTINUATION, flags, stream, piece);
+  });
+  return Buffer.concat(frames);
 }
 
 /** A string of HPACK (RFC 7541, section 5.2) of up to 16 KiB. */
@@ -158,12 +175,16 @@ function text(value: string): Buffer {
 
 /** Data frames of the size that everyone takes. */
 export function data(stream: number, bytes: Uint8Array, { isEnd = false } = {}): Buffer {
-  const count = Math.max(1, Math.ceil(bytes.length / 16_384));
-  const frames = Array.from({ length: count }, (_, index) => {
-    const isLast = isEnd && index === count - 1;
-    return frame(TYPE.DATA, isLast ? END_STREAM : 0, stream, bytes.subarray(index * 16_384, (index + 1) * 16_384));
-  });
+  const pieces = piecesOf(bytes);
+  const frames = pieces.map((piece, index) =>
+    frame(TYPE.DATA, isEnd && index === pieces.length - 1 ? END_STREAM : 0, stream, piece),
+  );
   return Buffer.concat(frames);
+}
+
+function piecesOf(bytes: Uint8Array): readonly Uint8Array[] {
+  const count = Math.max(1, Math.ceil(bytes.length / FRAME_BYTES));
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * FRAME_BYTES, (index + 1) * FRAME_BYTES));
 }
 
 export function reset(stream: number, code: number): Buffer {

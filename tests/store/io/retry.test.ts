@@ -1,7 +1,7 @@
 // What is tried again: reads and lists, where trying again may help, and never longer than the call may take. Writes and removals are not.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import type { Driver } from '../../../shared/store/contract/driver.ts';
+import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { withRetry } from '../../../shared/store/io/retry.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -74,8 +74,11 @@ test('rule 2: a write or removal of unknown fate is sent once', async () => {
   expect(timeoutsMs).toEqual([1_000, 1_000]);
 });
 
-test.each(CALLS)('a %s that is not answered leaves time for another try', async (_, call) => {
-  const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE], 4_000);
-  await runtime.run(call(retrying, 10_000));
-  expect(timeoutsMs).toEqual([4_000, 4_000]);
+test.each(CALLS)('no try of a %s that is never answered begins after ten seconds', async (_, call) => {
+  const { retrying, timeoutsMs, runtime } = failing(
+    Array.from({ length: 9 }, () => UNAVAILABLE),
+    SILENCE_MS,
+  );
+  await expect(runtime.run(call(retrying, 60_000))).rejects.toBe(UNAVAILABLE);
+  expect(timeoutsMs).toHaveLength(3);
 });

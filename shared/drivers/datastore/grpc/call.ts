@@ -8,6 +8,8 @@ export interface Request {
   /** In its gRPC frame. */
   readonly message: Buffer;
   readonly timeoutMs: number;
+  /** It also ends when nothing of its reply has come for this long. Default: silence is no reason. */
+  readonly silenceMs?: number;
   /** Called once the stream has ended, if all of the message was written: nobody looks at its memory any more. */
   readonly written?: () => void;
 }
@@ -22,17 +24,31 @@ const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 /** Ends once, with whatever comes first: a reply, an error, its deadline. It is sent on one stream, and never again. */
 export class Call {
   readonly request: Request;
-  readonly dueMs: number;
+  /** By `performance.now()`, as all times here. */
+  readonly begunMs: number;
   /** When it was sent; undefined as long as it waits. */
   sentMs: number | undefined;
   #stream: ClientHttp2Stream | undefined;
   #isAnswered = false;
+  /** When something of its reply came last, or it began. */
+  #heardMs: number;
   #settle: ((result: Buffer | Error) => void) | undefined;
 
   constructor(request: Request, nowMs: number, settle: (result: Buffer | Error) => void) {
     this.request = request;
-    this.dueMs = nowMs + request.timeoutMs;
+    this.begunMs = nowMs;
+    this.#heardMs = nowMs;
     this.#settle = settle;
+  }
+
+  /** Its end, whatever comes. */
+  get untilMs(): number {
+    return this.begunMs + this.request.timeoutMs;
+  }
+
+  /** Its end, if nothing comes. */
+  get dueMs(): number {
+    return Math.min(this.untilMs, this.#heardMs + (this.request.silenceMs ?? Infinity));
   }
 
   get isEnded(): boolean {
@@ -46,6 +62,7 @@ export class Call {
     const reply = new Reply();
     let cause: unknown;
     const take = (verdict: Verdict) => {
+      this.#heardMs = performance.now();
       heard();
       if (verdict !== undefined) this.end(verdict);
     };

@@ -121,7 +121,7 @@ export class Channel {
   }
 
   #send(call: Call, session: Session, nowMs: number): void {
-    const timeoutMs = Math.min(Math.max(Math.ceil(call.dueMs - nowMs), 1), TIMEOUT_MS_MAX);
+    const timeoutMs = Math.min(Math.max(Math.ceil(call.untilMs - nowMs), 1), TIMEOUT_MS_MAX);
     const headers = this.#tokens?.headers ?? this.#headers;
     try {
       session.send(call, [':path', call.request.path, 'grpc-timeout', `${timeoutMs}m`, ...headers], nowMs);
@@ -185,7 +185,7 @@ export class Channel {
   }
 
   #expire(call: Call): void {
-    call.end(new DeadlineError(call.request.timeoutMs));
+    call.end(new DeadlineError(Math.round(call.dueMs - call.begunMs), this.#address.origin));
     for (const session of this.#sessions) session.missed(call);
   }
 }
