@@ -97,8 +97,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/store'],
   ['shared/drivers/datastore/messages'],
   ['shared/drivers/datastore/grpc', CONTRACT, 'node:'],
-  // For credentials alone, and only their types: whoever opens the driver brings them.
-  ['shared/drivers/datastore', CONTRACT, 'google-auth-library'],
+  ['shared/drivers/datastore', CONTRACT],
   ['shared/drivers', CONTRACT, 'node:'],
   ['shared/compare/baseline/datastore.ts', ...DATASTORE_SDK],
   ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/driver.ts';
 import type { DatastoreCalls } from '../../shared/drivers/datastore/client.ts';
-import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
-import type { EntityResult, Key, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
+import { idOf, propertyOf } from '../../shared/drivers/datastore/mapping.ts';
+import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { CALL, insert, listAll, part, patch, replace } from '../conformance/harness.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
@@ -42,8 +42,9 @@ const INSERT = insert(entityId('b'), [part('h', 'x')]);
 
 test.each([
   [9, 'condition'],
+  [10, 'condition'],
   [5, 'condition'],
-  [3, 'limit'],
+  [3, 'invalid'],
   [7, 'invalid'],
   [12, 'invalid'],
   [16, 'invalid'],
@@ -56,8 +57,30 @@ test.each([9, 5, 6, 3, 7, 10])('rule 1: several writes that fail with code %i ar
   expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
 });
 
+test('a lone replacement or removal that is aborted is refused, as at another version', async () => {
+  const driver = scripted(failing(10));
+  const refused = [{ kind: 'refused', reason: 'condition' }];
+  expect(await driver.write([replace(entityId('a'), entityVersion('1'), [part('h', 'x')])], CALL)).toMatchObject(
+    refused,
+  );
+  expect(await driver.remove([{ id: entityId('a'), version: entityVersion('1') }], CALL)).toMatchObject(refused);
+});
+
 test.each([
-  [10, 'other'],
+  'entity is too big',
+  'maximum entity size is 1048576 bytes',
+  'the entity has 1800081 bytes; it must not be larger than 1048572 bytes',
+  'The value of property "p0" is longer than 1048487 bytes.',
+  'cannot be written because its size (1,048,684 bytes) exceeds the maximum allowed size of 1,048,576 bytes.',
+])('a write is refused for its size where the service says so: %s', async (message) => {
+  const commit = async () => {
+    throw Object.assign(new Error(message), { code: 3 });
+  };
+  expect(await scripted({ commit }).write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
+  expect(await scripted({ commit }).write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
+});
+
+test.each([
   [14, 'other'],
   [4, 'other'],
   [13, 'other'],
@@ -140,26 +163,69 @@ test('a listing goes on after a page that the service cut short', async () => {
   expect(await listAll(driver, '', 100)).toEqual(['a', 'b', 'c']);
 });
 
-test('deferred keys are asked for again, in their partition', async () => {
-  const asked: Key[] = [];
-  const driver = scripted({
-    lookup: async (keys) => {
-      asked.push(...keys);
-      return { found: keys.slice(0, 1).map(found), deferred: keys.slice(1).map(({ path }) => ({ path })) };
-    },
-  });
-  const answers = await driver.read(
-    ['a', 'b', 'c'].map((id) => ({ id: entityId(id), parts: 'all' })),
-    CALL,
-  );
-  expect(answers.map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
-  expect(asked).toHaveLength(6);
-  for (const { partitionId } of asked) expect(partitionId).toMatchObject({ projectId: 'p', namespaceId: '' });
+/** Answers lookups in turn, the last answer for good, and tells which keys each asked for. */
+function answering(...answers: readonly ((keys: readonly Key[]) => Partial<LookupResponse>)[]) {
+  const asked: string[][] = [];
+  const lookup = async (keys: readonly Key[]) => {
+    asked.push(keys.map(idOf));
+    for (const { partitionId } of keys) expect(partitionId).toMatchObject({ projectId: 'p', namespaceId: '' });
+    return answers[Math.min(asked.length, answers.length) - 1]!(keys);
+  };
+  const driver = scripted({ lookup });
+  const read = (...ids: string[]) =>
+    driver.read(
+      ids.map((id) => ({ id: entityId(id), parts: 'all' })),
+      CALL,
+    );
+  return { read, asked };
+}
+
+const all = (keys: readonly Key[]) => ({ found: keys.map(found) });
+const first = (keys: readonly Key[]) => ({ found: keys.slice(0, 1).map(found) });
+const none = () => ({});
+const broken = () => {
+  throw Object.assign(new Error('said by a test'), { code: 14 });
+};
+
+test('keys that were put off are asked for again, and those alone', async () => {
+  const { read, asked } = answering(first);
+  expect((await read('a', 'b', 'c')).map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
+  expect(asked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']]);
 });
 
-test('a server that defers every key is unavailable, not absence', async () => {
-  const driver = scripted({ lookup: async (keys) => ({ deferred: [...keys] }) });
-  await expect(driver.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'unavailable' });
+test.each([
+  ['a failure', broken],
+  ['a reply that puts all off', none],
+])('what came before %s is kept', async (_, trouble) => {
+  const { read, asked } = answering(first, trouble, all);
+  expect((await read('a', 'b', 'c')).map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
+  expect(asked).toEqual([
+    ['a', 'b', 'c'],
+    ['b', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+test.each([
+  ['a failure', broken],
+  ['a reply that puts all off', none],
+])('%s that comes twice ends the read', async (_, trouble) => {
+  const { read, asked } = answering(first, trouble);
+  await expect(read('a', 'b')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+  expect(asked).toHaveLength(3);
+});
+
+test('only what the service calls missing is absent', async () => {
+  const { read } = answering((keys) => ({ found: keys.slice(1).map(found), missing: keys.slice(0, 1) }));
+  expect((await read('a', 'b')).map((entity) => entity?.id)).toEqual([undefined, 'b']);
+});
+
+test.each([
+  ['nothing', none],
+  ['another key', () => ({ found: [found(keyNamed('z'))], missing: [keyNamed('y')] })],
+  ['no version', (keys: readonly Key[]) => ({ found: keys.map((key) => ({ entity: { key, properties: {} } })) })],
+])('invariant 6: a reply that tells %s is no absence', async (_, answer) => {
+  await expect(answering(answer).read('a')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
 });
 
 test('a numbered part has a property of its own for each entity, other parts share theirs', () => {
@@ -268,7 +334,7 @@ test('where masks are ignored a patch that empties a part leaves it out', async 
 
 test.each([
   ['is at another version', '2', twoParts],
-  ['is gone', '3', async () => ({ found: [] })],
+  ['is gone', '3', async (keys: readonly Key[]) => ({ missing: keys })],
 ])(
   'rule 1: where masks are ignored a patch of what %s is refused, or unknown in company, and not sent',
   async (_, version, lookup) => {

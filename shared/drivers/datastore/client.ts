@@ -1,5 +1,6 @@
 // Three calls of the Datastore API, each sent exactly once, over a transport of this driver's own. The SDK is not loaded: its client took two to
 // three times the processor for a call, and was nearly half of a function's bundle.
+import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
 import type { Auth } from './grpc/tokens.ts';
@@ -18,7 +19,10 @@ export interface ClientOptions {
   readonly endpoint?: string;
 }
 
-/** Each rejects with gRPC's status, with a DeadlineError after `timeoutMs`, or with an Error for a reply that is no message. Cost: one round trip. */
+/**
+ * Each rejects with gRPC's status, with a DeadlineError after `timeoutMs` (a lookup or query also
+ * after SILENCE_MS of silence), or with an Error for a reply that is no message. Cost: one round trip.
+ */
 export interface DatastoreCalls {
   /** `mask`: the properties that are wanted. Default: all. */
   lookup(keys: readonly Key[], mask: readonly string[] | undefined, timeoutMs: number): Promise<LookupResponse>;
@@ -41,7 +45,9 @@ export function datastoreCalls(options: ClientOptions): DatastoreCalls {
   return {
     async lookup(keys, propertyMask, timeoutMs) {
       const message = framedLookup({ projectId, databaseId, keys, propertyMask });
-      return readLookupResponse(await channel.unary({ path: `${PATH}/Lookup`, message, timeoutMs }));
+      return readLookupResponse(
+        await channel.unary({ path: `${PATH}/Lookup`, message, timeoutMs, silenceMs: SILENCE_MS }),
+      );
     },
     async commit(mutations, timeoutMs) {
       const request = { projectId, databaseId, mutations };
@@ -52,7 +58,9 @@ export function datastoreCalls(options: ClientOptions): DatastoreCalls {
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const message = framedRunQuery({ partitionId: { projectId, databaseId, namespaceId }, query });
-      return readRunQueryResponse(await channel.unary({ path: `${PATH}/RunQuery`, message, timeoutMs }));
+      return readRunQueryResponse(
+        await channel.unary({ path: `${PATH}/RunQuery`, message, timeoutMs, silenceMs: SILENCE_MS }),
+      );
     },
     close: async () => channel.close(),
   };

@@ -23,7 +23,7 @@ import { probeOnce } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './mapping.ts';
-import type { CommitResponse, EntityResult, Key, LookupResponse, Mutation } from './messages/messages.ts';
+import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
 import { type Abilities, probe, SERVICE } from './probe.ts';
 
 /** Sorts behind every character an id may have. */
@@ -54,11 +54,10 @@ export function driverOn(
       const inPart = requests.filter(({ parts }) => parts !== 'all');
       const isMixed = whole.length > 0 && inPart.length > 0;
       // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by side.
-      const found = isMixed
-        ? (await Promise.all([whole, inPart].map((group) => lookup(calls, space, group, timeoutMs)))).flat()
-        : await lookup(calls, space, requests, timeoutMs);
-      const byId = new Map(found.map((result) => [idOf(result.entity?.key), result]));
-      return requests.map((request) => toEntity(request, byId.get(request.id)));
+      const found: Found = new Map();
+      const groups = isMixed ? [whole, inPart] : [requests];
+      await Promise.all(groups.map((group) => lookup(calls, space, group, found, timeoutMs)));
+      return requests.map((request) => toEntity(request, found.get(request.id)));
     },
 
     async write(writes, { timeoutMs }) {
@@ -112,41 +111,48 @@ async function ready(
   return refused('invalid', new Error('this endpoint overwrites newer versions: it cannot hold a store, use another'));
 }
 
+/** What lookups have told of: undefined for an entity that is not there. */
+type Found = Map<EntityId, EntityResult | undefined>;
+
+/**
+ * Adds what becomes of each request to `found`. A reply tells of each key that it is found, missing
+ * or put off; what it does not tell is asked for again and is never absence. A failure loses what
+ * came before only if it comes twice.
+ */
 async function lookup(
   calls: DatastoreCalls,
   space: KeySpace,
   requests: readonly ReadRequest[],
+  found: Found,
   timeoutMs: number,
-): Promise<EntityResult[]> {
+): Promise<void> {
   const mask = requests[0]?.parts === 'all' ? undefined : maskOf(requests);
-  const results: EntityResult[] = [];
-  const until = performance.now() + timeoutMs;
-  let keys = requests.map(({ id }) => keyOf(space, id));
-  while (keys.length > 0) {
-    const { found = [], deferred = [] } = await lookupOnce(calls, keys, mask, Math.max(1, until - performance.now()));
-    results.push(...found);
-    if (deferred.length >= keys.length) throw new StoreError('unavailable', 'datastore put off every key, try again');
-    keys = deferred.map((key) => keyOf(space, idOf(key)));
+  const untilMs = performance.now() + timeoutMs;
+  let hasProgress = false;
+  for (let rest = requests; rest.length > 0;) {
+    const keys = rest.map(({ id }) => keyOf(space, id));
+    try {
+      note(found, await calls.lookup(keys, mask, Math.max(1, untilMs - performance.now())));
+    } catch (error) {
+      if (!hasProgress) throw readError(error);
+    }
+    const left = rest.filter(({ id }) => !found.has(id));
+    if (!hasProgress && left.length === rest.length)
+      throw new StoreError('unavailable', 'datastore told nothing of the keys, try again');
+    hasProgress = left.length < rest.length;
+    rest = left;
   }
-  return results;
 }
 
-async function lookupOnce(
-  calls: DatastoreCalls,
-  keys: readonly Key[],
-  mask: readonly string[] | undefined,
-  timeoutMs: number,
-): Promise<LookupResponse> {
-  try {
-    return await calls.lookup(keys, mask, timeoutMs);
-  } catch (error) {
-    throw readError(error);
-  }
+/** Without a version a result tells nothing: none could be the condition of a write. */
+function note(all: Found, { found = [], missing = [] }: LookupResponse): void {
+  for (const key of missing) all.set(idOf(key), undefined);
+  for (const result of found) if (result.version !== undefined) all.set(idOf(result.entity?.key), result);
 }
 
 function toEntity({ id, parts }: ReadRequest, result: EntityResult | undefined): Entity | undefined {
   if (result === undefined) return undefined;
-  return { id, version: versionIn(result), parts: partsOf(id, result.entity?.properties ?? {}, parts) };
+  return { id, version: result.version as EntityVersion, parts: partsOf(id, result.entity?.properties ?? {}, parts) };
 }
 
 function mutationOf(space: KeySpace, write: Write): Mutation {
@@ -169,14 +175,13 @@ async function wholeMutations(
   timeoutMs: number,
 ): Promise<readonly Mutation[] | Refused | Unknown> {
   const patched = writes.filter(({ kind }) => kind === 'patch').map(({ id }) => ({ id, parts: 'all' as const }));
-  let found: EntityResult[];
+  const found: Found = new Map();
   try {
-    found = patched.length === 0 ? [] : await lookup(calls, space, patched, timeoutMs);
+    await lookup(calls, space, patched, found, timeoutMs);
   } catch (error) {
     return unknown('other', error);
   }
-  const byId = new Map(found.map((result) => [idOf(result.entity?.key), result]));
-  const whole = writes.map((write) => (write.kind === 'patch' ? merged(write, byId.get(write.id)) : write));
+  const whole = writes.map((write) => (write.kind === 'patch' ? merged(write, found.get(write.id)) : write));
   if (whole.every((write) => write !== undefined)) {
     if (whole.every((write) => fitsAlone(write.parts, LIMITS))) return whole.map((write) => mutationOf(space, write));
     return writes.length === 1 ? refused('limit') : unknown('other');
@@ -185,20 +190,19 @@ async function wholeMutations(
 }
 
 function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult | undefined): Write | undefined {
-  if (stored === undefined || versionIn(stored) !== write.version) return undefined;
-  const kept = partsOf(write.id, stored.entity?.properties ?? {}, 'all');
+  if (stored?.version !== write.version) return undefined;
+  const kept = partsOf(write.id, stored?.entity?.properties ?? {}, 'all');
   for (const { name } of write.parts) kept.delete(name);
   const parts = [...kept].map(([name, bytes]) => ({ name, bytes, chunksBefore: 0 }));
   return { ...write, kind: 'replace', parts: [...parts, ...write.parts] };
 }
 
 function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
-  const results = response.mutationResults ?? [];
   return Array.from({ length: count }, (_, index): WriteOutcome => {
-    const result = results[index];
+    const result = response.mutationResults[index];
     // FAIL reports a conflict as an error; a server that reports it here has not been understood.
     if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
-    return { kind: 'written', version: versionIn(result) };
+    return { kind: 'written', version: result.version as EntityVersion };
   });
 }
 
@@ -226,10 +230,6 @@ async function list(
     ids: keys.map(idOf),
     cursor: more ? (Buffer.from(endCursor).toString('base64') as ListCursor) : undefined,
   };
-}
-
-function versionIn({ version }: Pick<EntityResult, 'version'>): EntityVersion {
-  return String(version) as EntityVersion;
 }
 
 function isFailure(value: object): value is Refused | Unknown {

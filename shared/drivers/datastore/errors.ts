@@ -1,9 +1,16 @@
-// The one place where Datastore's errors become the contract's words, by gRPC code alone. A code is called a refusal only if it is
-// the server's verdict on the request; whatever could also arise on the way is `unknown`.
+// The one place where Datastore's errors become the contract's words, by gRPC code. A code is called a refusal only if it is the
+// server's verdict on the request; whatever could also arise on the way is `unknown`.
 import type { Refused, Unknown, Write } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 import { CODE, StatusError } from './grpc/status.ts';
+
+/**
+ * What the service and its emulators say of an entity or a value that is too large, such as "entity
+ * is too big" and "is longer than 1048487 bytes": a code of its own it does not have.
+ */
+const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum entity size/i;
+
 /** What became of the only write or removal of a commit that failed. */
 export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Refused | Unknown {
   if (error instanceof StatusError && !error.isVerdict) return outcomeOfMany(error);
@@ -14,9 +21,12 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
     case CODE.FAILED_PRECONDITION:
       // An insert states no version; for it these speak of the database.
       return refused(kind === 'insert' ? 'invalid' : 'condition', error);
+    case CODE.ABORTED:
+      // Of a lone mutation: not applied, for another held the entity or had changed it. An insert states no version, and what
+      // is refused of a fresh id would be taken for its own.
+      return kind === 'insert' ? outcomeOfMany(error) : refused('condition', error);
     case CODE.INVALID_ARGUMENT:
-      // The driver has checked all else: of a patch only the server knows the size that results.
-      return refused(kind === 'patch' ? 'limit' : 'invalid', error);
+      return refused(TOO_LARGE.test(String(error)) ? 'limit' : 'invalid', error);
     case CODE.PERMISSION_DENIED:
     case CODE.UNAUTHENTICATED:
     case CODE.UNIMPLEMENTED:
@@ -31,22 +41,22 @@ export function outcomeOfMany(error: unknown): Unknown {
   return unknown(codeOf(error) === CODE.RESOURCE_EXHAUSTED ? 'throttled' : 'other', error);
 }
 
-/** The error of a read or list. */
+/** The error of a read or list; its message ends with the cause's. */
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   switch (codeOf(error)) {
     case CODE.RESOURCE_EXHAUSTED:
-      return new StoreError('throttled', 'datastore asks to slow down, try again later', { cause: error });
+      return failed('throttled', 'datastore asks to slow down, try again later', error);
     case CODE.PERMISSION_DENIED:
     case CODE.UNAUTHENTICATED:
-      return denied('datastore denies access, check the credentials and their roles', error);
+      return failed('unavailable', 'datastore denies access, check the credentials and their roles', error, false);
     case CODE.NOT_FOUND:
     case CODE.FAILED_PRECONDITION:
     case CODE.INVALID_ARGUMENT:
     case CODE.UNIMPLEMENTED:
-      return denied('datastore refuses to read, check project, database and mode', error);
+      return failed('unavailable', 'datastore refuses to read, check project, database and mode', error, false);
     default:
-      return new StoreError('unavailable', 'datastore did not answer, try again', { cause: error });
+      return failed('unavailable', 'datastore did not answer, try again', error);
   }
 }
 
@@ -56,8 +66,9 @@ export function isConditionFailure(error: unknown): boolean {
   return outcome.kind === 'refused' && outcome.reason === 'condition';
 }
 
-function denied(message: string, cause: unknown): StoreError {
-  return new StoreError('unavailable', message, { retryable: false, cause });
+function failed(code: 'throttled' | 'unavailable', message: string, cause: unknown, retryable = true): StoreError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new StoreError(code, message + why, { retryable, cause });
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,5 +1,6 @@
 // What an emulator or a custom endpoint does with base versions and masks (rule 25). One emulator ignores masks and so would lose parts;
 // a server that ignored base versions would lose writes.
+import { StoreError } from '../../store/contract/errors.ts';
 import { drawProbeId } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
@@ -19,7 +20,7 @@ export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
 /** Cost: six requests in turn. Rejects with the client's error if one of them fails otherwise than by refusing. */
 export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {
   const key = keyOf(space, drawProbeId());
-  const send = async (mutation: Mutation) => versionOf(await calls.commit([mutation], timeoutMs));
+  const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs)).mutationResults[0]?.version;
   const refuses = async (mutation: Mutation) => {
     try {
       await send(mutation);
@@ -44,10 +45,7 @@ function value(text: string) {
   return { stringValue: text, excludeFromIndexes: true };
 }
 
-function at(baseVersion: string) {
+function at(baseVersion: string | undefined) {
+  if (baseVersion === undefined) throw new StoreError('unavailable', 'datastore told no version, try again');
   return { baseVersion, conflictResolutionStrategy: 'FAIL' as const };
-}
-
-function versionOf(response: Awaited<ReturnType<DatastoreCalls['commit']>>): string {
-  return String(response.mutationResults?.[0]?.version);
 }

@@ -227,7 +227,7 @@ describe('replies', () => {
         },
         { entity: { key: { path: key('b').path }, properties: {} }, version: '9223372036854775807' },
       ],
-      deferred: [{ path: key('d').path }],
+      missing: [{ path: key('c').path }],
     });
   });
 
@@ -236,8 +236,8 @@ describe('replies', () => {
       { kind: 'Parent', id: '7' },
       { kind: 'Container', name: 'a' },
     ];
-    const bytes = encoded('LookupResponse', { deferred: [{ partitionId: PARTITION, path }] });
-    expect(readLookupResponse(bytes).deferred).toEqual([{ path: [{ kind: 'Parent', name: '' }, path[1]] }]);
+    const bytes = encoded('LookupResponse', { missing: [{ entity: { key: { partitionId: PARTITION, path } } }] });
+    expect(readLookupResponse(bytes).missing).toEqual([{ path: [{ kind: 'Parent', name: '' }, path[1]] }]);
   });
 
   test('a commit', () => {
@@ -253,7 +253,7 @@ describe('replies', () => {
     expect(readCommitResponse(bytes).mutationResults).toEqual([
       { version: '1790000000000123', conflictDetected: false },
       { version: '7', conflictDetected: true },
-      { version: '0', conflictDetected: false },
+      { version: undefined, conflictDetected: false },
     ]);
   });
 
@@ -284,7 +284,7 @@ describe('replies', () => {
 
   test('empty ones', () => {
     const nothing = Buffer.alloc(0);
-    expect(readLookupResponse(nothing)).toEqual({ found: [], deferred: [] });
+    expect(readLookupResponse(nothing)).toEqual({ found: [], missing: [] });
     expect(readCommitResponse(nothing)).toEqual({ mutationResults: [] });
     expect(readRunQueryResponse(nothing)).toEqual({ keys: [], endCursor: new Uint8Array(), moreResults: undefined });
   });

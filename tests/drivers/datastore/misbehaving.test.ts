@@ -28,6 +28,8 @@ const READ = [{ id: entityId('a'), parts: 'all' as const }];
 
 /** A CommitResponse with one result, at version 5; a LookupResponse may be empty. */
 const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);
+/** The same with 20,000 bytes of a field that nobody asks for. */
+const PADDED = Buffer.concat([COMMITTED, Uint8Array.of(0x7a, 0xa0, 0x9c, 1), Buffer.alloc(20_000)]);
 const OK_TRAILERS = { 'grpc-status': '0' };
 
 const opened = closedAfterEach();
@@ -76,6 +78,11 @@ async function expectUnknown(
   expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
   expect(server.messages).toHaveLength(3);
 }
+
+test('a reply of more than a frame is understood', async () => {
+  const { driver } = await answered(({ stream }) => reply(stream, PADDED));
+  expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+});
 
 test('a reply is understood whether it comes at once or byte by byte', async () => {
   for (const pieceBytes of [1_000, 1]) {
@@ -266,13 +273,29 @@ describe('a status', () => {
   });
 });
 
+/** So many fields of a thousand bytes. */
+function manyFields(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a'.repeat(1_000)]));
+}
+
+test.each(['headers', 'trailers'])('a reply with %s of just below 16 KiB is understood', async (where) => {
+  const large = manyFields(15);
+  const { driver } = await answered(({ stream }) =>
+    where === 'headers'
+      ? inTrailers(stream, message(COMMITTED), OK_TRAILERS, { ...RESPONSE_HEADERS, ...large })
+      : inTrailers(stream, message(COMMITTED), { ...large, ...OK_TRAILERS }),
+  );
+  expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+});
+
 /** A reply of these bytes, and what follows them. */
-function inTrailers(stream: number, bytes: Buffer, fields: Readonly<Record<string, string>> = OK_TRAILERS): Buffer {
-  return Buffer.concat([
-    headers(stream, RESPONSE_HEADERS),
-    data(stream, bytes),
-    headers(stream, fields, { isEnd: true }),
-  ]);
+function inTrailers(
+  stream: number,
+  bytes: Buffer,
+  fields: Readonly<Record<string, string>> = OK_TRAILERS,
+  before: Readonly<Record<string, string>> = RESPONSE_HEADERS,
+): Buffer {
+  return Buffer.concat([headers(stream, before), data(stream, bytes), headers(stream, fields, { isEnd: true })]);
 }
 
 describe('a reply', () => {
@@ -297,13 +320,21 @@ describe('a reply', () => {
     ['that is no message of the API', (stream: number) => inTrailers(stream, message(Uint8Array.of(0x1a, 200)))],
     [
       'with trailers of 16 KiB and more',
+      (stream: number) => inTrailers(stream, message(COMMITTED), { ...manyFields(17), ...OK_TRAILERS }),
+    ],
+    [
+      'with headers of 16 KiB and more',
       (stream: number) =>
-        inTrailers(stream, message(COMMITTED), { 'x-a': 'a'.repeat(9_000), 'x-b': 'b'.repeat(9_000), ...OK_TRAILERS }),
+        inTrailers(stream, message(COMMITTED), OK_TRAILERS, { ...RESPONSE_HEADERS, ...manyFields(17) }),
     ],
     [
       'with a frame larger than was agreed',
       (stream: number) =>
-        Buffer.concat([headers(stream, RESPONSE_HEADERS), frame(TYPE.DATA, 0, stream, Buffer.alloc(20_000))]),
+        Buffer.concat([
+          headers(stream, RESPONSE_HEADERS),
+          frame(TYPE.DATA, 0, stream, message(PADDED)),
+          headers(stream, OK_TRAILERS, { isEnd: true }),
+        ]),
     ],
     ['to a stream that was never opened', (stream: number) => reply(stream + 2, COMMITTED)],
     ['of a frame that is none', (stream: number) => frame(TYPE.HEADERS, 4, stream, Buffer.alloc(10, 0xff))],

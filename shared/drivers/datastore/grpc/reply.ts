@@ -4,6 +4,8 @@ import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './stat
 /** A lookup gives what the service puts into one reply, of which nothing is promised; a request has at most 10 MiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const PREFIX_BYTES = 5;
+/** Names and values. Node.js bounds them only once the service has agreed to its settings. */
+const HEADERS_BYTES_MAX = 16 * 1024;
 
 type Headers = Readonly<Record<string, unknown>>;
 
@@ -24,6 +26,7 @@ export class Reply {
   headers(headers: Headers, isEnd: boolean): Verdict {
     this.#httpStatus = Number(headers[':status']);
     if (isEnd) return this.trailers(headers);
+    if (bytesOf(headers) > HEADERS_BYTES_MAX) return broken('its headers are too large');
     const isGrpc = String(headers['content-type']).startsWith('application/grpc');
     return this.#httpStatus === 200 && isGrpc ? undefined : statusOfHttp(this.#httpStatus);
   }
@@ -41,6 +44,7 @@ export class Reply {
   }
 
   trailers(headers: Headers): Verdict {
+    if (bytesOf(headers) > HEADERS_BYTES_MAX) return broken('its trailers are too large');
     const error = statusIn(headers, this.#httpStatus);
     if (error !== undefined) return error;
     this.#isOk = true;
@@ -48,9 +52,8 @@ export class Reply {
   }
 
   /** The stream is closed: nothing more will come. */
-  end(http2Code: number, cause: unknown): Buffer | StatusError {
-    if (this.#isOk) return this.#whole() ?? broken('its message is not whole');
-    return statusOfReset(http2Code, cause);
+  end(http2Code: number, cause: unknown): StatusError {
+    return this.#isOk ? broken('its message is not whole') : statusOfReset(http2Code, cause);
   }
 
   #prefix(byte: number): void {
@@ -62,6 +65,12 @@ export class Reply {
   #whole(): Buffer | undefined {
     return this.#message !== undefined && this.#filledBytes === this.#sizeBytes ? this.#message : undefined;
   }
+}
+
+function bytesOf(headers: Headers): number {
+  let bytes = 0;
+  for (const name in headers) bytes += name.length + String(headers[name]).length;
+  return bytes;
 }
 
 function broken(why: string): StatusError {

@@ -25,7 +25,11 @@ const IDLE_MS = 4 * 60_000;
 /** A container comes in one window, not in a round trip for each 64 KiB. */
 const STREAM_WINDOW_BYTES = 2 * 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
-const HEADERS_BYTES_MAX = 16 * 1024;
+/**
+ * By default Node refuses replies while it has more than 10 MB to send, and callers bound what is
+ * sent. It multiplies these megabytes in 32 bits: above 4,294 the product wraps.
+ */
+const MEMORY_MB_MAX = 4_000;
 
 const WITH_MESSAGE = { endStream: false };
 
@@ -35,6 +39,7 @@ export type SessionState = 'opening' | 'open' | 'leaving' | 'ended';
 /** In plain text to an `http:` address, which HTTP/2 allows where it is known what listens there; else in TLS. */
 export class Session {
   readonly #changed: (session: Session) => void;
+  readonly #origin: string;
   readonly #socket: Socket;
   readonly #http2: ClientHttp2Session;
   readonly #openedMs: number;
@@ -51,20 +56,23 @@ export class Session {
   /** `changed`: its state is another, or a stream came free. Not called before the constructor has returned. */
   constructor(address: URL, nowMs: number, changed: (session: Session) => void) {
     this.#changed = changed;
+    this.#origin = address.origin;
     this.#openedMs = nowMs;
     this.#heardMs = nowMs;
     this.#socket = socketTo(address);
     this.#http2 = connectHttp2(address, {
       createConnection: () => this.#socket,
-      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES, maxHeaderListSize: HEADERS_BYTES_MAX },
-      // By default Node refuses replies while it has more than 10 MB to send. Callers bound what is sent.
-      maxSessionMemory: Number.MAX_SAFE_INTEGER,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+      maxSessionMemory: MEMORY_MB_MAX,
     });
     this.#http2.on('connect', () => this.#connected());
     this.#http2.on('remoteSettings', ({ maxConcurrentStreams }) => this.#settled(maxConcurrentStreams));
-    this.#http2.on('goaway', (code) => this.#dismissed(lost(`the service closes it, http2=${code}`)));
-    this.#http2.on('error', (error) => this.#fail(lost(error.message, error)));
-    this.#http2.on('close', () => this.#fail(lost('it was closed')));
+    this.#http2.on('goaway', (code) => this.#dismissed(this.#lost(`the service closes it, http2=${code}`)));
+    // Where a name has several addresses the error has no message of its own.
+    this.#http2.on('error', (error: NodeJS.ErrnoException) =>
+      this.#fail(this.#lost(error.message || `${error.code}`, error)),
+    );
+    this.#http2.on('close', () => this.#fail(this.#lost('it was closed')));
   }
 
   get state(): SessionState {
@@ -133,7 +141,7 @@ export class Session {
 
   #expire(nowMs: number, dueMs: number, why: string): number {
     if (nowMs < dueMs) return dueMs;
-    this.#fail(lost(why));
+    this.#fail(this.#lost(why));
     return Infinity;
   }
 
@@ -149,7 +157,7 @@ export class Session {
   #connected(): void {
     this.#http2.setLocalWindowSize(SESSION_WINDOW_BYTES);
     const speaksHttp2 = !(this.#socket instanceof TLSSocket) || this.#socket.alpnProtocol === 'h2';
-    if (!speaksHttp2) this.#fail(lost('the service does not speak HTTP/2'));
+    if (!speaksHttp2) this.#fail(this.#lost('the service does not speak HTTP/2'));
   }
 
   #settled(streamsMax = STREAMS_MAX): void {
@@ -174,7 +182,7 @@ export class Session {
   #leave(): void {
     if (this.#state === 'ended') return;
     this.#state = 'leaving';
-    if ([...this.#calls].every(({ isEnded }) => isEnded)) this.destroy(lost('it was left'));
+    if ([...this.#calls].every(({ isEnded }) => isEnded)) this.destroy(this.#lost('it was left'));
     else this.#changed(this);
   }
 
@@ -185,6 +193,10 @@ export class Session {
     if (this.#calls.size === 0) this.#heardMs = performance.now();
     this.#changed(this);
     this.#letGo();
+  }
+
+  #lost(why: string, cause?: unknown): StatusError {
+    return new StatusError(CODE.UNAVAILABLE, `the connection to ${this.#origin} is lost: ${why}`, { cause });
   }
 
   /** A connection without calls keeps no process alive. */
@@ -198,8 +210,4 @@ function socketTo({ protocol, hostname, port }: URL): Socket {
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) });
   const servername = isIP(host) === 0 ? host : '';
   return connectTls({ host, port: Number(port || 443), servername, ALPNProtocols: ['h2'] });
-}
-
-function lost(why: string, cause?: unknown): StatusError {
-  return new StatusError(CODE.UNAVAILABLE, `the connection to the service is lost: ${why}`, { cause });
 }

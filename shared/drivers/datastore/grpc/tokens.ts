@@ -2,9 +2,12 @@
 import { withDeadline } from '../../common/outcomes.ts';
 import { CODE, StatusError } from './status.ts';
 
-/** What is used of google-auth-library's GoogleAuth. */
+/** What gives credentials: a `GoogleAuth` of google-auth-library 10 or later, of which this is used. */
 export interface Auth {
-  getClient(): Promise<{ getRequestHeaders(url: string): Promise<Headers> }>;
+  getClient(): Promise<{
+    /** Names and values, such as `Headers`. */
+    getRequestHeaders(url: string): Promise<Iterable<readonly [name: string, value: string]>>;
+  }>;
 }
 
 /** The library is asked again after this long, well before it would renew a token, and not for each request: that takes promises and headers. */
@@ -55,10 +58,13 @@ export class Tokens {
     try {
       const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS);
       const headers = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS);
+      if (!(Symbol.iterator in headers)) throw new TypeError('use google-auth-library 10 or later');
       this.#headers = Object.entries({ ...this.#others, ...Object.fromEntries(headers) }).flat();
       this.#fetchedMs = nowMs;
-    } catch (error) {
-      throw new StatusError(CODE.UNAVAILABLE, 'no credentials for the service', { cause: error });
+    } catch (cause) {
+      throw new StatusError(CODE.UNAVAILABLE, `no credentials for ${this.#url}: ${(cause as Error).message}`, {
+        cause,
+      });
     }
   }
 }

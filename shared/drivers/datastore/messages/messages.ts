@@ -70,20 +70,20 @@ export interface RunQueryRequest {
 }
 
 export interface EntityResult {
-  readonly entity?: Partial<StoredEntity>;
-  /** A signed 64-bit number. */
-  readonly version?: string;
+  readonly entity?: Partial<StoredEntity> | undefined;
+  /** A positive 64-bit number. */
+  readonly version?: string | undefined;
 }
 
+/** Keys that are in neither list were put off, or left out: they have to be asked for again. */
 export interface LookupResponse {
   readonly found?: readonly EntityResult[];
-  /** Keys that the service put off: they have to be asked for again. */
-  readonly deferred?: readonly Key[];
+  readonly missing?: readonly Key[];
 }
 
 export interface MutationResult {
-  /** A signed 64-bit number. */
-  readonly version?: string;
+  /** A positive 64-bit number. */
+  readonly version?: string | undefined;
   readonly conflictDetected?: boolean;
 }
 

@@ -17,17 +17,16 @@ const NO_MORE_RESULTS = 3;
 
 const NO_KEY: Key = { path: [] };
 const EMPTY = new Uint8Array();
-/** A number that is not in the message is zero. */
-const ABSENT = '0';
 
+/** What is deferred is left out, as is what the reply does not mention: both are in neither list. */
 export function readLookupResponse(bytes: Buffer): LookupResponse {
   const found: EntityResult[] = [];
-  const deferred: Key[] = [];
+  const missing: Key[] = [];
   for (const reader = new MessageReader(bytes); reader.next();) {
     if (reader.field === 1) found.push(readEntityResult(reader.message()));
-    else if (reader.field === 3) deferred.push(readKey(reader.message()));
+    else if (reader.field === 2) missing.push(readEntityResult(reader.message()).entity?.key ?? NO_KEY);
   }
-  return { found, deferred };
+  return { found, missing };
 }
 
 export function readCommitResponse(bytes: Buffer): CommitResponse {
@@ -66,7 +65,7 @@ function moreResultsOf(value: number): QueryBatch['moreResults'] {
 }
 
 function readMutationResult(reader: MessageReader): MutationResult {
-  let version = ABSENT;
+  let version: string | undefined;
   let conflictDetected = false;
   while (reader.next()) {
     if (reader.field === 4) version = reader.int64();
@@ -77,12 +76,12 @@ function readMutationResult(reader: MessageReader): MutationResult {
 
 function readEntityResult(reader: MessageReader): EntityResult {
   let entity: StoredEntity | undefined;
-  let version = ABSENT;
+  let version: string | undefined;
   while (reader.next()) {
     if (reader.field === 1) entity = readEntity(reader.message());
     else if (reader.field === 4) version = reader.int64();
   }
-  return entity === undefined ? { version } : { entity, version };
+  return { entity, version };
 }
 
 function readEntity(reader: MessageReader): StoredEntity {

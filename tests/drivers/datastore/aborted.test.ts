@@ -1,0 +1,63 @@
+// Which code the service gives a refused base version is not documented. A store does as well where it is ABORTED as where it is
+// FAILED_PRECONDITION, which the emulators say.
+import { expect, inject, test } from 'vitest';
+import { type DatastoreCalls, datastoreCalls } from '../../../shared/drivers/datastore/client.ts';
+import { driverOn } from '../../../shared/drivers/datastore/driver.ts';
+import { CODE, StatusError } from '../../../shared/drivers/datastore/grpc/status.ts';
+import { EMULATOR_LIMITS } from '../../../shared/drivers/datastore/mapping.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { closedAfterEach } from './opened.ts';
+
+const opened = closedAfterEach();
+
+/** The emulator's calls, its FAILED_PRECONDITION being this code; each commit waits for `gate`. */
+function refusingWith(code: number, gate: () => Promise<void>): DatastoreCalls {
+  const calls = datastoreCalls({ projectId: 'aborted', endpoint: inject('embeddedEndpoint') });
+  const commit: DatastoreCalls['commit'] = async (mutations, timeoutMs) => {
+    await gate();
+    try {
+      return await calls.commit(mutations, timeoutMs);
+    } catch (error) {
+      const isRefused = error instanceof StatusError && error.code === CODE.FAILED_PRECONDITION;
+      throw isRefused ? new StatusError(code, error.message, { isVerdict: true }) : error;
+    }
+  };
+  return { ...calls, commit };
+}
+
+/** Two processes on one database, whose commits wait from `hold` on until both have one. */
+function processesOn(code: number) {
+  const space = { projectId: 'aborted', databaseId: '', namespace: `code${code}`, kind: 'Container' };
+  const met = Promise.withResolvers<void>();
+  let waiting: number | undefined;
+  const gate = async (): Promise<void> => {
+    if (waiting === undefined) return;
+    waiting += 1;
+    if (waiting === 2) met.resolve();
+    await met.promise;
+  };
+  const open = () =>
+    opened(
+      openStore({ driver: driverOn(refusingWith(code, gate), { space, limits: EMULATOR_LIMITS, doubtful: true }) }),
+    );
+  return { stores: [open(), open()], hold: () => (waiting = 0) };
+}
+
+test.each([CODE.FAILED_PRECONDITION, CODE.ABORTED])(
+  'of two processes that update one record one is refused, and neither is left in doubt (code %i)',
+  async (code) => {
+    const { stores, hold } = processesOn(code);
+    const tables = await Promise.all(stores.map((store) => store.table<number>('t')));
+    for (const table of tables) await table.update('hot', add);
+    hold();
+    await Promise.all(tables.map((table) => table.update('hot', add)));
+    expect(await tables[0]!.get('hot')).toMatchObject({ value: 4 });
+    const stats = tables.map((table) => table.stats());
+    expect(stats.map(({ unknownOutcomes }) => unknownOutcomes)).toEqual([0, 0]);
+    expect(stats.reduce((sum, { conflicts }) => sum + conflicts, 0)).toBeGreaterThan(0);
+  },
+);
+
+function add(current: { readonly value: number } | undefined): number {
+  return (current?.value ?? 0) + 1;
+}
