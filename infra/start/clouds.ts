@@ -96,7 +96,7 @@ export interface RunningFunction extends FunctionHost, Pick<RunningCloud, 'provi
 export async function startFunction(
   name: FunctionName,
   options: GroundOptions,
-): Promise<{ readonly running: readonly RunningFunction[]; close(): Promise<void> }> {
+): Promise<{ readonly running: readonly RunningFunction[]; readonly close: () => Promise<void> }> {
   const { started, close } = await startOnEach(options, [name], async (ground) => ({
     ...ground,
     ...(await ground.start(name)),
@@ -120,7 +120,7 @@ async function startOnEach<Started>(
   { buildDir, providers = PROVIDERS, signal, ...options }: GroundOptions,
   functions: readonly FunctionName[],
   start: (ground: Ground) => Promise<Started>,
-): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; close(): Promise<void> }> {
+): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
   const keys = { read: newKey(), write: newKey(), admin: newKey(), functions: newKey(), ...options.keys };
   // Closed in reverse order.
   const opened: { close(): Promise<void> }[] = [];

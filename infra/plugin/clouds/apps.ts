@@ -46,9 +46,14 @@ export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<voi
   }
 }
 
+/** What az wants to know of an app. */
+export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string[] {
+  return ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
+}
+
 async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {
   const settings = ['functionapp', 'config', 'appsettings'];
-  const place = ['--subscription', endpoint.subscription, '--resource-group', endpoint.resourceGroup, '--name', app];
+  const place = placeOf(endpoint, app);
   // Only names come out: a setting's value may be a secret.
   const query = `[?${STRAY_SETTINGS.map((name) => `name=='${name}'`).join(' || ')}].name`;
   const present = await outputOf(run, 'az', [...settings, 'list', ...place, '--query', query, '--output', 'tsv']);

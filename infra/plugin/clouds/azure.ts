@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
-import { settleApps } from './apps.ts';
+import { placeOf, settleApps } from './apps.ts';
 import { conversionText } from './replication.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
@@ -57,18 +57,10 @@ export const azure: CloudSide = {
       return { place: settings.azure.subscription, who: '' };
     }
     const wanted = settings.azure.subscription === '' ? [] : ['--subscription', settings.azure.subscription];
-    const shown = await asked(run, 'az', [
-      'account',
-      'show',
-      ...wanted,
-      '--query',
-      '[id, user.name]',
-      '--output',
-      'tsv',
-    ]);
+    const shown = await queried(run, ['account', 'show', ...wanted], '[id, user.name]');
     const [subscription, who] = (shown ?? '').split(/\s+/);
     if (subscription === undefined || subscription === '') {
-      const isIn = (await asked(run, 'az', ['account', 'list', '--query', '[].id', '--output', 'tsv'])) !== undefined;
+      const isIn = (await queried(run, ['account', 'list'], '[].id')) !== undefined;
       missing.push(
         isIn && wanted.length > 0
           ? { what: `the Azure subscription ${wanted[1]!}, or access to it`, fix: 'az account list shows yours' }
@@ -131,10 +123,9 @@ export const azure: CloudSide = {
 
   async upload(run, endpoint, settings) {
     if (endpoint.cloud !== 'azure') return;
-    const { subscription, resourceGroup } = endpoint;
+    const upload = ['functionapp', 'deployment', 'source', 'config-zip'];
     for (const [name, app] of Object.entries(endpoint.apps)) {
-      const place = ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
-      const args = ['functionapp', 'deployment', 'source', 'config-zip', ...place, '--src', packageOf(settings, name)];
+      const args = [...upload, ...placeOf(endpoint, app), '--src', packageOf(settings, name)];
       const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
       if (code !== 0) throw new DeployError(`${name}: ${lastLines(stderr || stdout)}`);
     }
@@ -150,25 +141,9 @@ async function checkSubscription(
 ): Promise<string | undefined> {
   const place = ['--subscription', id];
   const [token, regions, registered] = await Promise.all([
-    asked(run, 'az', ['account', 'get-access-token', ...place, '--query', 'accessToken', '--output', 'tsv']),
-    asked(run, 'az', [
-      'functionapp',
-      'list-flexconsumption-locations',
-      ...place,
-      '--query',
-      '[].name',
-      '--output',
-      'tsv',
-    ]),
-    asked(run, 'az', [
-      'provider',
-      'list',
-      ...place,
-      '--query',
-      "[?registrationState=='Registered'].namespace",
-      '--output',
-      'tsv',
-    ]),
+    queried(run, ['account', 'get-access-token', ...place], 'accessToken'),
+    queried(run, ['functionapp', 'list-flexconsumption-locations', ...place], '[].name'),
+    queried(run, ['provider', 'list', ...place], "[?registrationState=='Registered'].namespace"),
   ]);
   if (token === undefined) {
     missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
@@ -187,6 +162,11 @@ async function checkSubscription(
     });
   }
   return objectIdIn(token);
+}
+
+/** What az answers, as plain text. */
+async function queried(run: Run, args: readonly string[], query: string): Promise<string | undefined> {
+  return await asked(run, 'az', [...args, '--query', query, '--output', 'tsv']);
 }
 
 /** The claim by which Azure's own roles and policies know the caller; people, and principals that may not read the directory, have it too. */

@@ -17,6 +17,14 @@ const EVERYWHERE: readonly Hint[] = [
 const HINTS: Readonly<Record<Cloud, readonly Hint[]>> = {
   gcp: [
     [
+      /CpuAllocPerProjectRegion|max(imum)? instances must be set to|quota.*(total )?cpu allocation/i,
+      'Cloud Run’s quota "Total CPU allocation per project per region", 20 processors where nobody has raised it: lower instancesMax in serverless.yml, or ask for more at https://console.cloud.google.com/iam-admin/quotas?service=run.googleapis.com and raise processorsMax.',
+    ],
+    [
+      /quota.*exceeded|RESOURCE_EXHAUSTED|rateLimitExceeded/i,
+      'A quota of the project, named above: https://console.cloud.google.com/iam-admin/quotas shows it, and asks for more.',
+    ],
+    [
       /SERVICE_DISABLED|has not been used in project/,
       'An API is off, or was switched on a moment ago: the same command goes on in a minute.',
     ],
@@ -30,6 +38,10 @@ const HINTS: Readonly<Record<Cloud, readonly Hint[]>> = {
     ],
   ],
   azure: [
+    [
+      /SubscriptionIsOverQuotaForSku|additional quota|(Regional|Flex).*quota|QuotaExceeded|Current Limit/i,
+      'A quota of the subscription in this region, named above: another --param azureRegion=REGION, a lower instancesMax, or a request for more at https://portal.azure.com under Quotas. All instances of a region share the memory that Flex Consumption allows.',
+    ],
     [
       /secrets (?:get|set|delete) permission/i,
       'The stage’s key vault does not know you. One of its deployers adds your object id to provider.azure.deployers in serverless.yml and deploys; the id: az ad signed-in-user show --query id',

@@ -23,8 +23,21 @@ Set it back. ${[...advice].join('\n')}
 To give the data up: npx serverless deploy --delete-data`);
 }
 
-/** The functions that a plan takes away, a line each; empty if it takes none. */
-export function functionsText(stack: Stack, { losses }: Planned): string {
+/** Asks, if plans take functions or data away: with what goes, a line each. Throws a DeployError if nobody agrees. */
+export async function agreeToLosses(
+  context: Context,
+  plans: readonly { readonly stack: Stack; readonly planned: Planned }[],
+  isConfirmed: boolean,
+): Promise<void> {
+  const functions = plans.map(({ stack, planned }) => functionsText(stack, planned)).filter((text) => text !== '');
+  const emptied = plans.filter(({ stack, planned }) => dataLosses(stack, planned).length > 0);
+  if (functions.length > 0)
+    context.log(`This takes functions away; callers are refused until they are back:\n${functions.join('\n')}`);
+  for (const { stack } of emptied) context.log(`This DELETES THE DATA on ${stack.side.cloud}. It cannot be undone.`);
+  if (functions.length + emptied.length > 0) await confirm(context, isConfirmed);
+}
+
+function functionsText(stack: Stack, { losses }: Planned): string {
   return linesOf(
     stack,
     losses.filter(({ type }) => type === stack.side.holdings.functionType),

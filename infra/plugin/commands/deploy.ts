@@ -10,7 +10,7 @@ import { type Patience, patiently } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import { deleteAll } from '../stack/take-down.ts';
 import type { Planned } from '../stack/terraform.ts';
-import { confirm, dataLosses, functionsText, refuseDataLoss } from './agree.ts';
+import { agreeToLosses, dataLosses, refuseDataLoss } from './agree.ts';
 import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
@@ -43,7 +43,7 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
     log('This is the plan; nothing was touched.');
     return;
   }
-  await agree(context, plans, options);
+  await agreeToLosses(context, plans, options.isConfirmed === true);
   const endpoints: CloudEndpoint[] = [];
   for (const plan of plans) {
     try {
@@ -75,20 +75,6 @@ function warnUnnamed({ side: { cloud }, account: { who, principal } }: Stack, { 
   log(
     `${cloud}: ${who} (${principal}) is not in provider.${cloud}.deployers: unless a group there holds you, your requests are refused`,
   );
-}
-
-/** Asks, if functions or data would be taken away. */
-async function agree(
-  context: Context,
-  plans: readonly StackPlan[],
-  { isConfirmed = false }: DeployOptions,
-): Promise<void> {
-  const functions = plans.map(({ stack, planned }) => functionsText(stack, planned)).filter((text) => text !== '');
-  const emptied = plans.filter(({ stack, planned }) => dataLosses(stack, planned).length > 0);
-  if (functions.length > 0)
-    context.log(`This takes functions away; callers are refused until they are back:\n${functions.join('\n')}`);
-  for (const { stack } of emptied) context.log(`This DELETES THE DATA on ${stack.side.cloud}. It cannot be undone.`);
-  if (functions.length + emptied.length > 0) await confirm(context, isConfirmed);
 }
 
 async function deployOne(

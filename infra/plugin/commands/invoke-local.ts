@@ -47,14 +47,15 @@ export async function invokeLocal({ settings, log }: Context, options: InvokeOpt
 }
 
 /** What a run that was begun by hand says at its end. */
-async function lineOf({ name, output }: RunningFunction, signal: AbortSignal): Promise<string> {
+async function lineOf(running: RunningFunction, signal: AbortSignal): Promise<string> {
   const deadlineMs = performance.now() + RUN_TIMEOUT_MS;
   while (performance.now() < deadlineMs) {
-    const line = output()
+    const line = running
+      .output()
       .split('\n')
       .find((one) => /vacuum(: | failed)/.test(one));
     if (line !== undefined) return line;
     await sleep(POLL_MS, undefined, { signal });
   }
-  throw new DeployError(`${name}: the run did not end within ${RUN_TIMEOUT_MS / 1_000} s`);
+  throw new DeployError(`${running.name}: the run did not end within ${RUN_TIMEOUT_MS / 1_000} s`);
 }

@@ -10,7 +10,7 @@ import { writeEndpoints } from '../stack/endpoints-file.ts';
 import type { Patience } from '../stack/patience.ts';
 import { openStacks, type Present, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';
-import { confirm, functionsText, refuseDataLoss } from './agree.ts';
+import { agreeToLosses, refuseDataLoss } from './agree.ts';
 import { smoke } from './smoke.ts';
 
 export interface KeysOptions extends Patience {
@@ -81,11 +81,7 @@ async function replace(
     return again;
   };
   const planned = await replan();
-  const functions = functionsText(stack, planned);
-  if (functions !== '') {
-    context.log(`This takes functions away; callers are refused until they are back:\n${functions}`);
-    await confirm(context, isConfirmed);
-  }
+  await agreeToLosses(context, [{ stack, planned }], isConfirmed);
   const endpoint = await bringUp(context, stack, { ...patience, planned, replan });
   await smoke(context, endpoint, patience);
   return endpoint;

@@ -11,7 +11,6 @@ import { hintFor } from '../clouds/hints.ts';
 import type { AppKeys } from './app-keys.ts';
 import { stateAdvice, writeBackend } from './backend.ts';
 import { lossesOf } from './losses.ts';
-import { quotaAdvice } from './quotas.ts';
 
 export interface Planned {
   readonly planFile: string;
@@ -128,7 +127,6 @@ export class Terraform {
       const seen = isShown ? 'see above' : lastLines(said);
       const next =
         stateAdvice(said, this.#tool, this.#dir) ??
-        quotaAdvice(this.#cloud, said) ??
         hintFor(this.#cloud, said) ??
         (isShown ? 'Mend it, then give the same command: it goes on from there.' : '');
       const hint = next === '' ? '' : `\n${next}`;

@@ -1,11 +1,10 @@
-// Where the state lies, and what a refusal means: quotas, and a state that lies elsewhere.
+// Where the state lies, and what it means that it lies elsewhere.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PROVIDER_SCHEMA } from '../../../infra/plugin/context/schema.ts';
 import { backendOf, stateAdvice, writeBackend } from '../../../infra/plugin/stack/backend.ts';
-import { quotaAdvice } from '../../../infra/plugin/stack/quotas.ts';
 import { hasTerraform, run } from './stand-ins/terraform.ts';
 
 const PLACES = ['gs://some-project-stowage-state', 'azure://stowagestate0123/state'] as const;
@@ -60,22 +59,5 @@ describe('the state', () => {
     const said = 'Error: Backend configuration changed\n... use "terraform init -migrate-state". ...';
     expect(stateAdvice(said, 'terraform', dir)).toMatch(/init -migrate-state\n[^]*init -reconfigure$/);
     expect(stateAdvice('Error: no such bucket', 'terraform', dir)).toBeUndefined();
-  });
-});
-
-describe('a quota', () => {
-  test.each([
-    ['gcp', 'Max instances must be set to 20 or fewer in order to set the requested total CPU.', 'processorsMax'],
-    ['gcp', "Quota exceeded for quota metric 'CpuAllocPerProjectRegion'", 'processorsMax'],
-    ['gcp', 'Error 429: Quota exceeded for quota metric ... RATE_LIMIT', 'iam-admin/quotas'],
-    ['azure', 'Operation cannot be completed without additional quota.', 'azureRegion'],
-    ['azure', 'SubscriptionIsOverQuotaForSku', 'instancesMax'],
-  ] as const)('that %s refuses by is named: %s', (cloud, said, part) => {
-    expect(quotaAdvice(cloud, said)).toContain(part);
-  });
-
-  test('is not seen in other refusals', () => {
-    expect(quotaAdvice('gcp', 'Error 403: Permission denied on resource')).toBeUndefined();
-    expect(quotaAdvice('azure', 'ScopeLocked')).toBeUndefined();
   });
 });

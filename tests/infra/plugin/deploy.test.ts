@@ -129,9 +129,10 @@ describe('deploy', () => {
     await deploy(machine.contextOf({ cloud: 'gcp' }), { ...NOW, isPlanOnly: true, pack });
     expect(verbsOf(await machine.tools.calls())).toEqual(['gcp output', 'gcp plan', 'gcp show']);
     await machine.tools.without('gcloud');
-    const never = (): Promise<void> => Promise.reject(new Error('packaged'));
-    const failure = await failureOf(deploy(machine.contextOf(), { ...NOW, isPlanOnly: true, pack: never }));
+    const failure = await failureOf(deploy(machine.contextOf(), { ...NOW, isPlanOnly: true, pack }));
     expect(failure).toContain('gcloud, the Google Cloud CLI');
+    // Had it packaged, they were forgotten.
+    expect(await machine.tools.calls()).not.toEqual([]);
   });
 
   test('says all that is missing at once, each with what mends it, and touches nothing', async () => {

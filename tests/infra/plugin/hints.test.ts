@@ -3,6 +3,11 @@ import { expect, test } from 'vitest';
 import { hintFor } from '../../../infra/plugin/clouds/hints.ts';
 
 test.each([
+  ['gcp', 'Max instances must be set to 20 or fewer in order to set the requested total CPU.', 'processorsMax'],
+  ['gcp', "Quota exceeded for quota metric 'CpuAllocPerProjectRegion'", 'processorsMax'],
+  ['gcp', 'Error 429: Quota exceeded for quota metric ... RATE_LIMIT', 'iam-admin/quotas'],
+  ['azure', 'Operation cannot be completed without additional quota.', 'azureRegion'],
+  ['azure', 'SubscriptionIsOverQuotaForSku', 'instancesMax'],
   ['gcp', 'Error 403: Cloud Run Admin API has not been used in project 1 before or it is disabled.', 'in a minute'],
   ['gcp', 'Build failed with status: FAILURE', 'gcloud builds log'],
   ['gcp', 'Error 403: The caller does not have permission, forbidden', 'roles/owner'],

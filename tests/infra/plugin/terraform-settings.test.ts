@@ -120,9 +120,10 @@ describe.skipIf(!hasTerraform)('on Google', () => {
       'roles/monitoring.editor',
     ]);
     const accounts = changes.filter(({ address }) => address.startsWith('google_service_account.acting'));
-    expect(accounts.map(({ change }) => change.after!['account_id']).sort()).toEqual(
-      (await accountsOf('stowage-dev')).concat(await accountsOf('stowage-prod')),
-    );
+    expect(accounts.map(({ change }) => change.after!['account_id'])).toEqual([
+      ...(await accountsOf('stowage-dev')),
+      ...(await accountsOf('stowage-prod')),
+    ]);
     const acting = changes.filter(({ address }) => address.startsWith('google_service_account_iam_member.acting'));
     expect(acting.map(({ change }) => change.after!['role'])).toEqual(
       accounts.map(() => 'roles/iam.serviceAccountUser'),
