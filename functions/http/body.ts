@@ -33,9 +33,9 @@ export class BodyRoom {
 
 export interface BodyShare {
   /** Throws the Problem `unavailable` where the instance has no room for as many bytes more. */
-  take(bytes: number): void;
+  readonly take: (bytes: number) => void;
   /** When the request is answered. */
-  giveBack(): void;
+  readonly giveBack: () => void;
 }
 
 /** How a body is read. */

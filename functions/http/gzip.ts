@@ -1,6 +1,5 @@
 // Answers in gzip, for callers who take it.
 import { pipeline, Readable } from 'node:stream';
-import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { constants, createGzip } from 'node:zlib';
 
 /** What is smaller goes in one packet either way. */
@@ -21,7 +20,7 @@ export function inGzip(response: Response, request: Request): Response {
   if (body === null || size < BYTES_MIN || isOther || !takesGzip(request)) return response;
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH });
   // An end of one side reaches the other by the pipeline itself: there is nothing to do in the callback.
-  pipeline(Readable.fromWeb(body as NodeStream), gzip, () => {});
+  pipeline(Readable.fromWeb(body), gzip, () => {});
   const sent = new Response(Readable.toWeb(gzip) as ReadableStream<Uint8Array>, { status, headers });
   sent.headers.delete('Content-Length');
   sent.headers.set('Content-Encoding', 'gzip');

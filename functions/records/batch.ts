@@ -21,6 +21,7 @@ export function batchRoute(tables: Tables): Route {
 async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   queryOf(request, []);
+  const name = tableNameOf(request);
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);
   const answerType = negotiated(
     request,
@@ -30,7 +31,7 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const operations = operationsOf(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
   const batch = { operations, codec, maxAgeMs: maxAgeMsOf(request), bounds };
-  const outcomes = await tables.use(tableNameOf(request), bounds, (table) => runOperations(table, batch));
+  const outcomes = await tables.use(name, bounds, (table) => runOperations(table, batch));
   return reply(answerType, batchAnswer(answerType, operations, outcomes));
 }
 
@@ -102,9 +103,16 @@ async function runPuts(
   return outcomes;
 }
 
-function runGets(table: RecordTable, operations: readonly Operation[], batch: Batch): Promise<readonly Outcome[]> {
-  const keys = operations.map(({ key }) => key);
-  return table.getMany(keys, { ...batch.bounds, maxAgeMs: batch.maxAgeMs });
+/** Each record is read once, however often it is asked for: the store gives every asker a copy. */
+async function runGets(
+  table: RecordTable,
+  operations: readonly Operation[],
+  batch: Batch,
+): Promise<readonly Outcome[]> {
+  const keys = [...new Set(operations.map(({ key }) => key))];
+  const outcomes = await table.getMany(keys, { ...batch.bounds, maxAgeMs: batch.maxAgeMs });
+  const outcomeOf = new Map(keys.map((key, i) => [key, outcomes[i]!]));
+  return operations.map(({ key }) => outcomeOf.get(key)!);
 }
 
 function runDeletes(table: RecordTable, operations: readonly Operation[], batch: Batch): Promise<readonly Outcome[]> {

@@ -4,7 +4,7 @@ import type { App } from '../../../functions/http/app.ts';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
-import { openStore } from '../../../shared/store/index.ts';
+import { openStore, type Store } from '../../../shared/store/index.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';
 import { bytesOf, type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
 import { describeRecords } from '../suite/index.ts';
@@ -127,3 +127,19 @@ test.each([
     expect(outcomes[70]).toEqual({ status: 'absent', key: 'none' });
   },
 );
+
+test('a record that a batch gets a thousand times is asked of the store once', async () => {
+  const asked: string[][] = [];
+  const getMany = async (keys: string[]) => {
+    asked.push(keys);
+    return keys.map((key) => ({ status: 'absent', key }));
+  };
+  const store = { table: async () => ({ getMany }) } as unknown as Store;
+  const options = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000, log: () => {} };
+  const app = createRecordsApp({ ...options, store: async () => store });
+  const { batch } = clientOf('it', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+  const operations = ['a', ...Array.from({ length: 998 }, () => 'b'), 'a'].map((key) => ({ op: 'get', key }));
+  const outcomes = await batch('/v1/tables/t', operations);
+  expect(asked).toEqual([['a', 'b']]);
+  expect(outcomes).toEqual(operations.map(({ key }) => ({ status: 'absent', key })));
+});

@@ -1,0 +1,146 @@
+// Sends fuzzed requests to the apps on a store in memory, one after the other, measures each, and judges its answer.
+import { unpack } from 'msgpackr';
+import { createCompareApp } from '../../../functions/compare/app.ts';
+import type { App, FrameOptions } from '../../../functions/http/app.ts';
+import type { LogLine } from '../../../functions/http/log.ts';
+import { PROBLEMS, type ProblemBody } from '../../../functions/http/problem.ts';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import { createVacuumApp } from '../../../functions/vacuum/app.ts';
+import type { CellResult } from '../../../shared/compare/cell/cell.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore, type Store } from '../../../shared/store/index.ts';
+import { chanceOf } from './chance.ts';
+import { type FuzzRequest, requestOf, type Seen } from './requests.ts';
+
+/** A request that was answered. */
+export interface Answered {
+  readonly request: FuzzRequest;
+  readonly status: number;
+  readonly code: string | undefined;
+  /** Processor time of the process, in milliseconds. */
+  readonly cpuMs: number;
+  /** What heap and buffers grew by, in MiB, wherever nothing was collected meanwhile. */
+  readonly grownMib: number;
+  readonly answerBytes: number;
+  /** What is wrong with the answer. */
+  readonly faults: readonly string[];
+}
+
+export interface FuzzOptions {
+  readonly seed: number;
+  readonly requests: number;
+  /** Bytes of a body, inflated, at most. */
+  readonly sizeMax: number;
+}
+
+/** Cells of which only the part before them is of interest. */
+const result = {} as CellResult;
+
+const NDJSON = 'application/x-ndjson';
+
+const ANSWER_BYTES_MAX = 32_000_000;
+
+/** What a store in memory may lead to: no other 5xx. */
+const EXPECTED_5XX = new Set(['aborted', 'unavailable']);
+
+export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGenerator<Answered, void> {
+  const chance = chanceOf(seed);
+  const seen: Seen = { cursors: [], tags: [] };
+  const lines: LogLine[] = [];
+  const store = openStore({ driver: memoryDriver() });
+  const apps = appsOn(store, (line) => void lines.push(line));
+  await store.table('hashed');
+  await store.table('sorted', { order: 'key' });
+  try {
+    for (let count = 0; count < requests; count += 1) {
+      const request = requestOf(chance, seen, sizeMax);
+      lines.length = 0;
+      const answered = await measured(apps[request.app], request, seen);
+      const faults = lines.length === 1 ? answered.faults : [...answered.faults, `${lines.length} lines were logged`];
+      yield { ...answered, faults };
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app'], App> {
+  const options = { auth: { mode: 'none' }, timeoutMs: 20_000, timeoutMaxMs: 60_000, log } as const;
+  return {
+    records: createRecordsApp({ ...options, store: async () => store }),
+    vacuum: createVacuumApp({ ...options, store: async () => store, merges: false, print: () => {} }),
+    compare: createCompareApp({
+      ...options,
+      page: '<script>1</script>',
+      runCell: async () => result,
+      prepareDataset: async () => {},
+      removeDataset: async () => {},
+    }),
+  };
+}
+
+async function measured(app: App, request: FuzzRequest, seen: Seen): Promise<Answered> {
+  const { method, target, headers, body } = request;
+  const sent = new Request(`http://localhost${target}`, {
+    method,
+    headers: headers.map(([name, value]): [string, string] => [name, value]),
+    ...(body === undefined ? {} : { body }),
+  });
+  const before = { cpu: process.cpuUsage(), memory: memoryMib() };
+  const response = await app.fetch(sent, { target });
+  const answer = Buffer.from(await response.arrayBuffer());
+  const { user, system } = process.cpuUsage(before.cpu);
+  const grownMib = memoryMib() - before.memory;
+  const { code, faults } = await judged(request, response, answer, seen);
+  const { status } = response;
+  return { request, status, code, cpuMs: (user + system) / 1_000, grownMib, answerBytes: answer.length, faults };
+}
+
+function memoryMib(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
+}
+
+async function judged({ method }: FuzzRequest, response: Response, answer: Buffer, seen: Seen) {
+  const { status, headers } = response;
+  const faults: string[] = [];
+  const type = headers.get('Content-Type') ?? '';
+  if (answer.length > ANSWER_BYTES_MAX) faults.push(`the answer has ${answer.length} bytes`);
+  if (!headers.has('X-Request-Id') && status !== 204) faults.push('the answer has no request id');
+  if (status >= 400 && type !== 'application/problem+json') faults.push(`${status} comes as ${type}`);
+  const value = method === 'HEAD' || answer.length === 0 ? undefined : await decoded(response, answer, faults);
+  remember(seen, headers.get('ETag'), value);
+  const code = status < 400 ? undefined : (value as ProblemBody | undefined)?.code;
+  if (code !== undefined && PROBLEMS[code].status !== status) faults.push(`${code} comes as ${status}`);
+  if (status >= 500 && code !== undefined && !EXPECTED_5XX.has(code)) faults.push(`${code} is not expected`);
+  return { code, faults };
+}
+
+/** The answer's value; undefined for types that have none. */
+async function decoded({ headers }: Response, answer: Buffer, faults: string[]): Promise<unknown> {
+  const isGzip = headers.get('Content-Encoding') === 'gzip';
+  const type = headers.get('Content-Type') ?? '';
+  try {
+    const plain = isGzip ? await inflated(answer) : answer;
+    if (type.endsWith('json') && type !== NDJSON) return JSON.parse(plain.toString());
+    if (type === 'application/vnd.msgpack') return unpack(plain);
+    for (const line of type === NDJSON ? plain.toString().trimEnd().split('\n') : []) JSON.parse(line);
+  } catch (error) {
+    faults.push(`the answer is no ${type}: ${String(error)}`);
+  }
+  return undefined;
+}
+
+async function inflated(answer: Buffer): Promise<Buffer> {
+  const plain = new Response(answer as Uint8Array<ArrayBuffer>).body!.pipeThrough(new DecompressionStream('gzip'));
+  return Buffer.from(await new Response(plain).arrayBuffer());
+}
+
+const REMEMBERED_MAX = 50;
+
+function remember({ cursors, tags }: Seen, tag: string | null, value: unknown): void {
+  const cursor = typeof value === 'object' && value !== null && 'cursor' in value ? value.cursor : undefined;
+  if (typeof cursor === 'string') cursors.push(cursor);
+  if (tag !== null) tags.push(tag);
+  for (const list of [cursors, tags]) if (list.length > REMEMBERED_MAX) list.shift();
+}
