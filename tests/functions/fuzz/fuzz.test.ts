@@ -4,10 +4,10 @@ import { fuzzed } from './run.ts';
 
 test('whatever is asked has an answer that can be read, and no unexpected failure', async () => {
   const statuses = new Map<number, number>();
-  for await (const { request, status, faults } of fuzzed({ seed: 1, requests: 1_500, sizeMax: 600_000 })) {
+  for await (const { request, status, faults } of fuzzed({ seed: 1, requests: 600, sizeMax: 300_000 })) {
     expect(faults, `${request.method} ${request.target.slice(0, 100)}`).toEqual([]);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
   // Each is met so often that the requests reach what they are to try.
-  for (const status of [200, 204, 400, 404, 413, 415]) expect(statuses.get(status), `${status}`).toBeGreaterThan(20);
+  for (const status of [200, 204, 400, 404, 413, 415]) expect(statuses.get(status), `${status}`).toBeGreaterThan(5);
 });

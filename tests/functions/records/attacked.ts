@@ -22,18 +22,11 @@ const PUT = '\x81\xaaoperations\x91\x83\xa2op\xa3put\xa3key\xa1k\xa5value';
 const attacks: [what: string, contentType: string, body: Buffer][] = [
   ['maps in an unknown member', MSGPACK, filled(`\x81\xa1x${MILLIONS}`, '\x80')],
   ['maps in a value', MSGPACK, filled(PUT + MILLIONS, '\x80')],
-  ['short texts', MSGPACK, filled(PUT + MILLIONS, '\xa2\xc3\xa9')],
   ['operations', MSGPACK, filled(`\x81\xaaoperations${MILLIONS}`, '\x80')],
-  ['levels of MessagePack', MSGPACK, filled('\x81\xa1x', '\x91')],
-  ['levels', JSON_TYPE, filled('{"a":', '[')],
   ['levels that end', JSON_TYPE, Buffer.from(`{"a":${'['.repeat(BYTES / 2 - 8)}${']'.repeat(BYTES / 2 - 8)}}`)],
   ['objects in an unknown member', JSON_TYPE, filled('{"x":[', '{},', '{}]}')],
   ['objects in a value', JSON_TYPE, filled('{"operations":[{"op":"put","key":"k","value":[', '{},', '{}]}]}')],
-  ['numbers in a value', JSON_TYPE, filled('{"operations":[{"op":"put","key":"k","value":[', '1,', '1]}]}')],
-  ['members', JSON_TYPE, filled('{"operations":[{', '"a":1,', '"op":"get"}]}')],
-  ['a name', JSON_TYPE, filled('{"', '\\u0001', '":1}')],
   ['a key', JSON_TYPE, filled('{"operations":[{"op":"get","key":"', '\\u0001', '"}]}')],
-  ['blanks', JSON_TYPE, filled('{"operations":[', ' ', ']}')],
 ];
 
 const store = openStore({ driver: memoryDriver() });
@@ -49,7 +42,7 @@ const app = createRecordsApp({
 const answers: Record<string, string> = {};
 for (const [what, contentType, body] of attacks) {
   const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': contentType, 'Content-Encoding': 'gzip' };
-  const init = { method: 'POST', headers, body: gzipSync(body) };
+  const init = { method: 'POST', headers, body: gzipSync(body, { level: 1 }) };
   const response = await app.fetch(new Request('http://localhost/v1/tables/t/batch', init));
   const { code, detail } = (await response.json()) as { code: string; detail: string };
   answers[what] = `${response.status} ${code}: ${detail.slice(0, 60)}`;
