@@ -84,12 +84,14 @@ export class JsonReader implements ValueReader {
     if (byte === QUOTE) return this.#string();
     if (byte !== OPEN_ARRAY && byte !== OPEN_OBJECT) return this.#scalar(byte);
     if (level === VALUE_DEPTH_MAX) throw tooDeep();
-    if (byte === OPEN_ARRAY) return this.#within(OPEN_ARRAY, CLOSE_ARRAY, () => this.#skip(level + 1));
-    this.#within(OPEN_OBJECT, CLOSE_OBJECT, () => {
-      this.#string();
-      this.#take(COLON);
+    const close = byte === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT;
+    this.#take(byte);
+    if (this.#takes(close)) return;
+    do {
+      if (byte === OPEN_OBJECT) this.#skipName();
       this.#skip(level + 1);
-    });
+    } while (this.#takes(COMMA));
+    this.#take(close);
   }
 
   #within(open: number, close: number, read: () => void): void {
@@ -102,10 +104,16 @@ export class JsonReader implements ValueReader {
 
   #name(): string {
     const start = this.#at;
+    const end = this.#skipName();
+    return JSON.parse(this.#bytes.toString('utf8', start, end)) as string;
+  }
+
+  /** Passes the colon too; gives where the name ends. */
+  #skipName(): number {
     this.#string();
-    const source = this.#bytes.subarray(start, this.#end);
+    const end = this.#end;
     this.#take(COLON);
-    return JSON.parse(source.toString()) as string;
+    return end;
   }
 
   #string(): void {
