@@ -1,6 +1,8 @@
 // Both clouds on this machine: emulators in processes of their own, and the hosts that serve the bundled functions from them.
 // npm brings all of it; Google's own emulator replaces the embedded one on request.
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Provider, PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
@@ -47,8 +49,6 @@ export interface Clouds {
 }
 
 export interface CloudsOptions {
-  /** The folder that the bundles are written to. */
-  readonly buildDir: string;
   /** Which clouds. Default: both. */
   readonly providers?: readonly Provider[];
   /** Which Datastore emulator. */
@@ -117,7 +117,7 @@ interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
 
 /** Packages the functions, and starts on each cloud what is wanted. If one fails, throws with everything closed again. */
 async function startOnEach<Started>(
-  { buildDir, providers = PROVIDERS, signal, ...options }: GroundOptions,
+  { providers = PROVIDERS, signal, ...options }: GroundOptions,
   functions: readonly FunctionName[],
   start: (ground: Ground) => Promise<Started>,
 ): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
@@ -128,9 +128,12 @@ async function startOnEach<Started>(
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
+    // Its own: two that start at once would take the files away from each other's hosts.
+    const folder = await mkdtemp(path.join(tmpdir(), 'stowage-functions-'));
+    opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
     const sources = FUNCTIONS.filter(({ name }) => functions.some((one) => one === name));
     const packages = await packageAndUnpack(
-      buildDir,
+      folder,
       sources,
       providers.map((provider) => CLOUD_OF[provider]),
     );

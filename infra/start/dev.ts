@@ -1,6 +1,5 @@
 // Both clouds on this machine for somebody who writes against them: addresses and keys as lines to paste into a shell, until Ctrl-C.
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../cli/folder.ts';
 import { runCommand, UsageError } from '../cli/options.ts';
 import { freePort } from '../processes/supervised.ts';
@@ -8,8 +7,6 @@ import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
 import { runJob } from './job.ts';
 import { lockFolder } from './lock-folder.ts';
 import { DEV, type DevOptions, devOptionsOf } from './options.ts';
-
-const BUILD_DIR = fileURLToPath(new URL('../../.build', import.meta.url));
 
 /** Two functions on each of two clouds. */
 const PORTS = 4;
@@ -52,7 +49,7 @@ async function takeData(dataDir: string | undefined): Promise<() => Promise<void
 async function serve(options: DevOptions, signal: AbortSignal): Promise<number> {
   const { dataDir } = options;
   console.log('Starting emulators and functions ...');
-  const clouds = await startClouds({ ...options, buildDir: BUILD_DIR, log: () => {}, signal });
+  const clouds = await startClouds({ ...options, log: () => {}, signal });
   try {
     console.log(told(clouds, dataDir));
     await untilAborted(signal);

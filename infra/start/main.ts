@@ -33,9 +33,8 @@ await runCommand(START, process.argv.slice(2), async (given) => {
 async function run(options: StartOptions, signal: AbortSignal): Promise<number> {
   console.log(`Stowage on Node.js ${process.versions.node}. Starting emulators and functions ...`);
   const { datastore, providers, plan } = options;
-  const buildDir = path.join(ROOT, '.build');
   const instances = Math.max(...plan.instances);
-  const clouds = await startClouds({ buildDir, datastore, providers, instances, log: console.log, signal });
+  const clouds = await startClouds({ datastore, providers, instances, log: console.log, signal });
   try {
     for (const cloud of clouds.running) {
       const proof = await proveRecord(cloud, signal);

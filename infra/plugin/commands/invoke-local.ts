@@ -28,7 +28,6 @@ export async function invokeLocal({ settings, log }: Context, options: InvokeOpt
   const isScheduled = options.function === 'vacuum' && options.data === undefined && options.path === undefined;
   const code = await untilInterrupted(async (signal) => {
     const { running, close } = await startFunction(options.function as FunctionName, {
-      buildDir: settings.outDir,
       datastore: 'embedded',
       providers: settings.clouds.map((cloud) => PROVIDER_OF[cloud]),
       signal,
