@@ -20,8 +20,10 @@ export default defineConfig({
   test: {
     // Tests start many processes of the same few programs: each compiles its code once.
     env: { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/node` },
-    testTimeout: 30_000,
+    // They only end what hangs: no test may fail for a machine that is slow.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     // Many files wait for processes of their own: one more than the processors there are.
     maxWorkers: 3,
     // `npm test` runs the first two, `npm run test:rest` the last.

@@ -33,7 +33,7 @@ test('the library example runs with the command that stands above it, and prints
   for (const name of ['shared', 'node_modules', 'package.json'])
     await symlink(fileURLToPath(new URL(name, ROOT)), path.join(folder, name));
   await writeFile(path.join(folder, file!), example!);
-  const { stdout } = await run('sh', ['-c', command!], { cwd: folder, timeout: 25_000 });
+  const { stdout } = await run('sh', ['-c', command!], { cwd: folder, timeout: 100_000 });
   expect(stdout).toBe(
     "[ 'written', 'conflict' ]\nuser:1 { name: 'Ada', visits: 3 }\nuser:2 { name: 'Grace', visits: 0 }\n",
   );

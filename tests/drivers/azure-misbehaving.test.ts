@@ -10,7 +10,6 @@ import { entityId, entityVersion } from '../support/ids.ts';
 import { azureText, type RawRequest, type RawServer, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 300 };
-const PATIENTLY = { timeout: 10_000 };
 const ID = entityId('a');
 const WRITE = insert(ID, [part('h', 'x')]);
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -174,7 +173,7 @@ describe('a reply that lies or never ends', () => {
     });
     await expect(read(driver, QUICK)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
     expect(await write(driver, QUICK)).toMatchObject({ kind: 'unknown' });
-    await expect.poll(server.open, PATIENTLY).toBe(0);
+    await expect.poll(server.open).toBe(0);
     expect(server.requests).toHaveLength(2);
   });
 
@@ -188,7 +187,7 @@ describe('a reply that lies or never ends', () => {
     await Promise.all([request('second', 400), request('first', 200), request('third', 600)]);
     await request('alone', 200);
     expect(ended).toEqual(['first', 'second', 'third', 'alone']);
-    await expect.poll(server.open, PATIENTLY).toBe(0);
+    await expect.poll(server.open).toBe(0);
     expect(server.requests).toHaveLength(4);
   });
 
@@ -206,7 +205,7 @@ describe('a reply that lies or never ends', () => {
     });
     await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
     expect(await write(driver)).toMatchObject({ kind: 'unknown', reason: 'other' });
-    await expect.poll(server.open, PATIENTLY).toBe(0);
+    await expect.poll(server.open).toBe(0);
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -232,7 +231,7 @@ describe('a kept socket', () => {
     const { driver, server } = await served(({ socket }) => void socket.end(azureText(204, ETAG)));
     for (let time = 0; time < 3; time += 1) {
       expect(await write(driver)).toMatchObject({ kind: 'written' });
-      await expect.poll(server.open, PATIENTLY).toBe(0);
+      await expect.poll(server.open).toBe(0);
     }
     expect(server.requests).toHaveLength(3);
   });
@@ -240,13 +239,13 @@ describe('a kept socket', () => {
   test('is one of 128 at most; what waits for one until its deadline is never sent', async () => {
     const { driver, server } = await served(() => {});
     const first = Array.from({ length: 128 }, () => write(driver));
-    await expect.poll(() => server.requests.length, PATIENTLY).toBe(128);
+    await expect.poll(() => server.requests.length).toBe(128);
     const late = await Promise.all(Array.from({ length: 20 }, () => write(driver, QUICK)));
     expect(new Set(late.map((outcome) => outcome?.kind))).toEqual(new Set(['unknown']));
     for (const { socket } of server.requests) socket.write(azureText(204, ETAG));
     expect(new Set((await Promise.all(first)).map((outcome) => outcome?.kind))).toEqual(new Set(['written']));
     const next = write(driver);
-    await expect.poll(() => server.requests.length, PATIENTLY).toBe(129);
+    await expect.poll(() => server.requests.length).toBe(129);
     server.requests.at(-1)!.socket.write(azureText(204, ETAG));
     expect(await next).toMatchObject({ kind: 'written' });
     expect([server.requests.length, server.accepted()]).toEqual([129, 128]);
@@ -257,7 +256,7 @@ describe('a kept socket', () => {
     await Promise.all([write(driver), write(driver), write(driver)]);
     expect(server.open()).toBe(3);
     await driver.close();
-    await expect.poll(server.open, PATIENTLY).toBe(0);
+    await expect.poll(server.open).toBe(0);
   });
 });
 

@@ -72,7 +72,14 @@ describe('datastore: a call tells once all of its message was written', () => {
 
   test('not if its deadline passed while a part of it waited', async () => {
     const closed = Promise.withResolvers<void>();
-    const channel = await channelTo((stream) => stream.on('close', () => closed.resolve()).on('error', () => {}));
+    let calls = 0;
+    const channel = await channelTo((stream) => {
+      calls += 1;
+      if (calls === 1) refuse(stream);
+      else stream.on('close', () => closed.resolve()).on('error', () => {});
+    });
+    // The connection is there before the time of the call counts.
+    await expect(called(channel, { bytes: 1, timeoutMs: LONG_MS }).ended).rejects.toMatchObject({ code: 9 });
     const { ended, written } = called(channel, { bytes: MIB, timeoutMs: 300 });
     await expect(ended).rejects.toThrow('no reply in time');
     await closed.promise;
@@ -80,15 +87,19 @@ describe('datastore: a call tells once all of its message was written', () => {
   });
 
   test('not if it was refused before all of it was sent', async () => {
-    const channel = await channelTo((stream) => {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '9' }, { endStream: true });
-    });
+    const closed = Promise.withResolvers<void>();
+    const channel = await channelTo((stream) => refuse(stream.on('close', () => closed.resolve())));
     const { ended, written } = called(channel, { bytes: MIB, timeoutMs: LONG_MS });
     await expect(ended).rejects.toMatchObject({ code: 9 });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await closed.promise;
     expect(written()).toBe(0);
   });
 });
+
+/** Before it has read what the caller sends. */
+function refuse(stream: ServerHttp2Stream): void {
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '9' }, { endStream: true });
+}
 
 /** The server's address. It is closed after the test. */
 async function listening(server: Pick<Server, 'listen' | 'close' | 'address' | 'on' | 'once'>): Promise<string> {

@@ -134,7 +134,7 @@ describe('connections', () => {
     const server = await serve(echo, { greets: false });
     const calling = call(channelTo(server.address), 'x');
     calling.catch(() => {});
-    await vi.waitFor(() => expect(server.connections).toHaveLength(1));
+    await expect.poll(() => server.connections.length).toBe(1);
     await vi.advanceTimersByTimeAsync(10_000);
     await expect(calling).rejects.toMatchObject({ code: 14, isVerdict: false });
   });
@@ -312,9 +312,9 @@ describe('a path that is dead', () => {
     const channel = channelTo(server.address);
     const calling = call(channel, 'a');
     calling.catch(() => {});
-    await vi.waitFor(() => expect(server.messages).toHaveLength(1));
+    await expect.poll(() => server.messages.length).toBe(1);
     await vi.advanceTimersByTimeAsync(2_100);
-    await vi.waitFor(() => expect(server.connections[0]!.pings).toBe(1));
+    await expect.poll(() => server.connections[0]!.pings).toBe(1);
     await vi.advanceTimersByTimeAsync(3_100);
     await expect(calling).rejects.toMatchObject({ code: 14, isVerdict: false });
     expect(await call(channel, 'b')).toBe('b');
@@ -326,7 +326,7 @@ describe('a path that is dead', () => {
     let held: Asked | undefined;
     const server = await serve((asked) => (held = asked));
     const calling = call(channelTo(server.address), 'a');
-    await vi.waitFor(() => expect(held).toBeDefined());
+    await expect.poll(() => held).toBeDefined();
     for (let second = 0; second < 60; second += 1) {
       await vi.advanceTimersByTimeAsync(1_000);
       await new Promise(setImmediate);
@@ -344,7 +344,7 @@ describe('a path that is dead', () => {
       held = asked;
     });
     const calling = call(channelTo(server.address), 'a');
-    await vi.waitFor(() => expect(held).toBeDefined());
+    await expect.poll(() => held).toBeDefined();
     for (let second = 0; second < 30; second += 1) {
       held!.connection.socket.write(room(1));
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -20,9 +20,6 @@ import { sampleReport, unusualCells } from '../../compare/sample-report.ts';
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'an-admin-key-for-this-test';
 
-/** A browser beside other tests on two processors. */
-const PATIENT = { timeout: 25_000 };
-
 const CHROMIUM = [process.env['STOWAGE_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
   (file) => file !== undefined && existsSync(file),
 );
@@ -69,7 +66,7 @@ async function startFunction(provider: Provider): Promise<FakeFunction> {
   };
 }
 
-describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   let browser: Browser;
   let page: Page;
   let functions: Readonly<Record<Provider, FakeFunction>>;
@@ -151,11 +148,11 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () =
     };
     await fillIn();
     await start();
-    await expect.poll(() => page.locator('#live figure').count(), PATIENT).toBe(2);
-    await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('19');
+    await expect.poll(() => page.locator('#live figure').count()).toBe(2);
+    await expect.poll(() => page.getAttribute('#progress', 'value')).toBe('19');
     const chart = page.locator('#live [role=img]').first();
     await expect
-      .poll(() => chart.getAttribute('aria-label'), PATIENT)
+      .poll(() => chart.getAttribute('aria-label'))
       .toMatch(/^Throughput against callers, .*Datastore: .*Azure Table Storage: /);
     resolve();
     await ended();
@@ -169,7 +166,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', { timeout: 60_000 }, () =
     };
     await fillIn();
     await start();
-    await expect.poll(() => page.getAttribute('#progress', 'value'), PATIENT).toBe('5');
+    await expect.poll(() => page.getAttribute('#progress', 'value')).toBe('5');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await ended();
     expect(await page.textContent('#status')).toBe('Ended early: cancelled. What was made is removed.');

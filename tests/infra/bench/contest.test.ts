@@ -207,7 +207,7 @@ test('every kind of work has goals above zero for both providers', () => {
   }
 });
 
-test.each(['ours', 'theirs'] as const)('%s works in a process of its own', { timeout: 60_000 }, async (which) => {
+test.each(['ours', 'theirs'] as const)('%s works in a process of its own', async (which) => {
   const setup = { provider: 'datastore', endpoint: inject('embeddedEndpoint'), dataset: `side${which}` } as const;
   const { signal } = new AbortController();
   const started = await startSide({ side: which, ...setup }, signal);
@@ -230,7 +230,7 @@ test.each(['ours', 'theirs'] as const)('%s works in a process of its own', { tim
   expect(engine > 0).toBe(which === 'ours');
 });
 
-test('a side that cannot work says why, and one that has ended takes no turn', { timeout: 60_000 }, async () => {
+test('a side that cannot work says why, and one that has ended takes no turn', async () => {
   const setup = {
     side: 'ours',
     provider: 'datastore',

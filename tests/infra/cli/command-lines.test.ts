@@ -39,7 +39,7 @@ interface Ended {
 function ended(script: string, ...args: string[]): Promise<Ended> {
   const own = script.replace(/^node /, '').split(' ');
   return new Promise((resolve) => {
-    execFile(process.execPath, [...own, ...args], { cwd: ROOT, timeout: 25_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [...own, ...args], { cwd: ROOT, timeout: 100_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

@@ -191,14 +191,14 @@ describe('its JSON', () => {
 
   test('is what --json prints', async () => {
     const args = ['infra/cli/main.ts', 'cost', ...`${TABLE} --json`.split(' ')];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 25_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 100_000 });
     expect(JSON.parse(stdout)).toEqual(costJson(question(`${TABLE} --json`)));
   });
 });
 
 test.each(COST.examples)('the example runs: %s', async (example) => {
   const args = ['infra/cli/main.ts', ...example.split(' ').slice(1)];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 25_000 });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 100_000 });
   expect(stderr).toBe('');
   expect(stdout).toMatch(/container/);
 });

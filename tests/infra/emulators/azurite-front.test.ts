@@ -68,7 +68,7 @@ const BAD_BATCH = '--batch_x\r\n\r\nPUT http://[bad HTTP/1.1\r\nA: b\r\n\r\n{}\r
 /** The status of a request that no SDK would send. */
 async function rawStatus(path: string, method: string, body: string): Promise<number> {
   const { hostname, port } = new URL(front.address);
-  const request = http.request({ hostname, port, path, method, timeout: 5_000 });
+  const request = http.request({ hostname, port, path, method, timeout: 60_000 });
   request.on('timeout', () => request.destroy(new Error('no answer within 5 s')));
   request.end(body);
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];

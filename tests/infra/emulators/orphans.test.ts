@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
@@ -70,15 +69,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Descendants still alive 5 s after the parent's end. */
-async function survivorsOf(script: string, signal: NodeJS.Signals): Promise<readonly number[]> {
+/** After the parent's end: gives what lives on of what it started. */
+async function endedWith(script: string, signal: NodeJS.Signals): Promise<() => readonly number[]> {
   const parent = await startParent(script);
   // The supervisor and the emulator under it; fewer would make this test pass for nothing.
   expect(parent.descendants.filter(isAlive).length).toBeGreaterThanOrEqual(2);
   await parent.end(signal);
-  const deadline = performance.now() + 5_000;
-  while (parent.descendants.some(isAlive) && performance.now() < deadline) await nextTurn();
-  return parent.descendants.filter(isAlive);
+  return () => parent.descendants.filter(isAlive);
 }
 
 const linux = process.platform === 'linux';
@@ -87,23 +84,14 @@ const google = await findGoogleEmulator('firestore', { ...process.env, DATASTORE
 test.runIf(linux).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   'after %s of the process that started it no Azurite lives on',
   async (signal) => {
-    expect(await survivorsOf(START_AZURITE, signal)).toEqual([]);
+    await expect.poll(await endedWith(START_AZURITE, signal)).toEqual([]);
   },
-  60_000,
 );
 
-test.runIf(linux)(
-  'after SIGKILL of the npm that started them no emulators live on',
-  async () => {
-    expect(await survivorsOf(START_EMULATORS_AS_NPM_DOES, 'SIGKILL')).toEqual([]);
-  },
-  60_000,
-);
+test.runIf(linux)('after SIGKILL of the npm that started them no emulators live on', async () => {
+  await expect.poll(await endedWith(START_EMULATORS_AS_NPM_DOES, 'SIGKILL')).toEqual([]);
+});
 
-test.runIf(linux && google.found)(
-  'after SIGKILL of the process that started it no Java lives on',
-  async () => {
-    expect(await survivorsOf(START_GOOGLE, 'SIGKILL')).toEqual([]);
-  },
-  60_000,
-);
+test.runIf(linux && google.found)('after SIGKILL of the process that started it no Java lives on', async () => {
+  await expect.poll(await endedWith(START_GOOGLE, 'SIGKILL')).toEqual([]);
+});

@@ -12,7 +12,7 @@ export type Query = google.datastore.v1.IQuery;
 export type Properties = Record<string, Value>;
 
 export const PROJECT_ID = 'suite';
-const ONCE = { retry: null, timeout: 5_000 };
+const ONCE = { retry: null, timeout: 60_000 };
 
 /** Codes of gRPC that the API answers with. */
 export const CODE = {
