@@ -28,7 +28,8 @@ export default defineConfig({
     maxWorkers: 3,
     // `npm test` runs the first two, `npm run test:rest` the last.
     projects: [
-      { extends: true, test: { name: 'store', include: STORE } },
+      // Nothing in there outlives its test: files share what they import, which saves a quarter.
+      { extends: true, test: { name: 'store', include: STORE, isolate: false } },
       {
         extends: true,
         test: {
