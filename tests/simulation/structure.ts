@@ -76,6 +76,7 @@ function levelFaults(nodes: readonly Held[], level: number, incarnation: string)
     if (end === undefined || !low.equals(end)) faults.push(`${id} does not begin where its left neighbour ends`);
     if ((high === undefined) !== (right === undefined)) faults.push(`${id} has only one of high and right`);
     if (high !== undefined && low.compare(high) >= 0) faults.push(`${id} owns nothing`);
+    if (node.commitIds.length > 128) faults.push(`${id} keeps too many ids of commits`);
     end = high;
   }
   if (end !== undefined) faults.push(`level ${level} ends too early`);
@@ -160,6 +161,7 @@ function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBas
   for (const [index, row] of rows.entries()) {
     if (index === 0 && !row.low.equals(node.low)) faults.push(`${id}: the first page does not begin at the low`);
     if (row.number >= node.nextNumber) faults.push(`${id}: page number ${row.number} is not below the next number`);
+    if (row.records === 0) faults.push(`${id}: page ${row.slot} holds nothing`);
     const end = rows[index + 1]?.low ?? node.high;
     for (const record of provider.page(held, row)) {
       const at = positionOf(node.order, node.level, record.key);
