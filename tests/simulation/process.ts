@@ -129,14 +129,7 @@ export class Life implements Owner, Runtime {
   }
 
   watch(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancel = this.#scheduler.at(this.#scheduler.nowMs + ms, resolve, this);
-      signal?.addEventListener('abort', () => {
-        cancel();
-        resolve();
-      });
-    });
+    return this.#scheduler.after(ms, this, signal);
   }
 
   /** Work takes no time here: no turn is ever long. */

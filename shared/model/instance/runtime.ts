@@ -36,14 +36,7 @@ export class InstanceRuntime implements Runtime {
   }
 
   watch(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancel = this.#scheduler.at(this.#scheduler.nowMs + ms, resolve);
-      signal?.addEventListener('abort', () => {
-        cancel();
-        resolve();
-      });
-    });
+    return this.#scheduler.after(ms, undefined, signal);
   }
 
   /** Work takes no time by itself, the processor's table says how much: no turn is ever long. */

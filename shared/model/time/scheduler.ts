@@ -67,10 +67,15 @@ export class Scheduler {
     this.#post(dueMs, fire, true);
   }
 
-  /** Resolves after `ms`, for `owner`. */
-  after(ms: number, owner?: Owner): Promise<void> {
+  /** Resolves after `ms`, for `owner`, or when the signal aborts. */
+  after(ms: number, owner?: Owner, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve) => {
-      this.at(this.#nowMs + ms, resolve, owner);
+      const cancel = this.at(this.#nowMs + ms, resolve, owner);
+      signal?.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
     });
   }
 
