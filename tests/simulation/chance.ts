@@ -1,5 +1,5 @@
 // Chance from seeds: each use has a source of its own, named by numbers, so that leaving one thing out of a scenario leaves the others as they were.
-import { randomSource } from '../support/virtual-runtime.ts';
+import { seededRandom } from '../../shared/compare/data/random.ts';
 
 export class Chance {
   readonly #draw: () => number;
@@ -7,7 +7,7 @@ export class Chance {
   constructor(...name: readonly number[]) {
     let seed = 0x9e3779b9;
     for (const part of name) seed = Math.imul(seed ^ (part + 0x7f4a7c15), 0x85ebca6b) ^ (seed >>> 13);
-    this.#draw = randomSource(seed);
+    this.#draw = seededRandom(seed);
   }
 
   /** In [0, 1). */

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
-import { randomSource } from '../support/virtual-runtime.ts';
+import { seededRandom } from '../../shared/compare/data/random.ts';
 import { faultsOf, leavesOf, levelsOf } from './rules/structure.ts';
 import { key, text, World } from './rules/world.ts';
 
@@ -113,7 +113,7 @@ test('a large record splits its neighbours off, and does not spread them over ma
   expect(leaves().length).toBe(1);
   await world.run(table.put(`${key(30)}+`, text('large', 500_000)));
   expect(leaves().length).toBeLessThanOrEqual(4);
-  const draw = randomSource(7);
+  const draw = seededRandom(7);
   for (let number = 100; number < 130; number += 1)
     await world.run(table.put(key(number), text(number, draw() < 0.2 ? 100_000 : 500)));
   const large = leaves().filter((leaf) => bytesOf(leaf) > KIB_64).length;

@@ -1,5 +1,6 @@
 // A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
 // deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
+import { seededRandom } from '../../shared/compare/data/random.ts';
 import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
 import { ON_THE_SPOT } from '../../shared/store/format/compression.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
@@ -25,7 +26,7 @@ export class VirtualRuntime implements Runtime {
   share = 0;
 
   constructor(seed = 1) {
-    this.#draw = randomSource(seed);
+    this.#draw = seededRandom(seed);
   }
 
   wallMs(): number {
@@ -118,15 +119,4 @@ export function quiet(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-/** Numbers in [0, 1) that a seed fixes (mulberry32). */
-export function randomSource(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { MemoryFault } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import type { Table } from '../../../shared/store/index.ts';
-import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, storedKeys } from '../rules/structure.ts';
 import { isWriteOf, key, type Rule, text, World } from '../rules/world.ts';
 
@@ -22,7 +23,7 @@ interface Shared {
 async function shared({ processes, keys = KEYS, limits = {}, rule }: Shared) {
   const world = new World({ limits });
   const runtime = new VirtualRuntime();
-  const draw = randomSource(7);
+  const draw = seededRandom(7);
   // One way, with the tail that networks have (lognormal): where all took exactly as long, some would always come too late.
   const wayMs = (): number => 3 * Math.exp(0.6 * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw()));
   const near = world.process();

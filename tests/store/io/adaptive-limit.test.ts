@@ -1,7 +1,8 @@
 // How many requests may be in flight: more while they wait, fewer only where fewer bring more, half when throttled.
 import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
-import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1, isThrottled: false };
 const THROTTLED: Reply = { operations: 1, isThrottled: true };
@@ -154,7 +155,7 @@ const MEASURED = 16_000;
 
 /** Requests a millisecond, from when the limit has had its time to adapt to when the last one is sent: whoever is slow then counts for nothing. */
 async function sentPerMs({ limit, runtime }: Limited, callers: number, tail: Tail): Promise<number> {
-  const draw = randomSource(callers);
+  const draw = seededRandom(callers);
   let sent = 0;
   let [beganMs, lastMs] = [0, 0];
   const answered: Answer = () => {
@@ -194,7 +195,7 @@ describe('what a lone request takes', () => {
 
   test('is not told by a few that were quick by chance, nor by those that failed', async () => {
     const limited = newLimit();
-    const draw = randomSource(3);
+    const draw = seededRandom(3);
     await answer(limited, 200, () => ({ tookMs: draw() < 0.1 ? 1 : 10 }), 1);
     expect(limited.limit.loneRoundTripMs).toBeGreaterThan(4);
     await answer(limited, 200, () => ({ tookMs: 1, reply: { ...ANSWERED, isFailed: true } }), 1);

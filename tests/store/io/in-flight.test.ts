@@ -4,7 +4,8 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
-import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const RECORDS = 300;
 /** Operations that are measured, and those before, while the limit climbs. */
@@ -42,7 +43,7 @@ function far(driver: Driver, pass: () => Promise<void>): Driver {
 /** Operations a second of so many callers, each of which waits for its own, by a clock that no processor time moves. */
 async function perSecond({ work, callers, way }: Case, seed: number): Promise<number> {
   const runtime = new VirtualRuntime();
-  const draw = randomSource(callers + seed);
+  const draw = seededRandom(callers + seed);
   const near = memoryDriver();
   const items = Array.from({ length: RECORDS }, (_, index) => ({ key: `k${index}`, value: 0 }));
   const loading = openStore({ driver: near, runtime });

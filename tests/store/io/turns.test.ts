@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
 import { Turns } from '../../../shared/store/io/turns.ts';
-import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const COUNT = 20_000;
 const ITEMS = Array.from({ length: COUNT }, (_, index) => ({ key: `key${index}`, value: index }));
@@ -41,7 +42,7 @@ async function slowTable() {
 }
 
 test.each([0, 1, 5_000, 5_001, 32_123])('%d items are sorted, and what is sorted stays as it was', async (count) => {
-  const draw = randomSource(count);
+  const draw = seededRandom(count);
   const items = Array.from({ length: count }, () => Math.floor(draw() * 10_000));
   const before = items.slice();
   expect(await new Turns(new VirtualRuntime()).sort(items, (a, b) => a - b)).toEqual(items.toSorted((a, b) => a - b));

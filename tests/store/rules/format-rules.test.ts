@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
 import { slotOfPart } from '../../../shared/store/format/ids.ts';
 import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
-import { randomSource } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
@@ -16,7 +16,7 @@ test('rule 23: pages that grow and shrink never leave chunks behind, nor take mo
   const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 40 } });
   const { store } = world.process();
   const table = await world.run(store.table<string>('t', { order: 'key' }));
-  const draw = randomSource(23);
+  const draw = seededRandom(23);
   let refused = 0;
   for (let count = 0; count < 500; count += 1) {
     const name = key(Math.floor(draw() * 25));

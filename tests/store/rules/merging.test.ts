@@ -535,11 +535,11 @@ test('rule 27: a copy that cannot be made sure of is tried again after a pause, 
     await world.runtime.sleep(5);
     return isWriteOf('insert')(call) ? { replyLost: true, fail: 'throttled' } : undefined;
   });
-  const putting = world.run(written.put(low + '!', text('new'), { timeoutMs: 60_000 }));
+  const putting = written.put(low + '!', text('new'), { timeoutMs: 60_000 });
   // Long enough for some tries, and too short for so many that it is given up.
   await world.runtime.advance(1_000);
   isAfterwards();
-  await putting;
+  await world.run(putting);
   expect(writer.calls.length).toBeLessThan(200);
   const copies = writer.writes.filter(({ kind }) => kind === 'insert');
   expect(copies.length).toBeGreaterThan(3);

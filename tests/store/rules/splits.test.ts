@@ -6,7 +6,7 @@ import type { Entity } from '../../../shared/store/contract/driver.ts';
 import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { randomSource } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { fill, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
@@ -104,7 +104,7 @@ test('rule 10: records of nearly the largest size never make a container that th
   const world = new World({ limits: { ...TINY, entityBytesMax: 720_000, chunkBytes: 65_532, chunksMax: 250 } });
   const a = world.process();
   const table = await world.run(a.store.table('t', { order: 'key', codec: 'bytes' }));
-  const draw = randomSource(3);
+  const draw = seededRandom(3);
   const items = Array.from({ length: 60 }, (_, number) => ({
     key: key(number),
     value: new Uint8Array(5_000 + Math.floor(draw() * 505_000)),
@@ -145,7 +145,7 @@ test('rule 10: a splitter looks at the header again before it inserts anything',
 });
 
 test('rule 10: no node in which several pages begin is larger than one may be, whatever the pages and layers', () => {
-  const draw = randomSource(10);
+  const draw = seededRandom(10);
   for (let round = 0; round < 300; round += 1) {
     const layers = Array.from({ length: 1 + Math.floor(draw() * 3) }, () => layerOfPages(draw));
     const lows = chooseSplitPoints(layers, Buffer.of(0), { bytes: 500, bytesMax: 900 });
@@ -320,7 +320,7 @@ test('rule 11: every position of a branch that was split still finds its child',
   const world = new World({ limits: { ...TINY, entityBytesMax: 3_500 } });
   const a = world.process();
   const table = await open(world, a);
-  const draw = randomSource(5);
+  const draw = seededRandom(5);
   // Groups of about a leaf each: most leaves begin in the middle of a group, so their lows are long and differ early.
   const keys = Array.from(
     { length: 1_500 },
@@ -397,7 +397,7 @@ test('rule 13: a place and a number never stand for two contents, through splits
       return undefined;
     });
   const tables = [await open(world, processes[0]!), await open(world, processes[1]!)];
-  const draw = randomSource(9);
+  const draw = seededRandom(9);
   for (let count = 0; count < 400; count += 1) {
     const name = key(Math.floor(draw() * 80));
     const table = tables[count % 2]!;

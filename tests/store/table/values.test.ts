@@ -8,7 +8,7 @@ import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { VALUE_DEPTH_MAX } from '../../../shared/store/table/carried.ts';
 import { packr } from '../../../shared/store/table/msgpack.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
-import { randomSource } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
 
 type Codec = 'msgpack' | 'json';
 
@@ -284,7 +284,7 @@ function comesBackOrRefused(value: unknown, codec: Codec): unknown {
 test.each(['msgpack', 'json'] as const)('whatever is put as %s comes back the same, or is refused', (codec) => {
   const ends = { same: 0, refused: 0 };
   for (let seed = 0; seed < 1_000; seed += 1) {
-    const value = valueOf(randomSource(seed), 0);
+    const value = valueOf(seededRandom(seed), 0);
     const read = comesBackOrRefused(value, codec);
     const isRefused = read instanceof StoreError && (read.code === 'invalid' || read.code === 'too_large');
     ends[isRefused ? 'refused' : 'same'] += 1;

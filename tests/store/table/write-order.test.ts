@@ -6,7 +6,8 @@ import { type Position, positionsOf } from '../../../shared/store/format/positio
 import { Turns } from '../../../shared/store/io/turns.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { wavesOf } from '../../../shared/store/table/write-order.ts';
-import { randomSource, VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 type Places = ({ readonly position: Position } | undefined)[];
 
@@ -44,7 +45,7 @@ const SIZES = [0, 1, 2, 500, 12_345] as const;
 test.each(SIZES.flatMap((count) => (['hash', 'key'] as const).map((order) => [count, order] as const)))(
   '%d keys of order %s, some of them given twice',
   async (count, order) => {
-    const draw = randomSource(count);
+    const draw = seededRandom(count);
     const keys = Array.from({ length: count }, () => `key${Math.floor(draw() * 2 * count)}`);
     const places = placesOf(keys, order);
     expect(await wavesOf(places, order, turns)).toEqual(expected(places));
