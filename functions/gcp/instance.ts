@@ -50,7 +50,7 @@ async function credentials(): Promise<GoogleAuth> {
 
 /** The app's line, tied to the trace that Cloud Logging shows it under. */
 export const log: Log = (line) => {
-  const trace = /^[\da-f]{2}-([\da-f]{32})-/.exec(line.traceparent ?? '')?.[1];
+  const trace = line.traceparent?.split('-', 2)[1];
   const extra = { 'logging.googleapis.com/trace': `projects/${databaseOptions.projectId}/traces/${trace}` };
   logToStdout(line, trace === undefined ? {} : extra);
 };

@@ -10,6 +10,9 @@ import type { ValueReader } from './reader.ts';
 /** How stored bytes are encoded. */
 export type Codec = EncodedValue['codec'];
 
+/** The store's own limit for a record, so that one which can never fit is not read to its end. */
+export const VALUE_BYTES_MAX = 512 * 1024;
+
 /** Codecs whose bytes hold values within values. */
 export type StructuredCodec = Exclude<Codec, 'bytes'>;
 

@@ -50,9 +50,8 @@ function requestOf(
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
   const bodiless = method === 'GET' || method === 'HEAD';
-  const target = originForm(url);
   // The host is for routing only, and what callers write there may not even be a host name.
-  return new Request(`http://localhost${target.startsWith('/') ? target : '/'}`, {
+  return new Request(`http://localhost${originForm(url)}`, {
     method,
     headers: pairs,
     signal,

@@ -2,10 +2,10 @@
 // A bad escape, or escapes that are not UTF-8, are `malformed`.
 import { Problem } from './problem.ts';
 
-/** A request target without the scheme and host that one to a proxy begins with, and servers take too (RFC 9112, 3.2.2). */
+/** Path and query of a request target: one to a proxy begins with scheme and host, and servers take it too (RFC 9112, 3.2.2). `/` for any other form. */
 export function originForm(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#\\]*/i, '');
-  return path.startsWith('/') || path === target ? path : `/${path}`;
+  return path.startsWith('/') ? path : '/';
 }
 
 /** The path as sent, without query; `.` and `..` segments, which `new Request` folds, have been refused where the raw target was known. */

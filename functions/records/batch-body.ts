@@ -2,7 +2,15 @@
 // or reorder it: its bytes are cut out of the body as they stand, like those of a single PUT, and found well-formed on the way.
 import * as z from 'zod/mini';
 import type { EncodedValue, PutItem } from '../../shared/store/index.ts';
-import { codecOf, encodedValue, MEDIA_TYPE_OF, readerOf, registered, type StructuredCodec } from '../http/content.ts';
+import {
+  codecOf,
+  encodedValue,
+  MEDIA_TYPE_OF,
+  readerOf,
+  registered,
+  VALUE_BYTES_MAX,
+  type StructuredCodec,
+} from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { Problem } from '../http/problem.ts';
 import type { ValueReader } from '../http/reader.ts';
@@ -118,13 +126,11 @@ function valueOf({ value, data, contentType }: Put, codec: StructuredCodec): Enc
   return { codec, bytes: value };
 }
 
-/** Of a record of 512 KiB, which the store takes at most. */
-const BASE64_CHARS_MAX = (512 * 1024 * 4) / 3 + 4;
-
 function bytesOf(data: string | Uint8Array, codec: StructuredCodec): Uint8Array {
   if (codec !== 'json' && typeof data !== 'string') return data;
   if (codec !== 'json' || typeof data !== 'string') throw new Problem('invalid', DATA_EXPECTED);
-  if (data.length > BASE64_CHARS_MAX) throw new Problem('too_large', 'the record exceeds 512 KiB: make it smaller');
+  if (data.length * 3 > (VALUE_BYTES_MAX + 3) * 4)
+    throw new Problem('too_large', `the record exceeds ${VALUE_BYTES_MAX} bytes: make it smaller`);
   const bytes = Buffer.from(data, 'base64');
   if (bytes.toString('base64') !== data) throw new Problem('malformed', 'data is not base64 with padding');
   return bytes;

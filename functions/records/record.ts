@@ -13,14 +13,11 @@ import {
   passesIfMatch,
   passesIfNoneMatch,
 } from '../http/conditions.ts';
-import { codecOf, encodedValue, MEDIA_TYPE_OF, present } from '../http/content.ts';
+import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { isoTime, type RecordTable, tableNameOf, type Tables } from './tables.ts';
-
-/** The store's own limit for a record, so that a body which can never fit is not read to its end. */
-const VALUE_BYTES_MAX = 512 * 1024;
 
 /** Rounds of reading, judging and writing against other writers before giving up. */
 const ROUNDS_MAX = 8;
