@@ -203,11 +203,12 @@ describe('a call', () => {
   });
 
   test('ends at its deadline, and gives up its stream', async () => {
-    const server = await serve((asked) => (asked.stream > 1 ? echo(asked) : undefined));
+    const server = await serve((asked) => (String(asked.message) === 'late' ? undefined : echo(asked)));
     const channel = channelTo(server.address);
-    const [late] = await Promise.allSettled([call(channel, 'a', 100), call(channel, 'b')]);
+    await call(channel, 'opens the connection');
+    const [late] = await Promise.allSettled([call(channel, 'late', 100), call(channel, 'b')]);
     expect(late).toMatchObject({ reason: { name: 'DeadlineError' } });
-    await expect.poll(() => [...server.connections[0]!.reset]).toEqual([[1, 8]]);
+    await expect.poll(() => [...server.connections[0]!.reset]).toEqual([[3, 8]]);
     expect(await call(channel, 'c')).toBe('c');
     expect(server.connections).toHaveLength(1);
   });
@@ -227,8 +228,9 @@ describe('a call', () => {
   });
 
   test('that nothing was heard of since it was sent leaves its connection at its deadline', async () => {
-    const server = await serve((asked) => (server.connections.length > 1 ? echo(asked) : undefined));
+    const server = await serve((asked) => (String(asked.message) === 'a' ? undefined : echo(asked)));
     const channel = channelTo(server.address);
+    await call(channel, 'opens the connection');
     await expect(call(channel, 'a', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
     expect(await call(channel, 'b')).toBe('b');
     await expect.poll(() => server.connections[0]!.socket.readableEnded).toBe(true);
@@ -445,6 +447,13 @@ describe('tokens', () => {
     expect(server.connections).toHaveLength(0);
     isThere = true;
     expect(await call(channel, 'b')).toBe('b');
+  });
+
+  test('of a library before 10, whose headers are an object, fail the call and name the version', async () => {
+    const server = await serve(echo);
+    const auth = { getClient: async () => ({ getRequestHeaders: async () => ({ Authorization: 'Bearer a' }) }) };
+    const calling = call(channelTo(server.address, auth as unknown as Auth), 'a');
+    await expect(calling).rejects.toThrow(`${server.address}/: use google-auth-library 10 or later`);
   });
 
   test('that never come let the call end at its deadline', async () => {

@@ -91,6 +91,21 @@ test('a reply is understood whether it comes at once or byte by byte', async () 
   }
 });
 
+test.each(['127.0.0.1', 'localhost'])(
+  'a service that cannot be reached is named with its address and why: %s',
+  async (host) => {
+    const server = await serve(() => {});
+    const address = `http://${host}:${new URL(server.address).port}`;
+    server.close();
+    const driver = opened(datastoreDriver({ projectId: 'p', endpoint: address }));
+    const told = new RegExp(
+      `^datastore did not answer, try again: the connection to ${address} is lost: .*ECONNREFUSED`,
+    );
+    await expect(driver.read(READ, PATIENT)).rejects.toThrow(told);
+    await expect(driver.list('', undefined, 1, PATIENT)).rejects.toThrow(told);
+  },
+);
+
 describe('a connection that ends within a reply', () => {
   const whole = reply(1, COMMITTED).length;
 

@@ -4,7 +4,6 @@ import { constants } from 'node:http2';
 /** Those that this driver tells apart, or gives. */
 export const CODE = {
   CANCELLED: 1,
-  UNKNOWN: 2,
   INVALID_ARGUMENT: 3,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
@@ -49,19 +48,14 @@ export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus:
   return statusOfHttp(httpStatus);
 }
 
-/** https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md */
+/** Of https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md what means more than "try again". */
 export function statusOfHttp(httpStatus: number): StatusError {
   const codes: Readonly<Record<number, number>> = {
-    400: CODE.INTERNAL,
     401: CODE.UNAUTHENTICATED,
     403: CODE.PERMISSION_DENIED,
     404: CODE.UNIMPLEMENTED,
-    429: CODE.UNAVAILABLE,
-    502: CODE.UNAVAILABLE,
-    503: CODE.UNAVAILABLE,
-    504: CODE.UNAVAILABLE,
   };
-  return new StatusError(codes[httpStatus] ?? CODE.UNKNOWN, `a reply without a gRPC status: http=${httpStatus}`);
+  return new StatusError(codes[httpStatus] ?? CODE.UNAVAILABLE, `a reply without a gRPC status: http=${httpStatus}`);
 }
 
 /**
@@ -71,13 +65,11 @@ export function statusOfHttp(httpStatus: number): StatusError {
  */
 export function statusOfReset(http2Code: number, cause: unknown): StatusError {
   const codes: Readonly<Record<number, number>> = {
-    [constants.NGHTTP2_REFUSED_STREAM]: CODE.UNAVAILABLE,
-    [constants.NGHTTP2_CANCEL]: CODE.UNAVAILABLE,
     [constants.NGHTTP2_ENHANCE_YOUR_CALM]: CODE.RESOURCE_EXHAUSTED,
     [constants.NGHTTP2_INADEQUATE_SECURITY]: CODE.PERMISSION_DENIED,
   };
   const message = `the stream ended before the reply was whole: http2=${http2Code}`;
-  return new StatusError(codes[http2Code] ?? CODE.INTERNAL, message, { cause });
+  return new StatusError(codes[http2Code] ?? CODE.UNAVAILABLE, message, { cause });
 }
 
 /** Percent-encoded UTF-8; what is not stays as it came. */
