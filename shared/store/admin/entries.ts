@@ -1,7 +1,7 @@
 // Dropping the routing entries that merges left over (rule 29): those whose separator is no leaf's low any more. The first entry of a branch stays, as the branch
 // begins with it.
 import { childrenOf } from '../container/branch.ts';
-import { Change } from '../container/change.ts';
+import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
@@ -55,30 +55,16 @@ export async function dropEntries(engine: Engine, entries: Entries, lows: readon
       if (open === 0) answered.abort();
     },
   };
-  const changes = stale.map((separator, index) => removalOf(engine, entries.incarnation, separator, { sink, index }));
+  const { incarnation } = entries;
+  const begunTick = engine.clock.now().tick;
+  const action: Action = (current, found) => ({
+    kind: current !== undefined && found === incarnation ? 'remove' : 'none',
+  });
+  const changes = stale.map((separator, index) => entryChange({ separator, level: 1, begunTick, action, sink, index }));
   await engine.router.route(changes);
   // Hints wait by timers that do not keep the process alive.
   await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
   return dropped;
-}
-
-function removalOf(
-  engine: Engine,
-  incarnation: Id64,
-  separator: Position,
-  hearing: Pick<ConstructorParameters<typeof Change>[0], 'sink' | 'index'>,
-): Change {
-  return new Change({
-    position: separator,
-    key: separator,
-    order: undefined,
-    level: 1,
-    bytes: 0,
-    begunTick: engine.clock.now().tick,
-    isHint: true,
-    action: (current, found) => ({ kind: current !== undefined && found === incarnation ? 'remove' : 'none' }),
-    ...hearing,
-  });
 }
 
 /** Those of `positions` that are not among `others`; both are in order. */

@@ -1,7 +1,7 @@
 // Judging a node that no link leads to (rules 14, 17, 18 and 30). An orphan of a split is removed only after its origin was shown to have moved on, so that
 // no split can link it any more, and a walk along its level, past every cache, has shown that nothing does. A leaf that was absorbed is
 // emptied, not removed: who remembers it must find what became of it. Age is no argument: instances sleep for hours.
-import { childrenOf } from '../container/branch.ts';
+import { childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
 import { patchOf } from '../container/writes.ts';
@@ -104,17 +104,13 @@ async function isReached(engine: Engine, root: Snapshot, target: Snapshot): Prom
     if (compareBytes(low, header.low) < 0) return 'unclear';
     const mustGoRight = !beforeBound(low, header.high);
     if (!mustGoRight && header.level === level) return at.id === target.id ? 'yes' : 'no';
-    const next = mustGoRight ? header.right : childFor(engine, at, low);
+    const next = mustGoRight ? header.right : childFor(at, low, engine.table).child;
     if (next === undefined) return 'unclear';
     const read = await engine.reader.readWhole(nodeId(engine.table, incarnation, next));
     if (read === undefined) return 'unclear';
     at = read;
   }
   return 'unclear';
-}
-
-function childFor(engine: Engine, branch: Snapshot, low: Uint8Array): Id64 | undefined {
-  return childrenOf(branch, engine.table).findLast((child) => compareBytes(child.low, low) <= 0)?.child;
 }
 
 /** (c) Removes the node if it still has the version that was judged. */

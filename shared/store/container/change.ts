@@ -50,8 +50,6 @@ export interface ChangeOptions {
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
   readonly begunTick: number;
-  /** A hint whose loss costs little: dropped at the first trouble, and after a few conflicts. */
-  readonly isHint: boolean;
   readonly sink: VerdictSink;
   readonly index: number;
 }
@@ -64,7 +62,6 @@ export class Change {
   readonly action: Action;
   readonly bytes: number;
   readonly begunTick: number;
-  readonly isHint: boolean;
   /** Attempts under which it was sent and which are not settled. */
   openAttempts = 0;
   /** The container it was sent to last; undefined before. */
@@ -87,9 +84,13 @@ export class Change {
     this.action = options.action;
     this.bytes = options.bytes;
     this.begunTick = options.begunTick;
-    this.isHint = options.isHint;
     this.#index = options.index;
     this.#sink = options.sink;
+  }
+
+  /** A routing entry, whose loss costs little: dropped at the first trouble, and after a few conflicts. */
+  get isHint(): boolean {
+    return this.order === undefined;
   }
 
   /** Whether the present record makes no difference to the change: then nothing needs to be read for it. */
@@ -108,6 +109,14 @@ export class Change {
     this.#sink = undefined;
     sink?.settled(this.#index, verdict);
   }
+}
+
+/** A change of the routing entry at `separator`. */
+export function entryChange({
+  separator,
+  ...rest
+}: Omit<ChangeOptions, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
+  return new Change({ ...rest, position: separator, key: separator, order: undefined, bytes: 0 });
 }
 
 /** Order of positions; a stable sort by it keeps changes of one position in the order they take effect. */

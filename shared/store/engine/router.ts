@@ -1,6 +1,6 @@
 // Bringing changes to the queue of the container that owns their position, at first and again when they were turned away. Queues exist
 // while they have work.
-import { byPosition, Change } from '../container/change.ts';
+import { byPosition, type Change, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
@@ -151,14 +151,10 @@ export class Router implements Routes {
     if (this.#repairs.has(name) || this.#repairs.size >= REPAIRS_MAX) return;
     this.#repairs.add(name);
     const value = Buffer.from(child, 'hex');
-    const change = new Change({
-      position: separator,
-      key: separator,
-      order: undefined,
+    const change = entryChange({
+      separator,
       level,
-      bytes: 0,
       begunTick: this.#core.clock.now().tick,
-      isHint: true,
       action: (current, found) => {
         const named = current && id64(asBuffer(current.value));
         if (named !== instead || found !== incarnation) return { kind: 'none' };

@@ -92,7 +92,6 @@ export class Writer {
         action,
         bytes: cost,
         begunTick,
-        isHint: false,
         sink: slice,
         index,
       });

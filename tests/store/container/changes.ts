@@ -18,7 +18,7 @@ export type Model = Map<string, { readonly fill: number; readonly expiresAtMs: n
 
 function change(key: string, action: Action): Change {
   const bytes = Buffer.from(key);
-  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0, sink: SINK } as const;
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, index: 0, sink: SINK } as const;
   return new Change({ ...rest, position: bytes, key: bytes, action });
 }
 

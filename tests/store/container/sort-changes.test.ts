@@ -22,7 +22,7 @@ function sorted(changes: readonly Change[], header = NODE, countMax = 10) {
 function put(key: string, options: Partial<ConstructorParameters<typeof Change>[0]> = {}): Change {
   const position = Buffer.from(key);
   const sink = { settled: () => undefined };
-  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, isHint: false, index: 0 } as const;
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, index: 0 } as const;
   return new Change({ ...rest, position, key: position, sink, action: () => ({ kind: 'remove' }), ...options });
 }
 

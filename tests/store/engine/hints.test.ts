@@ -67,11 +67,10 @@ function changeOf(engine: Engine, key: string, isHint: boolean) {
   const change = new Change({
     position: Buffer.from(key),
     key: Buffer.from(key),
-    order: undefined,
+    order: isHint ? undefined : 'key',
     level: 0,
     bytes: 0,
     begunTick: engine.clock.now().tick,
-    isHint,
     action: () => ({ kind: 'write', codec: 0, value: Buffer.from('v'), expiresAtMs: undefined }),
     sink: { settled: (_index, verdict) => void settled.push(verdict.kind) },
     index: 0,
