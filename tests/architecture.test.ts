@@ -36,7 +36,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'merging report'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
   infra: [
-    'processes package cli k6',
+    'processes package cli',
     'emulators hosts',
     'start bench model',
     'experiments',
@@ -148,8 +148,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ],
   // No SDK: what both clouds share knows neither.
   ['functions', STORE, MEASURED, 'shared/compare/', 'shared/cost/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
-  // Runs in k6, which brings its own modules, and knows nothing of this project.
-  ['infra/k6', 'k6'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
   [

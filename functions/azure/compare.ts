@@ -1,14 +1,38 @@
 // The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
 // (`x-functions-key`); health and the static page are open, as they show nothing.
 import { readFileSync } from 'node:fs';
+import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
+import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
+import { instance, placeOf } from '../compare/place.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
+import { once } from '../instance/lifetime.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config } from './instance.ts';
-import { targetsOf } from './targets.ts';
+import { config, open, tables } from './instance.ts';
+import { azureFacts } from './platform.ts';
+
+/** Made at the first cell. */
+const targets = once(async (): Promise<CellTargets> => ({
+  provider: 'azure-tables',
+  baseline: azureTablesBaseline({ tableClient }),
+  openStore: open,
+  place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
+  instance,
+}));
+
+/** A client of one physical table, for the layouts that the store is compared with. */
+function tableClient(tableName: string): TableClient {
+  const { endpoint, credential } = tables;
+  // Plain HTTP is for Azurite on the same machine.
+  const options = { allowInsecureConnection: new URL(endpoint).hostname === '127.0.0.1' };
+  return 'key' in credential
+    ? new TableClient(endpoint, tableName, credential, options)
+    : new TableClient(endpoint, tableName, credential, options);
+}
 
 const handler = handlerOf(
   createCompareApp({
@@ -17,7 +41,7 @@ const handler = handlerOf(
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
     page: readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8'),
-    ...cellsOn(targetsOf(import.meta.url)),
+    ...cellsOn(targets),
   }),
 );
 

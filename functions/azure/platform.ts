@@ -1,22 +1,19 @@
 // What Azure's platform tells an instance about itself, in its environment
-// (https://learn.microsoft.com/azure/app-service/reference-app-settings; Flex Consumption names its instances in CONTAINER_NAME;
-// https://learn.microsoft.com/azure/container-apps/environment-variables for jobs, whose declaration adds the region).
+// (https://learn.microsoft.com/azure/app-service/reference-app-settings; Flex Consumption names its instances in CONTAINER_NAME).
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/place.ts';
 
 const MIB = 1_048_576;
 
-/** `WEBSITE_SITE_NAME` is set in function apps alone, `CONTAINER_APP_JOB_NAME` in jobs of Container Apps; `STOWAGE_BACKEND` names an emulator. */
+/** `WEBSITE_SITE_NAME` is set in function apps alone; `STOWAGE_BACKEND` names an emulator. */
 export function azureFacts(env: Readonly<Record<string, string | undefined>>, tablesEndpoint: string): PlatformFacts {
   const isEmulator = new URL(tablesEndpoint).hostname === '127.0.0.1';
-  const platform =
-    env['CONTAINER_APP_JOB_NAME'] === undefined ? ('azure-functions' as const) : ('azure-container-apps' as const);
-  const isCloud = (env['WEBSITE_SITE_NAME'] ?? env['CONTAINER_APP_JOB_NAME']) !== undefined && !isEmulator;
-  const id = env['CONTAINER_APP_REPLICA_NAME'] ?? env['CONTAINER_NAME'] ?? env['WEBSITE_INSTANCE_ID'];
+  const isCloud = env['WEBSITE_SITE_NAME'] !== undefined && !isEmulator;
+  const id = env['CONTAINER_NAME'] ?? env['WEBSITE_INSTANCE_ID'];
   const memoryMib = Number(env['WEBSITE_MEMORY_LIMIT_MB'] ?? Number.NaN);
   return {
     provider: 'azure-tables',
-    platform: isCloud ? platform : 'local',
+    platform: isCloud ? 'azure-functions' : 'local',
     backend: env['STOWAGE_BACKEND'] ?? (isEmulator ? 'an emulator of Azure Table Storage' : 'Azure Table Storage'),
     isEmulator,
     region: isCloud ? (env['REGION_NAME'] ?? null) : null,

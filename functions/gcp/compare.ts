@@ -1,14 +1,24 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
 import { readFileSync } from 'node:fs';
+import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
+import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
+import { instance, placeOf } from '../compare/place.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, log } from './instance.ts';
-import { targetsOf } from './targets.ts';
+import { config, databaseOptions, log, open } from './instance.ts';
+import { googleFacts } from './platform.ts';
 
-const targets = targetsOf(import.meta.url);
+/** Made at the first cell. */
+const targets = once(async (): Promise<CellTargets> => ({
+  provider: 'datastore',
+  baseline: datastoreBaseline(databaseOptions),
+  openStore: open,
+  place: placeOf(await googleFacts(process.env), import.meta.url),
+  instance,
+}));
 
 /** Cells of the comparison, and their page. */
 export const compare = frameworkFunction(

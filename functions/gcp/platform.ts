@@ -5,10 +5,10 @@ import type { PlatformFacts } from '../compare/place.ts';
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/';
 const TIMEOUT_MS = 2_000;
 
-/** `K_SERVICE` is set in Cloud Run's services, `CLOUD_RUN_JOB` in its jobs; `STOWAGE_BACKEND` names an emulator. Two requests to the instance's own metadata server. */
+/** `K_SERVICE` is set in Cloud Run's services; `STOWAGE_BACKEND` names an emulator. Two requests to the instance's own metadata server. */
 export async function googleFacts(env: Readonly<Record<string, string | undefined>>): Promise<PlatformFacts> {
   const isEmulator = env['DATASTORE_EMULATOR_HOST'] !== undefined;
-  const isCloud = (env['K_SERVICE'] ?? env['CLOUD_RUN_JOB']) !== undefined && !isEmulator;
+  const isCloud = env['K_SERVICE'] !== undefined && !isEmulator;
   const [region, id] = isCloud ? await Promise.all([metadata('region'), metadata('id')]) : [null, null];
   return {
     provider: 'datastore',

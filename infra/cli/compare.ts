@@ -4,12 +4,10 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
-import type { PlanPartOptions } from '../../shared/compare/plan/plan-part.ts';
 import { PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
 import { FreshHeaders } from './fresh-headers.ts';
-import { runPart } from './part.ts';
 
 export interface CompareDeployedOptions extends Pick<
   ComparisonOptions,
@@ -24,8 +22,6 @@ export interface CompareDeployedOptions extends Pick<
   readonly versions: Readonly<Record<string, string>>;
   readonly commit: string | null;
   readonly ask: AskTool;
-  /** This machine's part of a comparison that several drive on one cloud; left out: all of it. */
-  readonly part?: Pick<PlanPartOptions, 'part' | 'startMs'> | undefined;
 }
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
@@ -40,8 +36,6 @@ export async function compareDeployed(options: CompareDeployedOptions): Promise<
   const keys = new FreshHeaders(clouds, ask);
   // Keys that cannot be had are told before anything runs.
   await Promise.all(clouds.map((cloud) => keys.of(urlOf(cloud, 'compare'))));
-  if (options.part !== undefined)
-    return await runPart({ ...options, ...options.part, endpoint: endpointOf(clouds[0]!), fetch: keys.fetch });
   log(`Comparing ${clouds.map(({ cloud }) => cloud).join(' and ')}, stage ${stage} ...`);
   return await runComparison({
     ...options,

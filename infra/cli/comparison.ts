@@ -2,7 +2,6 @@
 // says by its exit code how it went.
 import path from 'node:path';
 import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
-import type { PlanOutcome } from '../../shared/compare/plan/outcome.ts';
 import type { Plan } from '../../shared/compare/plan/plan.ts';
 import { against } from '../../shared/compare/report/against.ts';
 import { type Condition, idleConditions, metBy } from '../../shared/compare/report/conditions.ts';
@@ -22,7 +21,7 @@ export interface ComparisonOptions {
   readonly plan: Plan;
   readonly baseline: Baseline;
   readonly endpoints: readonly Endpoint[];
-  readonly circumstances: Pick<Circumstances, 'providers' | 'versions' | 'commit' | 'command' | 'lostParts'>;
+  readonly circumstances: Pick<Circumstances, 'providers' | 'versions' | 'commit' | 'command'>;
   readonly outDir: string;
   /** Ends the plan; the report is written of what there is. Its reason is shown. */
   readonly signal: AbortSignal;
@@ -41,26 +40,16 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
     onEvent: showProgress(),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
-  return await finishComparison(
-    { ...options, outcome },
-    { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() },
+  const when = { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() };
+  return await finish(
+    reportOf(outcome, plan, PRICES_2026_11, { ...when, coordinator: machine(), ...options.circumstances }),
+    options,
   );
 }
 
-interface Measured extends Pick<
-  ComparisonOptions,
-  'plan' | 'baseline' | 'circumstances' | 'outDir' | 'signal' | 'log'
-> {
-  readonly outcome: PlanOutcome;
-}
-
 /** Writes the report of what was measured, and resolves to the exit code. Rejects where the report cannot be written. */
-export async function finishComparison(
-  options: Measured,
-  when: Pick<Circumstances, 'startedAt' | 'durationMs'>,
-): Promise<number> {
-  const { outcome, plan, baseline, circumstances, outDir, log } = options;
-  const measured = reportOf(outcome, plan, PRICES_2026_11, { ...when, coordinator: machine(), ...circumstances });
+async function finish(measured: Report, options: ComparisonOptions): Promise<number> {
+  const { baseline, outDir, log } = options;
   const changed = baseline.report === undefined ? undefined : against(measured, baseline.report);
   const whole = changed === undefined ? measured : { ...measured, against: changed };
   const files = await writeReport(whole, outDir);
@@ -70,11 +59,11 @@ export async function finishComparison(
 }
 
 function verdictOf(
-  { against: changed, cells, searches, failures, endedEarly, lostParts = [] }: Report,
+  { against: changed, cells, searches, failures, endedEarly }: Report,
   conditions: readonly Condition[],
-  { signal, log }: Measured,
+  { signal, log }: ComparisonOptions,
 ): number {
-  const isWhole = failures.length === 0 && endedEarly === null && lostParts.length === 0;
+  const isWhole = failures.length === 0 && endedEarly === null;
   if (changed !== undefined) {
     for (const { text } of idleConditions(changed, conditions))
       log(`--fail-if ${text}: no cell of both reports has this figure`);

@@ -13,7 +13,7 @@ export interface Option {
 export interface Command<Options extends Readonly<Record<string, Option>>> {
   /** The command as one types it, like `npm run bench --`. */
   readonly name: string;
-  /** Names of the arguments that are no options, like `file`; the last may be left out, like `[plan]`, or stand for one or more, like `file...`. */
+  /** Names of the arguments that are no options, like `file`; the last may be left out, like `[plan]`. */
   readonly operands?: readonly string[];
   /** What it does, in lines. */
   readonly about: string;
@@ -32,7 +32,7 @@ type Values<Options> = {
 
 export interface CommandLine<Options> {
   readonly values: Values<Options>;
-  /** As many as the command has operands; the last may be missing, or be several, as its name says. */
+  /** As many as the command has operands; the last may be missing, as its name says. */
   readonly operands: readonly string[];
 }
 
@@ -63,8 +63,7 @@ export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
   try {
     const parsed = parseArgs({ args: [...args], options: Object.fromEntries(declared), allowPositionals: true });
     const least = operands.filter((operand) => !operand.startsWith('[')).length;
-    const most = operands.at(-1)?.endsWith('...') === true ? Infinity : operands.length;
-    if (parsed.positionals.length < least || parsed.positionals.length > most)
+    if (parsed.positionals.length < least || parsed.positionals.length > operands.length)
       throw new UsageError(`it takes ${operands.join(' ') || 'options alone'}, not "${parsed.positionals.join(' ')}"`);
     return { values: parsed.values as Values<Options>, operands: parsed.positionals };
   } catch (error) {

@@ -14,16 +14,6 @@ export const PLAN_OPERAND = '[plan]';
 
 export const PLAN_HELP = `The plan is ${NAMES.join(' or ')}, or a JSON file; without one, ${NAMES[0]!}. Options change it.`;
 
-/** What a report is compared with, and where it goes. */
-export const REPORT_OPTIONS = {
-  against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
-  'fail-if': {
-    value: 'CONDITIONS',
-    help: "with --against: exit code 3 if one is met, such as 'ycsb-a.throughput<0.9,container.p99>1.2'",
-  },
-  out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
-} as const satisfies Readonly<Record<string, Option>>;
-
 export const PLAN_OPTIONS = {
   workloads: { value: 'LIST', help: `of ${WORKLOADS.join(', ')}` },
   layouts: { value: 'LIST', help: `of ${LAYOUTS.join(', ')}` },
@@ -41,7 +31,12 @@ export const PLAN_OPTIONS = {
   seconds: { value: 'N', help: 'length of each measurement' },
   repetitions: { value: 'N', help: 'runs of each cell; four are the fewest that tell anything apart' },
   seed: { value: 'N', help: 'keys and the order of the runs follow from it' },
-  ...REPORT_OPTIONS,
+  against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
+  'fail-if': {
+    value: 'CONDITIONS',
+    help: "with --against: exit code 3 if one is met, such as 'ycsb-a.throughput<0.9,container.p99>1.2'",
+  },
+  out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
 } as const satisfies Readonly<Record<string, Option>>;
 
 type PlanValues = CommandLine<typeof PLAN_OPTIONS>['values'];
@@ -122,12 +117,7 @@ function parts(text: string): string[] {
 /** The command line that repeats the comparison: as it was given, and the seed if it was not. */
 export function commandOf(name: string, args: readonly string[], { seed }: Plan): string {
   const hasSeed = args.some((arg) => arg === '--seed' || arg.startsWith('--seed='));
-  return [commandLine(name, args), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
-}
-
-/** As it was given, for a shell. */
-export function commandLine(name: string, args: readonly string[]): string {
-  return [name, ...args.map(quoted)].join(' ');
+  return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
 }
 
 function quoted(arg: string): string {
@@ -141,10 +131,7 @@ export interface Baseline {
 }
 
 /** The earlier report and the conditions. Throws a UsageError, also where the file is no report. */
-export async function baselineFrom({
-  against,
-  'fail-if': failIf,
-}: Pick<PlanValues, 'against' | 'fail-if'>): Promise<Baseline> {
+export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): Promise<Baseline> {
   if (failIf !== undefined && against === undefined)
     throw new UsageError('--fail-if needs --against: conditions are on how figures changed');
   const conditions = failIf === undefined ? [] : refusing('--fail-if', () => conditionsOf(failIf));

@@ -39,14 +39,6 @@ const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
 const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
-const PART = /^functions\/(\{cloud\}|[a-z]+)\/part\.ts$/;
-
-/** The code is one file and needs nothing beside Node.js. */
-const DOCKERFILE = `FROM node:24-slim
-WORKDIR /app
-COPY . .
-CMD ["node", "${MAIN}"]
-`;
 
 interface Platform {
   /** Packages that belong to the other cloud. */
@@ -91,13 +83,12 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     [MAIN, outputFiles.find(({ path: file }) => file.endsWith('.js'))!.contents],
     ...(await packageFilesOf(cloud, source)),
   ]);
-  if (PART.test(source.handler)) files.set('Dockerfile', Buffer.from(DOCKERFILE));
-  else if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
+  if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
     files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
+    files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   }
-  if (COMPARE.test(source.handler) || PART.test(source.handler)) files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 
@@ -146,10 +137,9 @@ function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): vo
     throw new Error(`the bundle for ${name} holds the other cloud's SDK: ${found[0]} and ${found.length - 1} more`);
 }
 
-async function packageFilesOf(cloud: Cloud, { name, handler }: FunctionSource): Promise<[string, Uint8Array][]> {
+async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[string, Uint8Array][]> {
   const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
-  // No framework calls a job: its main file is what runs.
-  if (cloud === 'azure' || PART.test(handler)) return [['package.json', json(common)]];
+  if (cloud === 'azure') return [['package.json', json(common)]];
   // Google's build installs the functions-framework, and all that it needs, in the versions that the function was tested under.
   const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;

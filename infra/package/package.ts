@@ -30,11 +30,6 @@ export const FUNCTIONS: readonly FunctionSource[] = [
   { name: 'vacuum', handler: 'functions/{cloud}/vacuum.ts', timeoutSeconds: 1_800 },
 ];
 
-/** Parts of a comparison, for jobs in containers: `node infra/package/jobs.ts` makes them. */
-export const JOBS: readonly FunctionSource[] = [
-  { name: 'part', handler: 'functions/{cloud}/part.ts', timeoutSeconds: 86_400 },
-];
-
 /** A larger package would start slowly; the bound also notices a dependency that slips into a bundle. */
 export const ZIP_BYTES_MAX = 5 * 1024 * 1024;
 

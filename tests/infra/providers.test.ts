@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../.ci/providers', import.meta.url));
-const FOLDERS = ['gcp', 'azure', 'gcp/ci', 'azure/ci', 'gcp/jobs', 'azure/jobs'];
+const FOLDERS = ['gcp', 'azure', 'gcp/ci', 'azure/ci'];
 
 let bin: string;
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { PROVIDERS } from '../dimensions.ts';
 export const placeSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   /** `local`: a process beside an emulator. */
-  platform: z.enum(['google-cloud-run', 'azure-functions', 'azure-container-apps', 'local']),
+  platform: z.enum(['google-cloud-run', 'azure-functions', 'local']),
   /** What answered the requests: `Google Cloud Datastore`, or an emulator's name. */
   backend: z.string().min(1),
   /** True where the requests went to an emulator: then no figure says anything about a cloud's speed. */

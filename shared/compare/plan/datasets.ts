@@ -38,45 +38,29 @@ export class Datasets {
   readonly #made = new Map<string, Made>();
   readonly #plan: Plan;
   readonly #runId: string;
-  readonly #nowMs: () => number;
   #loads = 0;
 
-  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. `nowMs`: when a dataset meets its first operation. */
-  constructor(plan: Plan, runId: string, nowMs: () => number = Date.now) {
+  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. */
+  constructor(plan: Plan, runId: string) {
     this.#plan = plan;
     this.#runId = runId;
-    this.#nowMs = nowMs;
   }
 
-  /** The dataset of a run, loaded if its workload needs records. Rejects as `assign` and `load`. */
+  /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
   async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
-    const assigned = this.assign(cell, sending.endpoint);
-    await this.load(assigned, sending, onPreparing);
-    return assigned;
-  }
-
-  /**
-   * Which dataset a run works on, and with which record numbers; sends nothing. Equal runs in the same order are given the same. Throws a RangeError when
-   * the record numbers are used up.
-   */
-  assign(cell: Coordinates, endpoint: Endpoint): Assigned {
-    const made = this.#madeFor(cell, endpoint);
+    const made = this.#madeFor(cell, sending.endpoint);
     const { records, seed, isRamped } = this.#plan;
     const { layout, recordBytes, containerKib } = cell;
     const rampedSinceMs = isRamped ? made.sinceMs : null;
     const request = { layout, dataset: made.dataset, records, recordBytes, containerKib, seed, rampedSinceMs };
     if (cell.workload === 'load') return { request, insertFrom: upTo(cell.instances).map((part) => part * LOAD_RANGE) };
+    if (!made.isLoaded) {
+      onPreparing(made.dataset);
+      await prepareDataset(request, { ...sending, instance: 0 });
+      made.isLoaded = true;
+    }
     const isInserting = MIXES[cell.workload].shares.insert !== undefined;
     return { request, insertFrom: upTo(cell.instances).map(() => (isInserting ? rangeOf(made) : 0)) };
-  }
-
-  /** Loads a dataset, once; a `load` begins without records. Rejects as `prepareDataset`. */
-  async load({ request }: Assigned, sending: Sending, onPreparing: (dataset: string) => void): Promise<void> {
-    const made = this.#made.get(request.dataset)!;
-    if (made.isLoaded) return;
-    onPreparing(made.dataset);
-    await prepareDataset(request, { ...sending, instance: 0 });
-    made.isLoaded = true;
   }
 
   /** Removes a dataset that nobody works on any more; what cannot be removed now is tried again at the end. */
@@ -104,7 +88,7 @@ export class Datasets {
     const dataset = this.#nameOf(cell);
     const known = this.#made.get(dataset);
     if (known !== undefined) return known;
-    const made = { endpoint, dataset, sinceMs: this.#nowMs(), isLoaded: cell.workload === 'load', rangesTaken: 1 };
+    const made = { endpoint, dataset, sinceMs: Date.now(), isLoaded: false, rangesTaken: 1 };
     this.#made.set(dataset, made);
     return made;
   }

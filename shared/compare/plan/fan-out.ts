@@ -7,7 +7,7 @@ import { scramble32 } from '../data/random.ts';
 import type { Plan } from './plan.ts';
 
 /** Before the warm-up of several instances, whose windows open together: a request is on its way, a table is opened. */
-export const LEAD_MS = 1_500;
+const LEAD_MS = 1_500;
 
 export interface FanOut {
   readonly cell: Coordinates;
@@ -42,15 +42,8 @@ export async function runOnAll(run: FanOut): Promise<CellResult[]> {
   throw new (Kind ?? Error)(text);
 }
 
-/** What one instance is asked for. */
-export function requestOf(
-  {
-    cell,
-    plan,
-    assigned,
-    repetition,
-    durationMs,
-  }: Pick<FanOut, 'cell' | 'plan' | 'assigned' | 'repetition' | 'durationMs'>,
+function requestOf(
+  { cell, plan, assigned, repetition, durationMs }: FanOut,
   instance: number,
   windowAtMs: number | null,
 ): CellRequest {

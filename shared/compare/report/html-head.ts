@@ -28,11 +28,10 @@ function lengthWords(durationMs: number): string {
 }
 
 function warningsHtml(report: Report): string {
-  const { endedEarly, failures, leftovers, lostParts = [] } = report;
+  const { endedEarly, failures, leftovers } = report;
   const left = leftovers.map(({ provider, dataset, error }) => `${PROVIDER_NAMES[provider]}, ${dataset}: ${error}`);
   return [
     endedEarly === null ? '' : noteHtml('Ended before its last run', [endedEarly], 'warning'),
-    noteHtml('Parts that are missing, while the others went on', lostParts, 'warning'),
     noteHtml('Compare with care', [...unlikePlaces(report.places), ...disturbances(report)], 'warning'),
     noteHtml(
       `Runs that failed, while the others went on: ${failures.length}`,

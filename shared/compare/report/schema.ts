@@ -210,8 +210,6 @@ export const circumstancesSchema = z.strictObject({
   command: z.string().nullable(),
   /** The clouds that were asked for; what took part shows in `places`. */
   providers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), why: z.string() })),
-  /** Of a comparison whose parts several machines left: what is missing of them, a sentence each. */
-  lostParts: z.array(z.string()).optional(),
 });
 
 export type Circumstances = z.infer<typeof circumstancesSchema>;

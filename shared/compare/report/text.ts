@@ -66,13 +66,12 @@ function cellRow(cell: ReportCell): string[] {
 }
 
 function warningsText(report: Report): string {
-  const { endedEarly, failures, leftOut, leftovers, providers, lostParts = [] } = report;
+  const { endedEarly, failures, leftOut, leftovers, providers } = report;
   const left = leftovers.map(({ provider, dataset, error }) => `  ${provider} ${dataset}: ${error}`);
   const failed = failures.map((failure) => `  ${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`);
   return [
     ...(endedEarly === null ? [] : wrapped(`ENDED BEFORE ITS LAST RUN: ${endedEarly}`)),
     ...[...unlikePlaces(report.places), ...disturbances(report)].flatMap((line) => wrapped(`WARNING: ${line}`)),
-    ...(lostParts.length === 0 ? [] : ['MISSING PARTS', ...lostParts.flatMap((line) => wrapped(`  ${line}`))]),
     ...(failed.length === 0 ? [] : ['FAILED RUNS', ...failed]),
     ...providers.filter(({ ran }) => !ran).map(({ provider, why }) => `Left out: ${PROVIDER_NAMES[provider]}: ${why}`),
     ...leftOut.map(({ provider, layout, workload, why }) => `Left out: ${provider} ${layout}, ${workload}: ${why}`),

@@ -45,21 +45,6 @@ describe('on Google Cloud', () => {
   });
 });
 
-test('a job of Cloud Run is told as a function there is', async () => {
-  vi.stubGlobal('fetch', async () => new Response('x'));
-  expect(await googleFacts({ CLOUD_RUN_JOB: 'part' })).toMatchObject({ platform: 'google-cloud-run', instanceId: 'x' });
-});
-
-test('a job of Container Apps is told as one', () => {
-  const env = { CONTAINER_APP_JOB_NAME: 'part', CONTAINER_APP_REPLICA_NAME: 'part-1', REGION_NAME: 'eastus' };
-  expect(azureFacts(env, 'https://account.table.core.windows.net')).toMatchObject({
-    platform: 'azure-container-apps',
-    region: 'eastus',
-    instanceId: 'part-1',
-    isEmulator: false,
-  });
-});
-
 describe('on Azure', () => {
   const env = {
     WEBSITE_SITE_NAME: 'app',

@@ -27,7 +27,7 @@ const COMMANDS: [name: string, script: string][] = [
   'merge-model',
 ].map((name) => [name, scripts[name]!]);
 COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
-for (const name of ['stowage', 'stowage compare', 'stowage merge', 'stowage cost'])
+for (const name of ['stowage', 'stowage compare', 'stowage cost'])
   COMMANDS.push([name, name.replace('stowage', 'node infra/cli/main.ts')]);
 
 interface Ended {
@@ -187,12 +187,6 @@ describe('a command line', () => {
     about: 'Does it.',
     options: { size: { value: 'N', default: '3', help: 'how large' }, loud: { help: 'tells more' } },
     examples: ['tool a --size 4'],
-  });
-
-  test('takes one operand or more where the last stands for several', () => {
-    const several = command({ ...declared, operands: ['file...'] });
-    expect(commandLineOf(several, ['a', 'b', 'c']).operands).toEqual(['a', 'b', 'c']);
-    expect(() => commandLineOf(several, [])).toThrow('it takes file...');
   });
 
   test('gives values with their defaults, flags, and operands', () => {

@@ -131,43 +131,6 @@ describe.skipIf(!hasTerraform)('on Google', () => {
   });
 });
 
-describe.skipIf(!hasTerraform)('jobs that drive a comparison in parts', () => {
-  const image = 'registry.example.com/part:1';
-
-  test('on Google Cloud run all parts at once, none of them twice, with the rights of one database and one bucket', async () => {
-    const changes = await planOf('gcp', { image, parts: 8 }, 'jobs');
-    const [job] = afterOf(changes, 'google_cloud_run_v2_job');
-    const [outer] = job!['template'] as Record<string, unknown>[];
-    const [task] = outer!['template'] as Record<string, unknown>[];
-    const [container] = task!['containers'] as { image: string; env: { name: string; value: string }[] }[];
-    expect(outer).toMatchObject({ task_count: 8, parallelism: 8 });
-    expect(task).toMatchObject({ max_retries: 0 });
-    const env = Object.fromEntries(container!.env.map(({ name, value }) => [name, value]));
-    expect(container!.image).toBe(image);
-    expect(env).toMatchObject({ STOWAGE_DATABASE_ID: 'stowage-dev', STOWAGE_PARTS: '/parts' });
-    expect(afterOf(changes, 'google_project_iam_member').map(({ role }) => role)).toEqual(['roles/datastore.user']);
-    expect(afterOf(changes, 'google_storage_bucket')).toMatchObject([{ public_access_prevention: 'enforced' }]);
-  });
-
-  test('on Azure run one part an execution, by an identity that reaches tables, its own files and the image', async () => {
-    const registry = '/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/images';
-    const changes = await planOf('azure', { image, registry_id: registry }, 'jobs');
-    const [job] = afterOf(changes, 'azurerm_container_app_job');
-    expect(job).toMatchObject({
-      replica_retry_limit: 0,
-      manual_trigger_config: [{ parallelism: 1, replica_completion_count: 1 }],
-      identity: [{ type: 'UserAssigned' }],
-      registry: [{ server: 'registry.example.com' }],
-    });
-    const roles = afterOf(changes, 'azurerm_role_assignment').map((one) => one['role_definition_name']);
-    expect(new Set(roles)).toEqual(
-      new Set(['AcrPull', 'Storage Blob Data Contributor', 'Storage Table Data Contributor']),
-    );
-    expect(afterOf(changes, 'azurerm_storage_account')).toMatchObject([{ shared_access_key_enabled: false }]);
-    expect(afterOf(await planOf('azure', { image }, 'jobs'), 'azurerm_role_assignment')).toHaveLength(2);
-  });
-});
-
 describe.skipIf(!hasTerraform)('on Azure', () => {
   test('a schedule is a setting of an app that has no app key', async () => {
     const changes = await planOf('azure', functionsOf('azure'));

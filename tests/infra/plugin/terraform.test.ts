@@ -44,7 +44,7 @@ const ROLES: Readonly<Record<Cloud, readonly string[]>> = {
 
 describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
   test('names only what its own files declare and use', async () => {
-    for (const folder of [cloud, `${cloud}/functions`, `${cloud}/ci`, `${cloud}/jobs`]) {
+    for (const folder of [cloud, `${cloud}/functions`, `${cloud}/ci`]) {
       const text = await textOf(folder);
       const declared = [...text.matchAll(/^variable "(\w+)"/gm)].map((match) => match[1]!);
       const without = (name: string): string => text.replace(new RegExp(`^variable "${name}" [^]*?^}`, 'gm'), '');
@@ -54,7 +54,7 @@ describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
   });
 
   test('says of each variable what it means, and of each output what it is', async () => {
-    const text = (await Promise.all([cloud, `${cloud}/ci`, `${cloud}/jobs`].map(textOf))).join('\n');
+    const text = (await Promise.all([cloud, `${cloud}/ci`].map(textOf))).join('\n');
     const silent = [...text.matchAll(/^(?:variable|output) "(\w+)" \{\n([^]*?)^}/gm)]
       .filter(([, , body]) => !/^ {2}description = ".{10,}"$/m.test(body!))
       .map((match) => match[1]);
@@ -63,7 +63,7 @@ describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
 
   test('is checked against a schema of a release that it allows', async () => {
     const { version } = await schemaOf(cloud);
-    for (const folder of [cloud, `${cloud}/ci`, `${cloud}/jobs`]) {
+    for (const folder of [cloud, `${cloud}/ci`]) {
       const [, pinned = ''] = /version = "([^"]+)"\n {4}\}/.exec(await textOf(folder)) ?? [];
       expect(pinned).toBe(cloud === 'gcp' ? '>= 6.50, < 8' : '~> 4.78');
       expect(version).toMatch(cloud === 'gcp' ? /^(6\.[5-9]\d|7)\./ : /^4\.(7[89]|[89]\d|\d{3})\./);
@@ -72,9 +72,7 @@ describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
 
   test('says nothing that the provider has deprecated, and no value that it would refuse', async () => {
     const { resources } = await schemaOf(cloud);
-    const text = (await Promise.all([cloud, `${cloud}/functions`, `${cloud}/ci`, `${cloud}/jobs`].map(textOf))).join(
-      '\n',
-    );
+    const text = (await Promise.all([cloud, `${cloud}/functions`, `${cloud}/ci`].map(textOf))).join('\n');
     const wrong = [...text.matchAll(/^resource "(\w+)" "\w+" \{\n([^]*?)^}/gm)].flatMap(([, type, body]) =>
       [...body!.matchAll(/^ {2}(\w+) += (?:"([^"$]*)"|(\d+))?/gm)].flatMap(([, name, word, number]) => {
         const traits: Traits = resources[type!]?.attributes[name!]?.[2] ?? {};
