@@ -1,7 +1,7 @@
 // Where this function runs, as far as it can tell by itself; each cloud's entry adds what only its platform knows.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Place } from '../../shared/compare/cell/place.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { processorTimes } from '../instance/processor.ts';

@@ -1,6 +1,6 @@
 // Addresses and credentials of deployed functions. Addresses come from a file without secrets, which a deployment writes; tokens and keys
 // are asked for when they are needed, with the caller's own login, and kept nowhere.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const names = z.record(z.string(), z.string());
 const url = z.url({ protocol: /^https?$/ });

@@ -1,6 +1,6 @@
 // The options of a comparison: which plan, what to change in it, what to compare it with. The same for `npm start` and `stowage compare`.
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/compare/cell/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';

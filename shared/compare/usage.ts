@@ -1,5 +1,5 @@
 // What a piece of work consumed, as both clouds bill it: counts and bytes, by provider operation.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const count = z.number().min(0);
 

@@ -1,5 +1,5 @@
 // The live page's form: which functions take part, and what plan they run. Nothing of it is stored: keys are read when the comparison starts.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/compare/dimensions.ts';
 import type { Endpoint } from '../../../shared/compare/plan/endpoint.ts';
 import { type Plan, PLANS, planSchema } from '../../../shared/compare/plan/plan.ts';

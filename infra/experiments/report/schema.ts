@@ -1,6 +1,6 @@
 // The report of the experiments as data: what `report/experiments.json` holds, checked before it is written. SCHEMA.md describes it for
 // readers in other languages.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ChapterResult, EXPERIMENT_IDS, type FigureTable, problemsOf, ratioOf } from '../results.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */

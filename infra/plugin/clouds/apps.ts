@@ -6,7 +6,7 @@
 //
 // References: an app asks its key vault when it is created, and its right to is younger than itself. The platform keeps the refusal for up to a
 // day, or until it is told to ask again (https://learn.microsoft.com/azure/app-service/app-service-key-vault-references).
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { DeployError } from '../context/settings.ts';
 import { outputOf, type Run } from '../context/tools.ts';

@@ -1,6 +1,6 @@
 // Azure: az finds the values for Terraform's variables, and uploads the code: Terraform's provider cannot, on Flex Consumption.
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
 import { placeOf, settleApps } from './apps.ts';

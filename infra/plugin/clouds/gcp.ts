@@ -1,6 +1,6 @@
 // Google Cloud: gcloud finds the values for Terraform's variables; Terraform uploads the code.
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 

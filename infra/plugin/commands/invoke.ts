@@ -1,7 +1,7 @@
 // `serverless invoke`: one HTTP request to a function, on each cloud the command is for. The input is JSON:
 // {"path": "/v1/health", "method": "GET", "headers": {}, "body": ...}; a body that is no string is sent as JSON.
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { headersFor, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';

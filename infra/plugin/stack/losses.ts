@@ -1,5 +1,5 @@
 // What a plan would take away, and which settings are the reason: read before anything is applied.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Loss, Reason } from '../clouds/cloud.ts';
 
 const CHANGE = z.object({

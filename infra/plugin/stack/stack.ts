@@ -1,5 +1,5 @@
 // One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command begins by opening the stacks it is for.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';

@@ -1,6 +1,6 @@
 // One cloud's infra folder under Terraform: the stage is a workspace, the settings are a file of variables, the app keys are in the
 // environment of plan and apply and nowhere else.
-import { z } from 'zod';
+import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Cloud, ROOT } from '../../package/bundle.ts';

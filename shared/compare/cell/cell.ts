@@ -1,6 +1,6 @@
 // What is asked of one instance, and what it answers: its part of one run of a cell. Both travel as JSON, so both are plain data; the answer carries
 // raw sums and a histogram, so that the parts of a run can be merged exactly.
-import { z } from 'zod';
+import * as z from 'zod';
 import { KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 import { countsSchema, usageSchema } from '../usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';

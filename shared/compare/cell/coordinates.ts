@@ -1,5 +1,5 @@
 // The coordinates of a cell: what is compared, and under which load. A cell runs several times, and each run on one or several instances.
-import { z } from 'zod';
+import * as z from 'zod';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 
 /** Most callers in flight on one instance. */

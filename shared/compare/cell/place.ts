@@ -1,5 +1,5 @@
 // Where a cell ran, as the function itself tells it. A coordinator elsewhere knows nothing of this.
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROVIDERS } from '../dimensions.ts';
 
 export const placeSchema = z.strictObject({

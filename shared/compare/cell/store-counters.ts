@@ -1,5 +1,5 @@
 // What the store counts of its own work, beside what the provider bills: why a table that many write to is as fast as it is.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TableStats } from '../../store/index.ts';
 
 const count = z.int().min(0);

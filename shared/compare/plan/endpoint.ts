@@ -1,5 +1,5 @@
 // A function `compare` as its callers see it: its three requests, and its failures in words.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type CellRequest, type CellResult, cellResultSchema, type DatasetRequest } from '../cell/cell.ts';
 import { DRAIN_MS, WINDOW_GROWTH_MAX } from '../cell/phases.ts';
 import type { Provider } from '../dimensions.ts';

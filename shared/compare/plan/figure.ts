@@ -1,5 +1,5 @@
 // Figures with intervals. A median of a few runs moves from comparison to comparison; the interval says how far, with no assumption on how runs scatter.
-import { z } from 'zod';
+import * as z from 'zod';
 import { median } from './median.ts';
 
 const finite = z.number();

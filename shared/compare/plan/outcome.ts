@@ -1,5 +1,5 @@
 // What a run of a plan gives, as it comes and when it is over. However it ends, it gives what there is.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CellResult } from '../cell/cell.ts';
 import { type Coordinates, coordinatesSchema } from '../cell/coordinates.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';

@@ -1,5 +1,5 @@
 // A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a plan that has a name.
-import { z } from 'zod';
+import * as z from 'zod';
 import { cellRequestSchema, warmupSchema } from '../cell/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../cell/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../dimensions.ts';

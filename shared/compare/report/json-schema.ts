@@ -1,5 +1,5 @@
 // The report's schema for readers in other languages: JSON Schema, draft 2020-12, made of the one that checks it.
-import { z } from 'zod';
+import * as z from 'zod';
 import { REPORT_SCHEMA_VERSION, reportSchema } from './schema.ts';
 
 /** The whole document, as JSON data. */

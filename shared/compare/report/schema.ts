@@ -1,6 +1,6 @@
 // The report of a comparison as data: what `compare.json` holds, checked before it is written. Sizes in bytes, times in milliseconds unless the name says
 // otherwise; null means not known.
-import { z } from 'zod';
+import * as z from 'zod';
 import { seriesSchema } from '../cell/cell.ts';
 import { coordinatesSchema } from '../cell/coordinates.ts';
 import { placeSchema } from '../cell/place.ts';

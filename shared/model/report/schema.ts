@@ -1,5 +1,5 @@
 // The model's report as data: what `report/model.json` holds, checked before it is written. SCHEMA.md describes it for readers in other languages.
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROVIDERS } from '../../compare/dimensions.ts';
 import { pricesSchema } from '../../compare/report/schema.ts';
 import { MODEL_LAYOUTS, MODEL_WORKLOADS } from '../work/dimensions.ts';

@@ -1,5 +1,5 @@
 // A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file is checked before anything runs.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Provider, PROVIDERS } from '../../compare/dimensions.ts';
 import { parsedPlan } from '../../compare/plan/parsed-plan.ts';
 import {

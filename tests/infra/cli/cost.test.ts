@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COST, costJson, costQuestionOf, costText } from '../../../infra/cli/cost.ts';
 import { commandLineOf } from '../../../infra/cli/options.ts';
 import { LAYOUTS, PROVIDERS } from '../../../shared/compare/dimensions.ts';

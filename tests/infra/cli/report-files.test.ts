@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readReport, writeReport } from '../../../infra/cli/report-files.ts';
 import { sampleCell, sampleReport } from '../../compare/sample-report.ts';
 

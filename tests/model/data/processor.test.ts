@@ -1,7 +1,7 @@
 // The processor table: what a cost comes to with several in flight, and the form of the data files.
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BUSY_IN_FLIGHT, costAt } from '../../../shared/model/data/processor.ts';
 
 const measured = z.number().positive();
