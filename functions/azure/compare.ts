@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
+import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
@@ -12,14 +13,14 @@ import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, open, tables } from './instance.ts';
+import { config, storeIn, tables } from './instance.ts';
 import { azureFacts } from './platform.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
   provider: 'azure-tables',
   baseline: azureTablesBaseline({ tableClient }),
-  openStore: open,
+  openStore: storeIn(COMPARISON),
   place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
   instance,
 }));

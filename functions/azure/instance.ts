@@ -3,6 +3,7 @@ import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { measured } from '../../shared/drivers/measured.ts';
+import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
 import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
@@ -13,12 +14,18 @@ import { managedIdentity } from './managed-identity.ts';
 /** Who gets in, and default deadlines. */
 export const config = functionConfig(process.env);
 
+/** What a comparison makes is no user's, and it drops what it makes. */
+const USERS_TABLE = new RegExp(`^(?!${COMPARISON})`, 'i');
+
 const env = parsedEnvironment(
   z.object({
     /** `https://<account>.table.core.windows.net`, or Azurite's address with the account's path. */
     STOWAGE_TABLES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'expected an address, https://...' }),
     /** The physical table that holds all of the store's tables. */
-    STOWAGE_TABLES_TABLE: z.prefault(z.string(), 'stowage'),
+    STOWAGE_TABLES_TABLE: z.prefault(
+      z.string().check(z.regex(USERS_TABLE, `${COMPARISON}... is the comparison's`)),
+      'stowage',
+    ),
     /** Name and key of the account; without them the function's managed identity is used. */
     STOWAGE_TABLES_ACCOUNT: z.optional(z.string()),
     STOWAGE_TABLES_KEY: z.optional(z.base64('expected an access key of the account, in base64')),
@@ -38,10 +45,11 @@ export const tables = {
       : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
 };
 
-/** The instance's store, opened once, and what it spent so far; closed when the platform ends the instance. */
-export const open = once(async (): Promise<ContainerStore> => {
-  const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName: env.STOWAGE_TABLES_TABLE }));
-  const store = openStore({ driver, merges: config.merges });
-  host.hook.appTerminate(() => store.close());
-  return { store, usage: () => storeUsage('azure-tables', counters) };
-});
+/** A store of the instance in this physical table, by default the users', and what it spent so far. Opened once; closed when the platform ends the instance. */
+export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
+  once(async (): Promise<ContainerStore> => {
+    const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName }));
+    const store = openStore({ driver, merges: config.merges });
+    host.hook.appTerminate(() => store.close());
+    return { store, usage: () => storeUsage('azure-tables', counters) };
+  });

@@ -5,7 +5,9 @@ import { logToStdout } from '../http/log.ts';
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { createRecordsApp } from '../records/app.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, open } from './instance.ts';
+import { config, storeIn } from './instance.ts';
+
+const open = storeIn();
 
 const records = createRecordsApp({
   ...config,

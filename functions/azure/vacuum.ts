@@ -6,8 +6,9 @@ import { logToStdout } from '../http/log.ts';
 import { VACUUM_DEADLINES } from '../instance/config.ts';
 import { runLine, vacuumAll } from '../vacuum/run.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, open } from './instance.ts';
+import { config, storeIn } from './instance.ts';
 
+const open = storeIn();
 const { timeoutMs } = VACUUM_DEADLINES;
 
 host.setup({ enableHttpStream: true });

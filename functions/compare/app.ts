@@ -1,5 +1,5 @@
 // The function `compare`: loads datasets, runs an instance's part of a cell here, next to its store, and serves the page that asks for cells. It keeps no
-// state between requests. The page is static and open; all else needs an admin's key.
+// state between requests. The page is static and open; all else needs a key of the role `compare`.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as z from 'zod/mini';
@@ -40,17 +40,22 @@ export function createCompareApp(options: CompareAppOptions): App {
   const running = new RunningCells();
   const app = createApp(
     [
-      { method: 'POST', path: '/v1/compare/cells', role: 'admin', handle: (call) => postCell(options, running, call) },
+      {
+        method: 'POST',
+        path: '/v1/compare/cells',
+        role: 'compare',
+        handle: (call) => postCell(options, running, call),
+      },
       {
         method: 'POST',
         path: '/v1/compare/datasets',
-        role: 'admin',
+        role: 'compare',
         handle: (call) => postDataset(options, running, call),
       },
       {
         method: 'DELETE',
         path: '/v1/compare/datasets/:dataset',
-        role: 'admin',
+        role: 'compare',
         handle: (call) => deleteDataset(options, running, call),
       },
       {

@@ -1,6 +1,7 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
 import { readFileSync } from 'node:fs';
 import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
+import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
@@ -8,14 +9,14 @@ import { instance, placeOf } from '../compare/place.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, databaseOptions, log, open } from './instance.ts';
+import { config, databaseOptions, log, storeIn } from './instance.ts';
 import { googleFacts } from './platform.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
   provider: 'datastore',
   baseline: datastoreBaseline(databaseOptions),
-  openStore: open,
+  openStore: storeIn(COMPARISON),
   place: placeOf(await googleFacts(process.env), import.meta.url),
   instance,
 }));

@@ -30,17 +30,20 @@ export const databaseOptions = {
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
 };
 
-/** The instance's store, opened once, and what it spent so far; closed when the platform ends the instance. */
-export const open = once(async (): Promise<ContainerStore> => {
-  const where =
-    env.DATASTORE_EMULATOR_HOST === undefined
-      ? { auth: await credentials() }
-      : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
-  const { driver, counters } = measured(datastoreDriver({ ...databaseOptions, ...where }));
-  const store = openStore({ driver, merges: config.merges });
-  closeOnSigterm(() => store.close());
-  return { store, usage: () => storeUsage('datastore', counters) };
-});
+/** A store of the instance in this kind, by default the users', and what it spent so far. Opened once; closed when the platform ends the instance. */
+export const storeIn = (kind?: string) =>
+  once(async (): Promise<ContainerStore> => {
+    const where =
+      env.DATASTORE_EMULATOR_HOST === undefined
+        ? { auth: await credentials() }
+        : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
+    const { driver, counters } = measured(
+      datastoreDriver({ ...databaseOptions, ...where, ...(kind === undefined ? {} : { kind }) }),
+    );
+    const store = openStore({ driver, merges: config.merges });
+    closeOnSigterm(() => store.close());
+    return { store, usage: () => storeUsage('datastore', counters) };
+  });
 
 /** The library is loaded by the first request that needs a token. */
 async function credentials(): Promise<GoogleAuth> {

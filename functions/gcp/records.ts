@@ -4,7 +4,9 @@ import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { createRecordsApp } from '../records/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, log, open } from './instance.ts';
+import { config, log, storeIn } from './instance.ts';
+
+const open = storeIn();
 
 /** Records, batches, scans and tables. */
 export const records = frameworkFunction(

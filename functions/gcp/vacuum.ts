@@ -4,7 +4,7 @@ import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { createVacuumApp } from '../vacuum/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, log, open } from './instance.ts';
+import { config, log, storeIn } from './instance.ts';
 import { isFromAccount } from './scheduler.ts';
 
 /** The account of Cloud Scheduler's jobs; without one only an admin's key opens. */
@@ -12,6 +12,8 @@ const { STOWAGE_SCHEDULER: account } = parsedEnvironment(
   z.object({ STOWAGE_SCHEDULER: z.optional(z.string()) }),
   process.env,
 );
+
+const open = storeIn();
 
 /** All tables, once. */
 export const vacuum = frameworkFunction(

@@ -3,9 +3,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Problem } from './problem.ts';
 
-/** Each role may do what the ones before it may: `read` gets and scans, `write` puts and deletes, `admin` creates and drops tables and runs cells. */
-export const ROLES = ['read', 'write', 'admin'] as const;
+/**
+ * `read` gets and scans, `write` also puts and deletes, `admin` also creates and drops tables. `compare` runs comparisons and does nothing else; no other
+ * role runs them, so nobody has to hand out a key of users' data for one.
+ */
+export const ROLES = ['read', 'write', 'admin', 'compare'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** What a key of each role opens. */
+const OPENS: Readonly<Record<Role, readonly Role[]>> = {
+  read: ['read'],
+  write: ['read', 'write'],
+  admin: ['read', 'write', 'admin'],
+  compare: ['compare'],
+};
 
 /** `none` lets everybody do everything: for one's own machine. Up to two keys a role, so that a new one can be handed out before the old one goes. */
 export type AuthConfig =
@@ -19,7 +30,7 @@ export function createAuthorize(config: AuthConfig): Authorize {
   const known = ROLES.flatMap((role) => config.keys[role].map((key) => ({ role, digest: digestOf(key) })));
   return (request, needed) => {
     const role = roleOf(request.headers.get('Authorization'), known);
-    if (ROLES.indexOf(role) < ROLES.indexOf(needed)) {
+    if (!OPENS[role].includes(needed)) {
       throw new Problem('forbidden', `this key has the role ${role}; the request needs ${needed}`, {
         headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
       });
@@ -35,17 +46,17 @@ function roleOf(authorization: string | null, known: readonly { role: Role; dige
     });
   }
   const digest = digestOf(given);
-  let best: Role | undefined;
+  let found: Role | undefined;
   for (const key of known) {
-    // Roles come in rising order, so the last match is the highest; no early exit, so that time says nothing.
-    if (timingSafeEqual(key.digest, digest)) best = key.role;
+    // No early exit, so that time says nothing.
+    if (timingSafeEqual(key.digest, digest)) found = key.role;
   }
-  if (best === undefined) {
+  if (found === undefined) {
     throw new Problem('unauthenticated', 'the app key is not one of the configured keys', {
       headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="invalid_token"' },
     });
   }
-  return best;
+  return found;
 }
 
 function digestOf(key: string): Buffer {

@@ -44,6 +44,7 @@ const FUNCTION = z.object({
   STOWAGE_READ_KEYS: appKeys,
   STOWAGE_WRITE_KEYS: appKeys,
   STOWAGE_ADMIN_KEYS: appKeys,
+  STOWAGE_COMPARE_KEYS: appKeys,
   STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
   // What both clouds' entities take.
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
@@ -51,8 +52,8 @@ const FUNCTION = z.object({
 });
 
 /**
- * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS` (one key, or two
- * with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000), `STOWAGE_CONTAINER_BYTES_MAX` (16,384 to 720,000; default
+ * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS`,
+ * `STOWAGE_COMPARE_KEYS` (one key, or two with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000), `STOWAGE_CONTAINER_BYTES_MAX` (16,384 to 720,000; default
  * the store's), `STOWAGE_MERGES` (`true` or `false`, the default). Throws a ConfigError.
  */
 export function functionConfig(env: Environment): FunctionConfig {
@@ -61,6 +62,7 @@ export function functionConfig(env: Environment): FunctionConfig {
     read: given.STOWAGE_READ_KEYS ?? [],
     write: given.STOWAGE_WRITE_KEYS ?? [],
     admin: given.STOWAGE_ADMIN_KEYS ?? [],
+    compare: given.STOWAGE_COMPARE_KEYS ?? [],
   };
   if (given.STOWAGE_AUTH === 'none' && ROLES.some((role) => keys[role].length > 0)) {
     throw new ConfigError(

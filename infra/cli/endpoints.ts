@@ -43,7 +43,7 @@ type AzureEndpoint = z.infer<typeof azureEndpoint>;
 /** Runs `gcloud` or `az` and gives what it printed, trimmed; rejects, with what the tool said, if it fails. */
 export type AskTool = (tool: 'gcloud' | 'az', args: readonly string[]) => Promise<string>;
 
-export type KeyRole = 'read' | 'write' | 'admin';
+export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
 
 /** Headers for a request to this function: the platform's token or key, and an app key of this role. */
 export async function headersFor(

@@ -23,7 +23,7 @@ export class FreshHeaders {
     const cloud = this.#clouds.find((one) => `${url}/`.startsWith(`${urlOf(one, 'compare')}/`))!;
     const known = this.#known.get(cloud.cloud);
     if (known !== undefined && this.#nowMs() - known.askedMs < FRESH_MS) return await known.headers;
-    const headers = headersFor(cloud, 'compare', 'admin', this.#ask);
+    const headers = headersFor(cloud, 'compare', 'compare', this.#ask);
     this.#known.set(cloud.cloud, { askedMs: this.#nowMs(), headers });
     try {
       return await headers;

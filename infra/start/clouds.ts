@@ -25,8 +25,8 @@ export interface RunningCloud {
   readonly recordsUrl: string;
   /** One for each instance of the function `compare`. */
   readonly compareUrls: readonly [string, ...string[]];
-  /** Headers of a request: an admin's app key, and the platform's key. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Of a request to the function: an app key of an admin, or of comparisons, and the platform's key. */
+  readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
   /** Aborts when its emulator ends by itself: its functions would try for long, one request after the other. */
   readonly ended: AbortSignal;
   /** The last lines its hosts printed. */
@@ -38,6 +38,7 @@ export interface LocalKeys {
   readonly read: string;
   readonly write: string;
   readonly admin: string;
+  readonly compare: string;
   readonly functions: string;
 }
 
@@ -121,7 +122,14 @@ async function startOnEach<Started>(
   functions: readonly FunctionName[],
   start: (ground: Ground) => Promise<Started>,
 ): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
-  const keys = { read: newKey(), write: newKey(), admin: newKey(), functions: newKey(), ...options.keys };
+  const keys = {
+    read: newKey(),
+    write: newKey(),
+    admin: newKey(),
+    compare: newKey(),
+    functions: newKey(),
+    ...options.keys,
+  };
   // Closed in reverse order.
   const opened: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
@@ -180,7 +188,7 @@ const layGoogle: LayGround = async (options, packages) => {
   return {
     provider: 'datastore',
     name: PROVIDER_NAMES.datastore,
-    headers: { Authorization: `Bearer ${keys.admin}` },
+    headers: (name) => bearer(name, keys),
     emulator,
     firstPlace: 0,
     start: (target, port) => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env, ...at(port) }),
@@ -207,7 +215,7 @@ const layAzure: LayGround = async ({ keys, dataDir }, packages) => {
   return {
     provider: 'azure-tables',
     name: PROVIDER_NAMES['azure-tables'],
-    headers: { Authorization: `Bearer ${keys.admin}`, 'x-functions-key': keys.functions },
+    headers: (name) => ({ ...bearer(name, keys), 'x-functions-key': keys.functions }),
     emulator,
     firstPlace: 2,
     // One key for all function apps: elsewhere each has its own.
@@ -246,8 +254,17 @@ function placeFor(
   return dataDir === undefined ? { inProcess: false } : { inProcess: true, dataFile: path.join(dataDir, file) };
 }
 
-function keysEnv({ read, write, admin }: LocalKeys): HostEnv {
-  return { STOWAGE_READ_KEYS: read, STOWAGE_WRITE_KEYS: write, STOWAGE_ADMIN_KEYS: admin };
+function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly Authorization: string } {
+  return { Authorization: `Bearer ${name === 'compare' ? compare : admin}` };
+}
+
+function keysEnv({ read, write, admin, compare }: LocalKeys): HostEnv {
+  return {
+    STOWAGE_READ_KEYS: read,
+    STOWAGE_WRITE_KEYS: write,
+    STOWAGE_ADMIN_KEYS: admin,
+    STOWAGE_COMPARE_KEYS: compare,
+  };
 }
 
 /** A key for this run alone. */

@@ -68,11 +68,13 @@ function told({ running, keys }: Clouds, dataDir: string | undefined): string {
     ...running.map(linesFor),
     '',
     `Keys that may less, in place of the admin's: read ${keys.read}, write ${keys.write}`,
+    `The key of both comparisons, which opens nothing else: ${keys.compare}`,
     `${data} Ctrl-C ends it.`,
   ].join('\n');
 }
 
-function linesFor({ name, recordsUrl, compareUrls, headers }: RunningCloud): string {
+function linesFor({ name, recordsUrl, compareUrls, headers: headersOf }: RunningCloud): string {
+  const headers = headersOf('records');
   const gate = headers['x-functions-key'];
   return `
 # ${name}; the comparison is at ${compareUrls[0]}/v1/compare

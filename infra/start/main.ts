@@ -53,7 +53,7 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
   const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
     provider,
     urls: compareUrls,
-    headers,
+    headers: headers('compare'),
   }));
   console.log(`Warming up for about ${HEAT_UP_MS / 1_000} s ...`);
   const fetchIt = fetchFrom(clouds.running);

@@ -32,7 +32,7 @@ async function send(cloud: RunningCloud, signal: AbortSignal, { method, path, bo
   const response = await fetch(`${cloud.recordsUrl}${path}`, {
     method,
     headers: {
-      ...cloud.headers,
+      ...cloud.headers('records'),
       Accept: 'application/json',
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },

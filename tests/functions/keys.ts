@@ -6,6 +6,7 @@ export const KEYS: Keys = {
   write: 'writer-key-0000000000',
   admin: 'admin-key-00000000000',
   adminNext: 'admin-key-11111111111',
+  compare: 'compare-key-000000000',
 };
 
 /** The keys as an entry's environment. */
@@ -13,4 +14,5 @@ export const KEYS_ENV = {
   STOWAGE_READ_KEYS: KEYS.read,
   STOWAGE_WRITE_KEYS: KEYS.write,
   STOWAGE_ADMIN_KEYS: `${KEYS.admin},${KEYS.adminNext}`,
+  STOWAGE_COMPARE_KEYS: KEYS.compare,
 };

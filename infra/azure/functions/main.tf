@@ -69,7 +69,7 @@ resource "azurerm_key_vault_access_policy" "deployer" {
 }
 
 resource "azurerm_key_vault_secret" "keys" {
-  for_each = toset(["read", "write", "admin"])
+  for_each = toset(["read", "write", "admin", "compare"])
 
   # The version is in the name, so that a new one is a new secret: of a changed secret the apps would learn one run too late.
   name             = "keys-${each.key}-${var.keys_version}"

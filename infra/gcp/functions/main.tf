@@ -125,7 +125,7 @@ resource "google_project_iam_member" "store" {
 # --- keys -------------------------------------------------------------------------------------------------------------------------
 
 resource "google_secret_manager_secret" "keys" {
-  for_each = toset(["read", "write", "admin"])
+  for_each = toset(["read", "write", "admin", "compare"])
 
   secret_id = "${var.name}-keys-${each.key}"
   labels    = var.labels

@@ -35,7 +35,12 @@ export async function invokeLocal({ settings, log }: Context, options: InvokeOpt
     try {
       for (const one of running) {
         const invocation = isScheduled ? SCHEDULER[one.provider] : given;
-        const status = await send({ log }, { ...one, credentials: one.headers }, invocation, signal);
+        const status = await send(
+          { log },
+          { ...one, credentials: one.headers(options.function as FunctionName) },
+          invocation,
+          signal,
+        );
         if (status === 202) log(await lineOf(one, signal));
       }
     } finally {

@@ -36,7 +36,8 @@ export async function invoke(context: Context, options: InvokeOptions): Promise<
     const name = stack.side.cloud;
     const { endpoint } = await presentOf(stack);
     if (endpoint === undefined) throw new DeployError(`${name}: no functions are deployed`);
-    const credentials = await headersFor(endpoint, options.function, 'admin', askWith(context.run));
+    const role = options.function === 'compare' ? 'compare' : 'admin';
+    const credentials = await headersFor(endpoint, options.function, role, askWith(context.run));
     await send(context, { name, url: urlOf(endpoint, options.function), credentials }, invocation);
   }
 }

@@ -4,7 +4,7 @@
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
-import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
+import { type AppKeys, byRole, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
 import { bringUp } from '../stack/bring-up.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import type { Patience } from '../stack/patience.ts';
@@ -58,12 +58,11 @@ async function keyed(stack: Stack, context: Context): Promise<Keyed> {
 
 function next(present: PresentKeys, step: 'add' | 'retire'): AppKeys {
   const fresh = newKeys();
-  const one = (role: (typeof ROLES)[number]): string => {
+  return byRole((role) => {
     const [newest, ...older] = present[role];
     if (step === 'retire') return newest!;
     return older.length > 0 ? present[role].join(',') : `${fresh[role]},${newest!}`;
-  };
-  return { read: one('read'), write: one('write'), admin: one('admin') };
+  });
 }
 
 async function replace(

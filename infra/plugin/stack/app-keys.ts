@@ -10,21 +10,21 @@ export type AppKeys = Readonly<Record<KeyRole, string>>;
 /** The newest first. */
 export type PresentKeys = Readonly<Record<KeyRole, readonly string[]>>;
 
-export const ROLES = ['read', 'write', 'admin'] as const;
+export const ROLES = ['read', 'write', 'admin', 'compare'] as const satisfies readonly KeyRole[];
 
 /** 32 characters of base64: 192 bits. */
 const KEY_BYTES = 24;
 
 /** A new key for each role. Terraform takes them only where there are none, or when the version of the keys changes. */
 export function newKeys(): AppKeys {
-  return { read: newKey(), write: newKey(), admin: newKey() };
+  return byRole(() => randomBytes(KEY_BYTES).toString('base64url'));
 }
 
 /** The keys that callers have now. Throws a DeployError with what the cloud's tool said. */
 export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Promise<PresentKeys> {
   const ask = askWith(run);
-  const [read, write, admin] = await Promise.all(ROLES.map((role) => appKeysOf(endpoint, role, ask)));
-  return { read: read!, write: write!, admin: admin! };
+  const found = await Promise.all(ROLES.map((role) => appKeysOf(endpoint, role, ask)));
+  return byRole((_, at) => found[at]!);
 }
 
 /**
@@ -34,8 +34,8 @@ export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Pr
 export async function keysToKeep(context: Context, endpoint: CloudEndpoint | undefined): Promise<AppKeys> {
   if (endpoint === undefined) return newKeys();
   try {
-    const { read, write, admin } = await presentKeys(context, endpoint);
-    return { read: read.join(','), write: write.join(','), admin: admin.join(',') };
+    const present = await presentKeys(context, endpoint);
+    return byRole((role) => present[role].join(','));
   } catch (error) {
     if (error instanceof Stopped) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -44,6 +44,7 @@ export async function keysToKeep(context: Context, endpoint: CloudEndpoint | und
   }
 }
 
-function newKey(): string {
-  return randomBytes(KEY_BYTES).toString('base64url');
+/** One of what is made for each role; `at` counts roles from 0. */
+export function byRole<Value>(valueOf: (role: KeyRole, at: number) => Value): Record<KeyRole, Value> {
+  return Object.fromEntries(ROLES.map((role, at) => [role, valueOf(role, at)])) as Record<KeyRole, Value>;
 }

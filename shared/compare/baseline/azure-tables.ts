@@ -5,7 +5,7 @@ import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../data/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
 import { emptyUsage, type MutableUsage } from '../usage.ts';
-import { type Baseline, type BaselineTable, withTries } from './baseline.ts';
+import { type Baseline, type BaselineTable, placeOf, withTries } from './baseline.ts';
 
 /** Operations in one group transaction: the service's limit. */
 const TRANSACTION_MAX = 100;
@@ -24,21 +24,17 @@ export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions)
     getManyMax: 1,
     lane: tenantOf,
     open: async (dataset) => {
-      const client = tableClient(tableNameOf(dataset));
+      const client = tableClient(placeOf(dataset));
       // Creating a table that is there already is no error to this SDK. Not counted: it is no part of the workload.
       await client.createTable();
       countRequests(client, usage);
       return table(client, usage);
     },
     // Deleting a table that is not there is no error to this SDK either.
-    remove: async (dataset, signal) => await tableClient(tableNameOf(dataset)).deleteTable({ abortSignal: signal }),
+    remove: async (dataset, signal) => await tableClient(placeOf(dataset)).deleteTable({ abortSignal: signal }),
     usage: () => usage,
     close: async () => {},
   };
-}
-
-function tableNameOf(dataset: string): string {
-  return `records${dataset}`;
 }
 
 function table(client: TableClient, usage: MutableUsage): BaselineTable {

@@ -4,6 +4,17 @@ import type { SampleRecord } from '../data/records.ts';
 import type { Provider } from '../dimensions.ts';
 import type { Usage } from '../usage.ts';
 
+/**
+ * Where the comparison keeps its store, and what the names of all else begin with that it makes: kinds on Datastore, physical tables on Azure. Users' tables
+ * lie in a kind or table of another name, so that no dataset's name can reach one.
+ */
+export const COMPARISON = 'stowagecomparison';
+
+/** The kind or physical table of a dataset. */
+export function placeOf(dataset: string): string {
+  return COMPARISON + dataset;
+}
+
 /** A provider's SDK on one account or project, and what was spent through it. */
 export interface Baseline {
   readonly provider: Provider;

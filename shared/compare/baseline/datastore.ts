@@ -5,7 +5,7 @@ import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/
 import { chunks } from '../data/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../data/records.ts';
 import { emptyUsage, type MutableUsage } from '../usage.ts';
-import { type Baseline, type BaselineTable, withTries } from './baseline.ts';
+import { type Baseline, type BaselineTable, placeOf, withTries } from './baseline.ts';
 
 /** The customary size of a commit: the limit of old, and still that of older emulators. */
 const COMMIT_MAX = 500;
@@ -28,8 +28,8 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
     putManyMax: COMMIT_MAX,
     getManyMax: LOOKUP_MAX,
     lane: () => '',
-    open: async (dataset) => kind(datastore, dataset, usage),
-    remove: (dataset, signal) => removeKind(datastore, dataset, signal),
+    open: async (dataset) => kind(datastore, placeOf(dataset), usage),
+    remove: (dataset, signal) => removeKind(datastore, placeOf(dataset), signal),
     usage: () => usage,
     close: async () => {
       // The client has no close of its own; these are the gRPC clients under it, each an object with `close`.

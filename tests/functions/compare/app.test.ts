@@ -17,7 +17,7 @@ type PrepareDataset = (request: DatasetRequest, signal: AbortSignal) => Promise<
 
 function appOf(runCell: RunCell, removed: string[] = [], prepareDataset: PrepareDataset = async () => {}): App {
   return createCompareApp({
-    auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'] } },
+    auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'], compare: ['c'] } },
     timeoutMs: 1_000,
     timeoutMaxMs: 60_000,
     log: () => {},
@@ -33,7 +33,7 @@ function post(runCell: RunCell, given: Record<string, string> = {}, body: unknow
 }
 
 function postTo(app: App, given: Record<string, string> = {}, body: unknown = cell): Promise<Response> {
-  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer a', ...given };
+  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer c', ...given };
   const sent = { method: 'POST', body: JSON.stringify(body), headers };
   return app.fetch(new Request('http://localhost/v1/compare/cells', sent));
 }
@@ -64,9 +64,9 @@ test('a cell ends with its deadline', async () => {
   expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
 });
 
-test.each(ROLES)('the role %s runs cells only if it is admin', async (role) => {
+test.each(ROLES)('the role %s runs cells only if it is compare', async (role) => {
   const response = await post(async () => ({}) as CellResult, { Authorization: `Bearer ${role[0]}` });
-  expect(response.status).toBe(role === 'admin' ? 200 : 403);
+  expect(response.status).toBe(role === 'compare' ? 200 : 403);
 });
 
 test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
@@ -75,14 +75,14 @@ test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('
 });
 
 function remove(app: App, dataset: string, given: Record<string, string> = {}): Promise<Response> {
-  const headers = { Authorization: 'Bearer a', ...given };
+  const headers = { Authorization: 'Bearer c', ...given };
   return app.fetch(new Request(`http://localhost/v1/compare/datasets/${dataset}`, { method: 'DELETE', headers }));
 }
 
-test('removes a dataset for admins alone, whether it is there or not', async () => {
+test('removes a dataset for the role compare alone, whether it is there or not', async () => {
   const removed: string[] = [];
   const app = appOf(untilAborted, removed);
-  expect((await remove(app, 'abc', { Authorization: 'Bearer w' })).status).toBe(403);
+  expect((await remove(app, 'abc', { Authorization: 'Bearer a' })).status).toBe(403);
   expect((await remove(app, 'a%20b')).status).toBe(400);
   expect(removed).toEqual([]);
   expect((await remove(app, 'abc')).status).toBe(204);
@@ -116,15 +116,15 @@ test('does not remove a dataset whose cell outlasts the deadline, and says so', 
 });
 
 function prepare(app: App, body: unknown, given: Record<string, string> = {}): Promise<Response> {
-  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer a', ...given };
+  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer c', ...given };
   const sent = { method: 'POST', body: JSON.stringify(body), headers };
   return app.fetch(new Request('http://localhost/v1/compare/datasets', sent));
 }
 
-test('loads a dataset for admins alone, with the defaults filled in', async () => {
+test('loads a dataset for the role compare alone, with the defaults filled in', async () => {
   const seen: DatasetRequest[] = [];
   const app = appOf(untilAborted, [], async (request) => void seen.push(request));
-  expect((await prepare(app, { layout: 'record', dataset: 'abc' }, { Authorization: 'Bearer w' })).status).toBe(403);
+  expect((await prepare(app, { layout: 'record', dataset: 'abc' }, { Authorization: 'Bearer a' })).status).toBe(403);
   expect((await prepare(app, { layout: 'record' })).status).toBe(400);
   expect(seen).toEqual([]);
   expect((await prepare(app, { layout: 'record', dataset: 'abc' })).status).toBe(204);

@@ -18,7 +18,7 @@ import { fakeResult } from '../../compare/fake-function.ts';
 import { sampleReport, unusualCells } from '../../compare/sample-report.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
-const KEY = 'an-admin-key-for-this-test';
+const KEY = 'a-compare-key-for-this-test';
 
 const CHROMIUM = [process.env['STOWAGE_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
   (file) => file !== undefined && existsSync(file),
@@ -41,7 +41,7 @@ let answer: (request: CellRequest, provider: Provider, signal: AbortSignal) => P
 async function startFunction(provider: Provider): Promise<FakeFunction> {
   const removed: string[] = [];
   const app = createCompareApp({
-    auth: { mode: 'keys', keys: { read: [], write: [], admin: [KEY] } },
+    auth: { mode: 'keys', keys: { read: [], write: [], admin: [], compare: [KEY] } },
     timeoutMs: 60_000,
     timeoutMaxMs: 300_000,
     log: () => {},
@@ -199,7 +199,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
     const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
     expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
-    for (const name of ['page', 'data', 'CSV']) expect(await download(name)).not.toMatch(/an-admin-key|a-function-key/);
+    for (const name of ['page', 'data', 'CSV'])
+      expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
   });
 
   test('says what is missing or wrong before it calls anything', async () => {
@@ -248,7 +249,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(names.slice(0, 4)).toEqual([
       'Google Cloud Datastore',
       'Address of its function',
-      'App key (admin)',
+      'App key (compare)',
       'ID token, if it is private',
     ]);
     expect(names).toContain('Start');

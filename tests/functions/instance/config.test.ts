@@ -28,7 +28,7 @@ describe('the environment of a function', () => {
 
   test('takes two keys a role, and empty variables as absent', () => {
     const { auth } = functionConfig({ STOWAGE_READ_KEYS: `${KEY}1, ${KEY}2`, STOWAGE_WRITE_KEYS: '' });
-    expect(auth).toEqual({ mode: 'keys', keys: { read: [`${KEY}1`, `${KEY}2`], write: [], admin: [] } });
+    expect(auth).toEqual({ mode: 'keys', keys: { read: [`${KEY}1`, `${KEY}2`], write: [], admin: [], compare: [] } });
   });
 
   test('gives a key with several roles the highest', () => {

@@ -32,7 +32,7 @@ const attacks: [what: string, contentType: string, body: Buffer][] = [
 const store = openStore({ driver: memoryDriver() });
 await store.table('t');
 const app = createRecordsApp({
-  auth: { mode: 'keys', keys: { read: [KEY], write: [], admin: [] } },
+  auth: { mode: 'keys', keys: { read: [KEY], write: [], admin: [], compare: [] } },
   timeoutMs: 60_000,
   timeoutMaxMs: 60_000,
   store: async () => store,

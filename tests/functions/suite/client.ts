@@ -13,6 +13,8 @@ export interface Keys {
   readonly admin: string;
   /** The admin's other key, valid at the same time. */
   readonly adminNext: string;
+  /** Runs comparisons, and opens nothing else. */
+  readonly compare: string;
 }
 
 export const packr = new Packr({ useRecords: false });

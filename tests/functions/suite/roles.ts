@@ -85,6 +85,15 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       await expectProblem(await writer(table, { method: 'DELETE' }), 403, 'forbidden');
     });
 
+    test('a key of comparisons opens nothing of the tables', async () => {
+      const table = await freshTable();
+      const stranger = as(keys.compare);
+      for (const path of ['/v1/tables', table, `${table}/records`, `${table}/records/k`])
+        await expectProblem(await stranger(path), 403, 'forbidden');
+      await expectProblem(await stranger(table, { method: 'DELETE' }), 403, 'forbidden');
+      expect((await admin(table)).status).toBe(200);
+    });
+
     test('answers are for their one caller', async () => {
       const response = await admin('/v1/tables');
       expect(response.headers.get('Cache-Control')).toBe('private, no-cache');

@@ -30,7 +30,7 @@ const NOTHING = {
 
 function appOf(given: Store = store, printed: string[] = [], options: Partial<VacuumAppOptions> = {}): App {
   return createVacuumApp({
-    auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'] } },
+    auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'], compare: ['c'] } },
     timeoutMs: 10_000,
     timeoutMaxMs: 10_000,
     log: () => {},

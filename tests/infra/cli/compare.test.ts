@@ -17,11 +17,11 @@ import type { Provider } from '../../../shared/compare/dimensions.ts';
 import { planSchema } from '../../../shared/compare/plan/plan.ts';
 import { fakeResult } from '../../compare/fake-function.ts';
 
-const KEY = 'an-admin-key-for-this-test';
+const KEY = 'a-compare-key-for-this-test';
 
 async function startFunction(provider: Provider): Promise<string> {
   const app = createCompareApp({
-    auth: { mode: 'keys', keys: { read: [], write: [], admin: [KEY] } },
+    auth: { mode: 'keys', keys: { read: [], write: [], admin: [], compare: [KEY] } },
     timeoutMs: 60_000,
     timeoutMaxMs: 300_000,
     log: () => {},
@@ -44,7 +44,7 @@ const gcp = (url: string): CloudEndpoint => ({
   cloud: 'gcp',
   urls: { compare: url },
   project: 'p',
-  keys: { admin: { secret: 's', version: '1' } },
+  keys: { compare: { secret: 's', version: '1' } },
 });
 const azure = (url: string): CloudEndpoint => ({
   cloud: 'azure',
@@ -53,7 +53,7 @@ const azure = (url: string): CloudEndpoint => ({
   subscription: 's',
   resourceGroup: 'g',
   vault: 'v',
-  secrets: { admin: 'k' },
+  secrets: { compare: 'k' },
 });
 
 /** What gcloud and az are asked for, and what they say: a key where secrets are read. */

@@ -212,10 +212,11 @@ describe('the azure host', () => {
 });
 
 describe.each([
-  ['azure-tables', azureCompare, azureCompareGate],
-  ['datastore', gcpCompare, {}],
-] as const)('compare on %s', (provider, host, gate) => {
-  const { as, send, admin } = clientOf(provider, sendTo(host, gate), KEYS);
+  ['azure-tables', azureCompare, azureCompareGate, sendTo(azure, azureGate)],
+  ['datastore', gcpCompare, {}, sendTo(gcp)],
+] as const)('compare on %s', (provider, host, gate, toRecords) => {
+  const { as, send } = clientOf(provider, sendTo(host, gate), KEYS);
+  const compare = as(KEYS.compare);
   const cell = {
     layout: 'container',
     workload: 'load',
@@ -224,10 +225,11 @@ describe.each([
     warmup: { leastMs: 0, mostMs: 0 },
     dataset: 'hosttest',
   };
-  const remove = (dataset: string): Promise<Response> => admin(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' });
+  const remove = (dataset: string): Promise<Response> =>
+    compare(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' });
 
   test('runs a cell next to its store', async () => {
-    const response = await post(admin, cell);
+    const response = await post(compare, cell);
     expect(response.status).toBe(200);
     const result = cellResultSchema.parse(await response.json());
     expect(result).toMatchObject({ provider, layout: 'container', errors: {}, isCold: true });
@@ -236,7 +238,7 @@ describe.each([
 
   test('says where it ran, and from what it was built', async () => {
     const small = { ...cell, layout: 'record', durationMs: 50, dataset: 'whereitran' };
-    const [one, other] = [await post(admin, small), await post(admin, { ...small, insertFrom: 100_000 })];
+    const [one, other] = [await post(compare, small), await post(compare, { ...small, insertFrom: 100_000 })];
     const [first, second] = [cellResultSchema.parse(await one.json()), cellResultSchema.parse(await other.json())];
     expect(first.place).toMatchObject({
       provider,
@@ -253,9 +255,9 @@ describe.each([
 
   test('loads a dataset, works on it, and takes containers of another size', async () => {
     const dataset = { layout: 'container', dataset: 'loaded', records: 300, containerKib: 64 };
-    expect((await postTo(admin, '/v1/compare/datasets', dataset)).status).toBe(204);
+    expect((await postTo(compare, '/v1/compare/datasets', dataset)).status).toBe(204);
     const work = { ...cell, ...dataset, workload: 'ycsb-e', durationMs: 200 };
-    const response = await post(admin, work);
+    const response = await post(compare, work);
     expect(cellResultSchema.parse(await response.json())).toMatchObject({ errors: {}, workload: 'ycsb-e' });
     expect((await remove('loaded')).status).toBe(204);
   });
@@ -264,22 +266,39 @@ describe.each([
     // Long enough that only the hanging up can end it within the test's time; found again in the log by its dataset's removal.
     const endless = { ...cell, layout: 'record', durationMs: 60_000, dataset: 'hangup' };
     const caller = new AbortController();
-    const hungUp = post((target, init) => admin(target, { ...init, signal: caller.signal }), endless);
+    const hungUp = post((target, init) => compare(target, { ...init, signal: caller.signal }), endless);
     const began = { ...endless, dataset: 'began', durationMs: 1_000 };
-    expect((await post(admin, began)).status).toBe(200);
+    expect((await post(compare, began)).status).toBe(200);
     caller.abort();
     await expect(hungUp).rejects.toThrow(/abort/);
     await expect.poll(() => host.output()).toMatch(/cells 503".*"code":"aborted"/);
     for (const dataset of ['hangup', 'began', 'hosttest']) expect((await remove(dataset)).status).toBe(204);
     // Its records are new again: the layout `record` inserts, and the seed is the same.
-    const again = (await (await post(admin, began)).json()) as { errors: object };
+    const again = (await (await post(compare, began)).json()) as { errors: object };
     expect(again.errors).toEqual({});
     expect((await remove('began')).status).toBe(204);
   });
 
-  test('takes cells from admins alone, and only well-formed ones', async () => {
-    await expectProblem(await post(as(KEYS.write), cell), 403, 'forbidden');
-    await expectProblem(await post(admin, { ...cell, peer: 'http://elsewhere' }), 400, 'invalid');
+  test('fills and removes a dataset that has the name of a user’s table, and leaves the table alone', async () => {
+    const { admin, put } = clientOf(provider, toRecords, KEYS);
+    const table = '/v1/tables/users';
+    expect((await put(table, JSON_TYPE, '{"order":"key"}')).status).toBe(201);
+    expect((await put(`${table}/records/ada`, JSON_TYPE, '1')).status).toBe(204);
+    for (const layout of ['container', 'record']) {
+      const dataset = { layout, dataset: 'users', records: 20 };
+      expect((await postTo(compare, '/v1/compare/datasets', dataset)).status).toBe(204);
+      expect(await (await admin(`${table}/records`)).json()).toMatchObject({ records: [{ key: 'ada', value: 1 }] });
+    }
+    expect((await remove('users')).status).toBe(204);
+    expect(await (await admin(`${table}/records`)).json()).toMatchObject({ records: [{ key: 'ada', value: 1 }] });
+    // Nor do the dataset's own things show among the users'.
+    expect(await (await admin('/v1/tables')).text()).not.toContain('comparison');
+    expect((await admin(table, { method: 'DELETE' })).status).toBe(204);
+  });
+
+  test('takes cells from the role compare alone, and only well-formed ones', async () => {
+    await expectProblem(await post(as(KEYS.admin), cell), 403, 'forbidden');
+    await expectProblem(await post(compare, { ...cell, peer: 'http://elsewhere' }), 400, 'invalid');
   });
 
   test('lets a page of the other cloud ask without a key whether it may call', async () => {

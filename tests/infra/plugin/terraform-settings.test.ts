@@ -42,7 +42,7 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     const configs = afterOf(changes, 'google_cloudfunctions2_function').map(
       (one) => (one['service_config'] as { secret_environment_variables: unknown[] }[])[0]!,
     );
-    expect(configs.map((one) => one.secret_environment_variables.length)).toEqual([3, 0]);
+    expect(configs.map((one) => one.secret_environment_variables.length)).toEqual([4, 0]);
   });
 
   test('a container size is handed on, and to what runs on a schedule whether it merges; without them nothing is', async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
       // The keys' places are known after the apply.
       ...(unknown['app_settings'] as object),
     }));
-    expect(settings.map((one) => Object.keys(one).filter((name) => name.endsWith('_KEYS')).length)).toEqual([3, 0]);
+    expect(settings.map((one) => Object.keys(one).filter((name) => name.endsWith('_KEYS')).length)).toEqual([4, 0]);
     expect(settings[1]).toMatchObject({ STOWAGE_SCHEDULE: '0 0 4 * * *' });
     expect(settings[0]).not.toHaveProperty('STOWAGE_SCHEDULE');
   });

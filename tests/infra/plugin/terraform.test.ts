@@ -7,7 +7,12 @@ import type { Traits } from './schemas/schema.ts';
 import { type Cloud, hasTerraform, INFRA, openSandbox, run, type Sandbox, schemaOf } from './stand-ins/terraform.ts';
 import { type Change, computed, expectDone, INVOKER, KEYS, packagesFor, WANTED } from './stand-ins/plan.ts';
 
-const NEXT_KEYS = { read: 'secret-of-readers-0002', write: 'secret-of-writers-0002', admin: 'secret-of-admins-00002' };
+const NEXT_KEYS = {
+  read: 'secret-of-readers-0002',
+  write: 'secret-of-writers-0002',
+  admin: 'secret-of-admins-00002',
+  compare: 'secret-of-comparisons-02',
+};
 
 /** The rules on access, protection and cost that every resource of a type keeps. */
 const ALWAYS: Readonly<Record<Cloud, Record<string, object>>> = {

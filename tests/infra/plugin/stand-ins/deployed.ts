@@ -36,7 +36,7 @@ export async function startDeployed(): Promise<Deployed> {
     return server;
   };
   const [gcp, azure] = await Promise.all([serve('gcp'), serve('azure')]);
-  const keys = { read: 1, write: 1, admin: 1 };
+  const keys = { read: 1, write: 1, admin: 1, compare: 1 };
   return {
     requests,
     answerWith: (cloud, status) => void (status === undefined ? broken.delete(cloud) : broken.set(cloud, status)),

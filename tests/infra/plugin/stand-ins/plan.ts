@@ -9,6 +9,7 @@ export const KEYS = {
   read: 'secret-of-readers-0001',
   write: 'secret-of-writers-0001',
   admin: 'secret-of-admins-00001',
+  compare: 'secret-of-comparisons-01',
 };
 export const INVOKER = 'user:somebody@example.com';
 

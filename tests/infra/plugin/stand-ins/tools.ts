@@ -54,7 +54,10 @@ const IN_ORDER: readonly Answer[] = [
   { to: 'az provider list', stdout: RESOURCE_PROVIDERS.join('\n') },
   { to: 'az functionapp list-flexconsumption-locations', stdout: 'eastus\nWest Europe' },
   { to: 'az functionapp config appsettings list', stdout: '' },
-  { to: 'az rest --method get', stdout: JSON.stringify({ value: ['read', 'write', 'admin'].map(resolved) }) },
+  {
+    to: 'az rest --method get',
+    stdout: JSON.stringify({ value: ['read', 'write', 'admin', 'compare'].map(resolved) }),
+  },
   { to: 'az functionapp keys list', stdout: 'an-azure-function-key' },
   { to: 'az keyvault secret show', stdout: 'azure-app-key-000000' },
 ];
