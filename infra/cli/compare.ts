@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import * as z from 'zod';
 import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
 import { PROVIDERS } from '../../shared/compare/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
@@ -61,11 +62,10 @@ async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSch
   try {
     return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new EndpointError(
-      `${file} does not name deployed functions: \`npx serverless deploy\` or \`info\` writes it`,
-      {
-        cause: error,
-      },
+      `${file} does not name deployed functions: \`npx serverless deploy\` or \`info\` writes it\n${why}`,
+      { cause: error },
     );
   }
 }

@@ -3,7 +3,12 @@
 import * as z from 'zod';
 
 const names = z.record(z.string(), z.string());
-const url = z.url({ protocol: /^https?$/ });
+/** Tokens and keys go there: in clear text to this machine alone. */
+const url = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/i.test(text), {
+    error: 'an address begins with https://, or is of this machine',
+  });
 const urls = z.record(z.string(), url);
 
 const gcpEndpoint = z.object({

@@ -1,5 +1,5 @@
 // Keys and tokens for the functions `compare` of a comparison that may outlast them.
-import { type AskTool, type CloudEndpoint, headersFor, urlOf } from './endpoints.ts';
+import { type AskTool, type CloudEndpoint, EndpointError, headersFor, urlOf } from './endpoints.ts';
 
 /** ID tokens last an hour. */
 const FRESH_MS = 30 * 60_000;
@@ -18,9 +18,11 @@ export class FreshHeaders {
     this.#nowMs = nowMs;
   }
 
-  /** Headers for a request to this address. */
+  /** Headers for a request to this address. Rejects where it has the origin of none of the functions. */
   async of(url: string): Promise<Record<string, string>> {
-    const cloud = this.#clouds.find((one) => `${url}/`.startsWith(`${urlOf(one, 'compare')}/`))!;
+    const { origin } = new URL(url);
+    const cloud = this.#clouds.find((one) => new URL(urlOf(one, 'compare')).origin === origin);
+    if (cloud === undefined) throw new EndpointError(`${origin} is no function of the file of endpoints`);
     const known = this.#known.get(cloud.cloud);
     if (known !== undefined && this.#nowMs() - known.askedMs < FRESH_MS) return await known.headers;
     const headers = headersFor(cloud, 'compare', 'compare', this.#ask);

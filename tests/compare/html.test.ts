@@ -14,8 +14,12 @@ const FEW = { repetitions: 4 };
 /** Without tags, as a reader sees it. */
 const textOf = (page: string): string => page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-const ratioCells = (page: string): string[] =>
-  page.match(/<td class="n" data-title="container to (record|batch)">[^]*?<\/td>/g)!;
+/** How the summary's ratios of the container to this layout are set, a row for each provider and workload: bold, or with the reason why not. */
+const ratiosTo = (layout: 'record' | 'batch', page: string): string[] =>
+  [...page.matchAll(new RegExp(`<td class="n" data-title="container to ${layout}">([^]*?)</td>`, 'g'))].map(
+    ([, cell = '']) => (cell.includes('<b>') ? 'bold' : [...cell.matchAll(/<small>([^<]*)/g)].at(-1)![1]!),
+  );
+const inAllRows = (verdict: string): string[] => Array.from({ length: 6 }, () => verdict);
 
 describe('the page', () => {
   test('is of a report that keeps its schema', () => {
@@ -140,26 +144,28 @@ describe('where it ran', () => {
 
 describe('what cannot be told apart', () => {
   test('is bold where intervals lie apart', () => {
-    expect(ratioCells(html).every((cell) => cell.includes('<b>'))).toBe(true);
+    for (const layout of ['record', 'batch'] as const) expect(ratiosTo(layout, html)).toEqual(inAllRows('bold'));
   });
 
   test('is said to be so, and not set in bold', () => {
     // 4,000 against 9,000 x 0.45: the intervals meet.
     const level = reportHtml(sampleReport({ containerFactor: 0.45 }));
-    const toBatch = ratioCells(level).filter((cell) => cell.includes('to batch'));
-    expect(toBatch.every((cell) => cell.includes('cannot be told apart') && !cell.includes('<b>'))).toBe(true);
+    expect(ratiosTo('batch', level)).toEqual(inAllRows('cannot be told apart'));
+    expect(ratiosTo('record', level)).toEqual(inAllRows('bold'));
   });
 
   test('with three runs is everything, however far apart they lie', () => {
-    const three = ratioCells(reportHtml(sampleReport({ repetitions: 3 })));
-    expect(three.every((cell) => cell.includes('too few runs to tell') && !cell.includes('<b>'))).toBe(true);
+    const three = reportHtml(sampleReport({ repetitions: 3 }));
+    for (const layout of ['record', 'batch'] as const)
+      expect(ratiosTo(layout, three)).toEqual(inAllRows('too few runs to tell'));
   });
 
   test('nor are calls of other sizes compared in bold', () => {
     const other = sampleReport();
-    for (const row of other.summary) if (row.best.batch !== null) row.best.batch.recordsPerCall = 7;
-    const toBatch = ratioCells(reportHtml(other)).filter((cell) => cell.includes('to batch'));
-    expect(toBatch.every((cell) => cell.includes('calls of other sizes') && !cell.includes('<b>'))).toBe(true);
+    for (const row of other.summary) row.best.batch!.recordsPerCall = 7;
+    const page = reportHtml(other);
+    expect(ratiosTo('batch', page)).toEqual(inAllRows('calls of other sizes'));
+    expect(ratiosTo('record', page)).toEqual(inAllRows('bold'));
   });
 });
 

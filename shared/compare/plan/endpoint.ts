@@ -95,6 +95,8 @@ async function send(path: string, init: Init, timeoutMs: number, sending: Sendin
   try {
     return await fetchIt(url + path, {
       ...init,
+      // Another origin would be given the keys: fetch takes away none but Authorization.
+      redirect: 'error',
       headers: { ...endpoint.headers, ...init.headers, 'Stowage-Timeout-Ms': String(timeoutMs) },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + ANSWER_MARGIN_MS)]),
     });

@@ -1,7 +1,7 @@
 // The comparison of deployed functions: servers of this process stand for them, and a function for gcloud and az.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -30,11 +30,15 @@ async function startFunction(provider: Provider): Promise<string> {
     prepareDataset: async () => {},
     removeDataset: async () => {},
   });
-  const server = createServer((incoming, outgoing) => {
+  return await serverOf((incoming, outgoing) => {
     void serveNode(incoming, outgoing, { url: incoming.url!, headers: incoming.headers }, (request) =>
       app.fetch(request),
     );
-  }).listen(0, '127.0.0.1');
+  });
+}
+
+async function serverOf(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -123,7 +127,33 @@ test('refuses a file that names none of the clouds', async () => {
   await expect(compare([])).rejects.toThrow('names no function of gcp or azure');
 });
 
+test.each(['http://functions.example', 'http://127.0.0.1.example', 'http://localhost@functions.example', 'ftp://a'])(
+  'refuses a file whose address is %s, and asks for no key',
+  async (url) => {
+    const tools = fakeTools();
+    await expect(compare([gcp(url)], tools)).rejects.toThrow(/https:\/\/|Invalid URL/);
+    expect(tools.asked).toEqual([]);
+  },
+);
+
+test('follows no redirect: what it leads to is given neither key nor gate', async () => {
+  const seen: unknown[] = [];
+  const elsewhere = await serverOf((incoming, outgoing) => {
+    seen.push(incoming.headers);
+    outgoing.end();
+  });
+  const from = await serverOf((_, outgoing) => outgoing.writeHead(307, { Location: `${elsewhere}/` }).end());
+  expect(await compare([azure(from)])).toBe(EXIT.failed);
+  expect(seen).toEqual([]);
+});
+
 describe('keys and tokens', () => {
+  test('go to no other origin', async () => {
+    const headers = new FreshHeaders([gcp('https://g')], fakeTools().ask);
+    for (const url of ['https://g.example/v1', 'http://g/v1', 'https://g:8443/v1'])
+      await expect(headers.of(url)).rejects.toThrow('is no function of the file');
+  });
+
   test('are asked for again when they have aged, and go to their own cloud', async () => {
     const tools = fakeTools();
     let nowMs = 0;
