@@ -103,7 +103,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],
   ['shared/cost', MEASURED, DIMENSIONS],
   ['shared/compare/cell', STORE, 'zod', 'p-limit', 'hdr-histogram-js', 'node:timers/promises'],
-  ['shared/compare/report', 'shared/cost/', 'zod', 'echarts', 'papaparse', 'simple-statistics'],
+  ['shared/compare/report', 'shared/cost/', 'zod', 'simple-statistics'],
   ['shared/compare', 'zod'],
   [
     'shared/model/service',

@@ -1,6 +1,5 @@
 // When the window of a cell opens and closes: after a warm-up until the load is steady, and after its length, or a little later where callers have had too
 // few replies. It looks at the clock when somebody asks; nothing here waits.
-import type { Runtime } from '../../store/index.ts';
 import type { CellRequest } from './cell.ts';
 import { isSteady, SLICES_LEAST } from './steady.ts';
 
@@ -8,7 +7,8 @@ export interface PhasesOptions extends Pick<
   CellRequest,
   'callers' | 'ratePerSecond' | 'durationMs' | 'warmup' | 'windowAtMs'
 > {
-  readonly runtime: Pick<Runtime, 'monotonicMs' | 'wallMs'>;
+  /** The store's, as far as it tells the time. */
+  readonly runtime: { monotonicMs(): number; wallMs(): number };
 }
 
 /**

@@ -1,6 +1,5 @@
 // What the store counts of its own work, beside what the provider bills: why a table that many write to is as fast as it is.
 import * as z from 'zod';
-import type { TableStats } from '../../store/index.ts';
 
 const count = z.int().min(0);
 
@@ -25,7 +24,7 @@ export const storeCountersSchema = z.strictObject({
 export type StoreCounters = z.infer<typeof storeCountersSchema>;
 
 /** Those of a table's counters that a comparison keeps. */
-export function countersIn(stats: Pick<TableStats, keyof StoreCounters>): StoreCounters {
+export function countersIn(stats: StoreCounters): StoreCounters {
   return ofEach((name) => stats[name]);
 }
 

@@ -22,8 +22,6 @@ export interface PanelSizes {
   readonly labelsPx: number;
   /** To its right. */
   readonly rightPx: number;
-  /** Panels side by side have the same labels: only the first one shows them. */
-  readonly areLabelsShared?: boolean;
 }
 
 export interface Panel {
@@ -31,33 +29,19 @@ export interface Panel {
   readonly top: number;
   readonly width: number;
   readonly height: number;
-  readonly titleTop: number;
-  readonly hasLabels: boolean;
 }
-
-/** Space between panels whose labels are shown once. */
-const GAP_PX = 8;
 
 /** Panels in order, and the height of all of them. */
 export function panelsOf(count: number, shape: Shape, sizes: PanelSizes): { panels: Panel[]; heightPx: number } {
-  const { headPx, heightPx, footPx } = sizes;
+  const { headPx, heightPx, footPx, labelsPx, rightPx } = sizes;
   const rowPx = headPx + heightPx + footPx;
   const isStacked = shape.name === 'narrow';
-  const panels = Array.from({ length: count }, (_, at): Panel => {
-    const titleTop = isStacked ? at * rowPx : 0;
-    const across = isStacked ? { ...columns(1, shape, sizes)[0]!, hasLabels: true } : columns(count, shape, sizes)[at]!;
-    return { ...across, top: titleTop + headPx, height: heightPx, titleTop };
-  });
+  const columnPx = shape.widthPx / (isStacked ? 1 : count);
+  const panels = Array.from({ length: count }, (_, at): Panel => ({
+    left: (isStacked ? 0 : at * columnPx) + labelsPx,
+    top: (isStacked ? at * rowPx : 0) + headPx,
+    width: columnPx - labelsPx - rightPx,
+    height: heightPx,
+  }));
   return { panels, heightPx: isStacked ? count * rowPx : rowPx };
-}
-
-function columns(count: number, { widthPx }: Shape, { labelsPx, rightPx, areLabelsShared = false }: PanelSizes) {
-  const labels = Array.from({ length: count }, (_, at) => (areLabelsShared && at > 0 ? GAP_PX : labelsPx));
-  const width = (widthPx - labels.reduce((sum, one) => sum + one, 0) - count * rightPx) / count;
-  let right = 0;
-  return labels.map((label, at) => {
-    const left = right + label;
-    right = left + width + rightPx;
-    return { left, width, hasLabels: !areLabelsShared || at === 0 };
-  });
 }

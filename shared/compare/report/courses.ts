@@ -2,7 +2,7 @@
 import { type Layout, LAYOUTS, type Provider } from '../dimensions.ts';
 import { median } from '../plan/median.ts';
 import { callersOf, providersIn } from './charts.ts';
-import { short } from './chart-parts.ts';
+import { short } from './chart-scales.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { ReportCell, ReportRun } from './schema.ts';
 import { loadWords } from './words.ts';

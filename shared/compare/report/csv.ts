@@ -1,12 +1,19 @@
 // The report as CSV (RFC 4180): a row for each run of each cell, so that medians and intervals can be computed again. Units stand in the names.
-import papaparse from 'papaparse';
 import type { Report, ReportCell, ReportRun } from './schema.ts';
 
 /** The whole text; numbers with a point, absent ones empty. */
 export function reportCsv({ cells, places }: Pick<Report, 'cells' | 'places'>): string {
   const rows = cells.flatMap((cell) => cell.runs.map((run) => rowOf(cell, run, places)));
+  return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
+    .map((fields) => `${fields.map(fieldOf).join(',')}\r\n`)
+    .join('');
+}
+
+function fieldOf(value: string | number | boolean | null): string {
+  if (typeof value !== 'string') return String(value ?? '');
   // What targets said of themselves must not become a formula in a spreadsheet.
-  return `${papaparse.unparse(rows, { escapeFormulae: true, newline: '\r\n' })}\r\n`;
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function rowOf(cell: ReportCell, run: ReportRun, places: Report['places']) {

@@ -1,7 +1,8 @@
 // A chart of lines over two logarithmic axes, with the interval of every point as a bar: what all charts of the comparison are. Pure SVG text.
 import type { Provider } from '../dimensions.ts';
 import { type Panel, panelsOf, type Shape } from './chart-panels.ts';
-import { decades, LABEL, logAxis, panelTitles, svg, SYMBOLS } from './chart-parts.ts';
+import { axes, labels, line, type Spot, svg, symbol } from './chart-parts.ts';
+import { decades, logScale } from './chart-scales.ts';
 import { colourOf, type ReportLayout } from './names.ts';
 
 export interface Point {
@@ -36,52 +37,31 @@ const SIZES = { headPx: 32, heightPx: 230, footPx: 48, labelsPx: 46, rightPx: 26
 export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string {
   const places = panelsOf(panels.length, shape, SIZES);
   const shown = panels.map(({ title, lines }) => ({ title, lines: lines.map(drawable) }));
-  const points = shown.flatMap(({ lines }) => lines.flatMap((line) => line.points));
-  const [xMin, xMax] = bounds(
+  const points = shown.flatMap(({ lines }) => lines.flatMap((one) => one.points));
+  const xRange = bounds(
     points.map(({ x }) => x),
     xBase,
   );
-  const [yMin, yMax] = decades(points.flatMap(({ y, interval = [] }) => [y, ...interval]));
-  const titles = shown.map(({ title }) => title);
-  const toPx = ({ x, y }: Point, { width, height }: Panel): Spot => ({
-    right: (Math.log(x / xMin) / Math.log(xMax / xMin)) * width,
-    up: (Math.log(y / yMin) / Math.log(yMax / yMin)) * height,
+  const yRange = decades(points.flatMap(({ y, interval = [] }) => [y, ...interval]));
+  const drawn = shown.map(({ title, lines }, at) => {
+    const panel = places.panels[at]!;
+    const x = logScale(xRange, [panel.left, panel.left + panel.width], xBase);
+    const y = logScale(yRange, [panel.top + panel.height, panel.top], 10);
+    const place: Place = (point) => ({ x: x.at(point.x), y: y.at(point.y) });
+    const marks = [
+      ...lines.map((one) => intervalsOf(one, place)),
+      ...lines.map((one) => lineOf(one, place)),
+      labelsOf(lines, place, panel),
+    ];
+    return axes(panel, { title, x: { ...x, name: xName }, y }) + marks.join('');
   });
-  return svg(shape.widthPx, places.heightPx, {
-    title: panelTitles(titles, places.panels),
-    grid: places.panels,
-    xAxis: shown.map((_, at) => ({
-      ...xAxis(at, xMin, xMax, xBase),
-      name: xName,
-      nameLocation: 'middle' as const,
-      nameGap: 26,
-    })),
-    yAxis: shown.map((_, at) => ({
-      ...logAxis(at, yMin, yMax),
-      minorSplitLine: { show: true, lineStyle: FAINT_LINE },
-    })),
-    series: shown.flatMap(({ lines }, at) => {
-      const panel = places.panels[at]!;
-      const spots = lines.flatMap((line) => line.points.map((point) => toPx(point, panel)));
-      return lines.flatMap((line) => [
-        ...intervalsOf(line, at),
-        lineOf(line, at, (point) => labelOf(point, toPx(point, panel), spots)),
-      ]);
-    }),
-  });
+  return svg(shape.widthPx, places.heightPx, drawn.join(''));
 }
 
-/** Where the axis has room beyond its powers, its ends have no ticks. */
-function xAxis(at: number, min: number, max: number, logBase: 2 | 10) {
-  const axis = logAxis(at, min, max);
-  const ends = logBase === 2 ? { showMinLabel: false, showMaxLabel: false } : {};
-  return { ...axis, logBase, axisLabel: { ...axis.axisLabel, ...ends } };
-}
+type Place = (point: Pick<Point, 'x' | 'y'>) => Spot;
 
-const FAINT_LINE = { color: 'var(--line)', opacity: 0.45 };
-
-function drawable(line: Line): Line {
-  return { ...line, points: line.points.filter(({ x, y }) => x > 0 && y > 0) };
+function drawable(one: Line): Line {
+  return { ...one, points: one.points.filter(({ x, y }) => x > 0 && y > 0) };
 }
 
 /** The powers of the base around the values, one apart at least, with room for a label beside the first and the last point. */
@@ -96,60 +76,50 @@ function bounds(values: readonly number[], base: 2 | 10): [number, number] {
 
 const ROOM_SHARE = 0.07;
 
-/** A point in its panel, in CSS pixels from the lower left. */
-interface Spot {
-  readonly right: number;
-  readonly up: number;
+function lineOf({ provider, layout, dash, points }: Line, place: Place): string {
+  const colour = colourOf(provider, layout);
+  const spots = points.map(place);
+  return line(spots, { colour, widthPx: 2.5, dash }) + spots.map((spot) => symbol(layout, spot, colour)).join('');
 }
 
-/** Above its point, or below where another point is nearer above; none where both sides are taken: the table has every figure. */
-function labelOf({ label = '' }: Point, own: Spot, spots: readonly Spot[]) {
-  const beside = spots.filter(({ right, up }) => Math.abs(right - own.right) < LABEL_WIDTH_PX && up !== own.up);
+/** Half of the width of a bar's caps. */
+const CAP_PX = 5;
+
+/** A bar from low to high through each point, with caps. */
+function intervalsOf({ provider, layout, points }: Line, place: Place): string {
+  const stroke = { colour: colourOf(provider, layout), widthPx: 1.5 };
+  return points
+    .flatMap(({ x, interval }) => {
+      if (interval === undefined || interval[0] <= 0 || interval[0] === interval[1]) return [];
+      const ends = interval.map((y) => place({ x, y }));
+      const caps = ends.flatMap((end) => [undefined, { x: end.x - CAP_PX, y: end.y }, { x: end.x + CAP_PX, y: end.y }]);
+      return line([...ends, ...caps], stroke);
+    })
+    .join('');
+}
+
+function labelsOf(lines: readonly Line[], place: Place, panel: Panel): string {
+  const spots = lines.flatMap(({ points }) => points.map(place));
+  return labels(
+    lines.flatMap(({ points }) =>
+      points.flatMap((point) => {
+        const spot = place(point);
+        const position = positionOf(spot, spots, panel);
+        return point.label === undefined || position === undefined ? [] : { text: point.label, spot, position };
+      }),
+    ),
+  );
+}
+
+/** Above its point, or below where another point is nearer above; undefined where both sides are taken: the table has every figure. */
+function positionOf(own: Spot, spots: readonly Spot[], { top, height }: Panel): 'above' | 'below' | undefined {
+  const beside = spots.filter(({ x, y }) => Math.abs(x - own.x) < LABEL_WIDTH_PX && y !== own.y);
   const room = (sign: 1 | -1): number =>
-    Math.min(...beside.map(({ up }) => (up - own.up) * sign).filter((distance) => distance > 0));
-  const [above, below] = [room(1), Math.min(room(-1), own.up)];
-  return {
-    show: label !== '' && Math.max(above, below) >= LABEL_HEIGHT_PX,
-    formatter: label,
-    position: above >= Math.min(below, 2 * LABEL_HEIGHT_PX) ? ('top' as const) : ('bottom' as const),
-  };
+    Math.min(...beside.map(({ y }) => (y - own.y) * sign).filter((distance) => distance > 0));
+  const [above, below] = [room(-1), Math.min(room(1), top + height - own.y)];
+  if (Math.max(above, below) < LABEL_HEIGHT_PX) return undefined;
+  return above >= Math.min(below, 2 * LABEL_HEIGHT_PX) ? 'above' : 'below';
 }
 
 const LABEL_WIDTH_PX = 26;
 const LABEL_HEIGHT_PX = 22;
-
-function lineOf({ provider, layout, dash, points }: Line, at: number, label: (point: Point) => object) {
-  return {
-    type: 'line' as const,
-    silent: true,
-    xAxisIndex: at,
-    yAxisIndex: at,
-    symbol: SYMBOLS[layout],
-    symbolSize: 9,
-    lineStyle: { width: 2.5, type: dash },
-    color: colourOf(provider, layout),
-    labelLayout: { hideOverlap: true },
-    data: points.map((point) => ({ value: [point.x, point.y], label: label(point) })),
-    label: LABEL,
-    z: 3,
-  };
-}
-
-/** A bar from low to high through each point, with caps. */
-function intervalsOf({ provider, layout, points }: Line, at: number) {
-  return points.flatMap(({ x, interval }) => {
-    if (interval === undefined || interval[0] <= 0 || interval[0] === interval[1]) return [];
-    return {
-      type: 'line' as const,
-      silent: true,
-      xAxisIndex: at,
-      yAxisIndex: at,
-      symbol: 'rect',
-      symbolSize: [10, 2],
-      lineStyle: { width: 1.5 },
-      color: colourOf(provider, layout),
-      data: interval.map((y) => ({ value: [x, y] })),
-      z: 2,
-    };
-  });
-}

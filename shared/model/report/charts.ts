@@ -1,16 +1,8 @@
 // Charts of a plan's groups: a figure against what differs between the rows, a panel for each provider on one scale, a line for each layout.
 import type { Provider } from '../../compare/dimensions.ts';
 import { panelsOf, type Shape } from '../../compare/report/chart-panels.ts';
-import {
-  axis,
-  decades,
-  LABEL,
-  logAxis,
-  panelTitles,
-  svg,
-  SYMBOLS,
-  valueText,
-} from '../../compare/report/chart-parts.ts';
+import { axes, labels, line, type Spot, svg, symbol } from '../../compare/report/chart-parts.ts';
+import { decades, logScale, short } from '../../compare/report/chart-scales.ts';
 import { colourOf, PROVIDER_NAMES } from '../../compare/report/names.ts';
 import type { ModelReportCell } from './schema.ts';
 import { MODEL_LAYOUTS } from '../work/dimensions.ts';
@@ -40,48 +32,58 @@ export interface GroupChart {
 }
 
 export function groupChart({ cells, providers, figures }: GroupChart, shape: Shape): string {
-  const names = providers.map((provider) => PROVIDER_NAMES[provider]);
   const sizes = { headPx: 44, heightPx: 200, footPx: 50, labelsPx: 48, rightPx: 30 };
-  const { panels, heightPx } = panelsOf(names.length, shape, sizes);
-  const [min, max] = decades(cells.flatMap((cell) => figures.map(({ of }) => of(cell) ?? 0)));
+  const { panels, heightPx } = panelsOf(providers.length, shape, sizes);
+  const range = decades(cells.flatMap((cell) => figures.map(({ of }) => of(cell) ?? 0)));
   const places = [...new Set(cells.map(({ model }) => model.at))].toSorted((a, b) => a - b);
-  const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
-  return svg(shape.widthPx, heightPx, {
-    title: panelTitles(names, panels),
-    grid: panels,
-    xAxis: providers.map((_, at) => ({
-      ...axis('category', at),
-      data: places.map(placeText),
-      name: AXIS_NAMES[cells[0]!.model.across] ?? '',
-      nameLocation: 'middle' as const,
-      nameGap: 26,
-    })),
-    yAxis: providers.map((_, at) => logAxis(at, min, max)),
-    series: providers.flatMap((provider, panel) =>
-      layouts.flatMap((layout) =>
-        figures.map(({ of, lineType = 'solid', isLabelled = true }) => ({
-          type: 'line' as const,
-          silent: true,
-          xAxisIndex: panel,
-          yAxisIndex: panel,
-          symbol: SYMBOLS[layout],
-          symbolSize: 8,
-          color: colourOf(provider, layout),
-          lineStyle: { width: 2.5, type: lineType },
-          labelLayout: { hideOverlap: true },
-          label: { ...LABEL, show: isLabelled, formatter: valueText },
-          data: places.map((place) => {
-            const isIt = (cell: ModelReportCell): boolean =>
-              cell.provider === provider && cell.layout === layout && cell.model.at === place;
-            const cell = cells.find(isIt);
-            const value = cell === undefined ? null : of(cell);
-            // A logarithmic axis has no place for nothing.
-            return value === null || value <= 0 ? '-' : value;
-          }),
-        })),
-      ),
-    ),
+  const drawn = providers.map((provider, at) => {
+    const panel = panels[at]!;
+    const stepPx = panel.width / places.length;
+    const x = { ticks: places, at: (place: number) => panel.left + (places.indexOf(place) + 0.5) * stepPx };
+    const y = logScale(range, [panel.top + panel.height, panel.top], 10);
+    const name = AXIS_NAMES[cells[0]!.model.across] ?? '';
+    const own = cells.filter((cell) => cell.provider === provider);
+    return (
+      axes(panel, { title: PROVIDER_NAMES[provider], x: { ...x, name, text: placeText, isPlain: true }, y }) +
+      linesOf(own, figures, ({ model }, value) => ({ x: x.at(model.at), y: y.at(value) }))
+    );
   });
+  return svg(shape.widthPx, heightPx, drawn.join(''));
+}
+
+type Place = (cell: ModelReportCell, value: number) => Spot;
+
+/** A line for each layout and figure, and the labels of all of them. */
+function linesOf(cells: readonly ModelReportCell[], figures: readonly Figure[], place: Place): string {
+  const lines = MODEL_LAYOUTS.flatMap((layout) =>
+    figures.map(({ of, lineType = 'solid', isLabelled = true }) => {
+      const own = cells.filter((cell) => cell.layout === layout).toSorted((a, b) => a.model.at - b.model.at);
+      const points = own.map((cell) => {
+        const value = of(cell);
+        // A logarithmic axis has no place for nothing.
+        return value === null || value <= 0 ? undefined : { value, spot: place(cell, value) };
+      });
+      return { layout, lineType, isLabelled, points };
+    }),
+  );
+  const marks = lines.map(({ layout, lineType, points }) => {
+    const colour = colourOf(cells[0]?.provider ?? 'datastore', layout);
+    const symbols = points.map((point) => (point === undefined ? '' : symbol(layout, point.spot, colour)));
+    return (
+      line(
+        points.map((point) => point?.spot),
+        { colour, widthPx: 2.5, dash: lineType },
+      ) + symbols.join('')
+    );
+  });
+  const figuresBeside = lines.flatMap(({ isLabelled, points }) =>
+    points.flatMap((point) =>
+      point === undefined || !isLabelled
+        ? []
+        : { text: short(point.value), spot: point.spot, position: 'above' as const },
+    ),
+  );
+  return marks.join('') + labels(figuresBeside);
 }
 
 function placeText(place: number): string {
