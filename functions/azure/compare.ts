@@ -1,6 +1,5 @@
 // The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
 // (`x-functions-key`); health and the static page are open, as they show nothing.
-import { readFileSync } from 'node:fs';
 import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
@@ -8,6 +7,7 @@ import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
+import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/place.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
@@ -41,7 +41,7 @@ const handler = handlerOf(
     ...COMPARE_DEADLINES,
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
-    page: readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8'),
+    page: readLivePage(import.meta.url),
     ...cellsOn(targets),
   }),
 );

@@ -1,6 +1,5 @@
 // The function `compare`: loads datasets, runs an instance's part of a cell here, next to its store, and serves the page that asks for cells. It keeps no
 // state between requests. The page is static and open; all else needs a key of the role `compare`.
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as z from 'zod/mini';
 import {
@@ -12,12 +11,13 @@ import {
   datasetSchema,
 } from '../../shared/compare/cell/cell.ts';
 import { CellError } from '../../shared/compare/cell/run.ts';
-import { type App, type Call, createApp, type FrameOptions, reply, replyJson } from '../http/app.ts';
+import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 import { openToPages } from './cross-origin.ts';
+import { type LivePage, pageServer } from './live-page.ts';
 
 /** The frame's options, the cells' own code, and the page. */
 export interface CompareAppOptions extends FrameOptions {
@@ -26,8 +26,7 @@ export interface CompareAppOptions extends FrameOptions {
   readonly prepareDataset: (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
   /** Removes what cells of the dataset made; no error where there is nothing. */
   readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
-  /** The page, as HTML with its style and script inline. */
-  readonly page: string;
+  readonly page: LivePage;
 }
 
 const datasetPathSchema = z.object({ dataset: datasetSchema });
@@ -36,7 +35,7 @@ const CELL_BODY_BYTES_MAX = 16_384;
 
 /** The app of the function `compare`. */
 export function createCompareApp(options: CompareAppOptions): App {
-  const page = pageResponse(options.page);
+  const page = pageServer(options.page);
   const running = new RunningCells();
   const app = createApp(
     [
@@ -65,7 +64,7 @@ export function createCompareApp(options: CompareAppOptions): App {
         handle: async ({ request }) => {
           queryOf(request, []);
           negotiated(request, ['text/html']);
-          return page();
+          return page(request);
         },
       },
     ],
@@ -149,29 +148,4 @@ async function deleteDataset(
     throw abortedOr(error, call, 'the dataset was not removed before the deadline');
   }
   return new Response(null, { status: 204 });
-}
-
-/**
- * The page runs its own inline script and style, and nothing else. It talks to functions anywhere, over TLS or on this machine: to the other cloud's
- * too. Charts carry their looks as attributes.
- */
-function pageResponse(html: string): () => Response {
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hashesOf(html, 'script')}`,
-    `style-src-elem ${hashesOf(html, 'style')}`,
-    "style-src-attr 'unsafe-inline'",
-    "connect-src 'self' https: http://localhost:* http://127.0.0.1:*",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-  return () =>
-    reply('text/html; charset=utf-8', html, { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' });
-}
-
-function hashesOf(html: string, element: 'script' | 'style'): string {
-  const bodies = [...html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'))].map((match) => match[1]!);
-  const hashes = bodies.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
-  return hashes.length === 0 ? "'none'" : hashes.join(' ');
 }

@@ -1,10 +1,10 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
-import { readFileSync } from 'node:fs';
 import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
 import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
 import type { CellTargets } from '../../shared/compare/cell/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
+import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/place.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
@@ -24,7 +24,7 @@ const targets = once(async (): Promise<CellTargets> => ({
 /** Cells of the comparison, and their page. */
 export const compare = frameworkFunction(
   once(async () => {
-    const page = readFileSync(new URL('../compare/page.html', import.meta.url), 'utf8');
+    const page = readLivePage(import.meta.url);
     return createCompareApp({ ...config, ...COMPARE_DEADLINES, log, page, ...cellsOn(targets) });
   }),
 );

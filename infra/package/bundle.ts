@@ -86,7 +86,8 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
-    files.set(PAGE, Buffer.from(await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud])));
+    const { html, br, gzip } = await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud]);
+    files.set(PAGE, html).set(`${PAGE}.br`, br).set(`${PAGE}.gz`, gzip);
     files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };

@@ -2,6 +2,7 @@
 // draws the same report as the command line.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/compare/dimensions.ts';
 import { COMPARISON_STYLE } from '../../shared/compare/report/comparison-style.ts';
@@ -10,8 +11,20 @@ const STYLESHEET = '<link rel="stylesheet" href="page/page.css" />';
 const SCRIPT = '<script src="page/main.ts"></script>';
 const PROVIDER = 'data-provider=""';
 
+/** A file in each form that the function hands out. */
+export interface PageFiles {
+  readonly html: Uint8Array;
+  readonly br: Uint8Array;
+  readonly gzip: Uint8Array;
+}
+
 /** The page as the function on this provider serves it. `folder` has page.html and page/. Throws if the script does not build. */
-export async function buildPage(folder: string, provider: Provider): Promise<string> {
+export async function buildPage(folder: string, provider: Provider): Promise<PageFiles> {
+  const html = Buffer.from(await pageText(folder, provider));
+  return { html, br: brotliCompressSync(html), gzip: gzipSync(html, { level: 9 }) };
+}
+
+async function pageText(folder: string, provider: Provider): Promise<string> {
   const [template, style, script] = await Promise.all([
     readFile(path.join(folder, 'page.html'), 'utf8'),
     readFile(path.join(folder, 'page/page.css'), 'utf8'),

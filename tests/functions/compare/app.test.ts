@@ -1,5 +1,5 @@
 // The function `compare`, in this process, with a cell that does as it is told.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
@@ -7,6 +7,9 @@ import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/co
 import { CellError } from '../../../shared/compare/cell/run.ts';
 
 const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };
+
+const HTML = '<style>p{}</style><script>1</script>';
+const PAGE = { html: Buffer.from(HTML), br: Buffer.from('as brotli'), gzip: Buffer.from('as gzip') };
 
 type RunCell = (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
 
@@ -21,7 +24,7 @@ function appOf(runCell: RunCell, removed: string[] = [], prepareDataset: Prepare
     timeoutMs: 1_000,
     timeoutMaxMs: 60_000,
     log: () => {},
-    page: '<style>p{}</style><script>1</script>',
+    page: PAGE,
     runCell,
     prepareDataset,
     removeDataset: async (dataset) => void removed.push(dataset),
@@ -139,4 +142,32 @@ test('a load ends with its deadline', async () => {
   });
   const response = await prepare(app, { layout: 'record', dataset: 'abc' }, { 'Stowage-Timeout-Ms': '5' });
   expect(await response.json()).toMatchObject({ status: 503, code: 'aborted' });
+});
+
+describe('the live page', () => {
+  const get = (headers: Record<string, string>) =>
+    appOf(untilAborted).fetch(new Request('http://localhost/v1/compare', { headers }));
+
+  test.each([
+    ['gzip, deflate, br', 'br', 'as brotli'],
+    ['gzip;q=0.5, br;q=0', 'gzip', 'as gzip'],
+    ['zstd', null, HTML],
+    ['', null, HTML],
+  ])('to a caller that takes "%s" goes as %s', async (accepted, encoding, text) => {
+    const response = await get({ 'Accept-Encoding': accepted });
+    expect(response.headers.get('Content-Encoding')).toBe(encoding);
+    expect(response.headers.get('Vary')).toBe('Accept-Encoding');
+    expect(await response.text()).toBe(text);
+  });
+
+  test('is kept for ten minutes, and then not sent again while it is the same', async () => {
+    const first = await get({ 'Accept-Encoding': 'br' });
+    expect(first.headers.get('Cache-Control')).toBe('public, max-age=600');
+    const etag = first.headers.get('ETag')!;
+    const again = await get({ 'Accept-Encoding': 'br', 'If-None-Match': `"other", W/${etag}` });
+    expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', etag]);
+    expect(again.headers.get('Cache-Control')).toBe('public, max-age=600');
+    // Of another form it has an ETag of its own.
+    expect((await get({ 'Accept-Encoding': 'gzip', 'If-None-Match': etag })).status).toBe(200);
+  });
 });

@@ -25,7 +25,7 @@ async function startFunction(provider: Provider): Promise<string> {
     timeoutMs: 60_000,
     timeoutMaxMs: 300_000,
     log: () => {},
-    page: '',
+    page: { html: new Uint8Array(), br: new Uint8Array(), gzip: new Uint8Array() },
     runCell: async (request) => fakeResult(request, provider),
     prepareDataset: async () => {},
     removeDataset: async () => {},

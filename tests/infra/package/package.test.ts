@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../../../infra/package/bundle.ts';
 import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../../infra/package/package.ts';
@@ -25,6 +26,8 @@ describe('a package', () => {
       [
         'compare/build.json',
         'compare/page.html',
+        'compare/page.html.br',
+        'compare/page.html.gz',
         'lib/main.js',
         'package-lock.json',
         'package.json',
@@ -33,7 +36,19 @@ describe('a package', () => {
     ],
     ['azure', 'records', ['host.json', 'lib/main.js', 'package.json']],
     ['azure', 'vacuum', ['host.json', 'lib/main.js', 'package.json']],
-    ['azure', 'compare', ['compare/build.json', 'compare/page.html', 'host.json', 'lib/main.js', 'package.json']],
+    [
+      'azure',
+      'compare',
+      [
+        'compare/build.json',
+        'compare/page.html',
+        'compare/page.html.br',
+        'compare/page.html.gz',
+        'host.json',
+        'lib/main.js',
+        'package.json',
+      ],
+    ],
   ] as const)('for %s of %s is complete by itself', async (cloud, name, files) => {
     const dir = folderOf(packages, cloud, name);
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });
@@ -41,6 +56,15 @@ describe('a package', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)));
     expect(found.sort()).toEqual(files);
+  });
+
+  test('has a live page below 300 kB, which is the same in its compressed forms', async () => {
+    const read = (name: string) => readFile(path.join(folderOf(packages, 'azure', 'compare'), 'compare', name));
+    const [html, br, gz] = [await read('page.html'), await read('page.html.br'), await read('page.html.gz')];
+    expect(html.length).toBeLessThan(300_000);
+    expect([br.length < 90_000, gz.length < 100_000]).toEqual([true, true]);
+    expect(brotliDecompressSync(br).equals(html)).toBe(true);
+    expect(gunzipSync(gz).equals(html)).toBe(true);
   });
 
   test.each(['records', 'compare', 'vacuum'])(

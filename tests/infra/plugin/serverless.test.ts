@@ -43,7 +43,7 @@ test('shows the functions of both clouds, with their own limits', () => {
       instancesMax: { gcp: 4, azure: 40 },
     },
     compare: { timeoutSeconds: 230, concurrency: 1, instancesMax: { gcp: 1, azure: 40 } },
-    vacuum: { timeoutSeconds: 1_800, concurrency: 1, events: [{ schedule: '' }] },
+    vacuum: { timeoutSeconds: 1_800, concurrency: 32, events: [{ schedule: '' }] },
   });
 });
 

@@ -1,0 +1,75 @@
+// The live page as its function serves it: compressed when it was packaged, and kept by browsers while it stays the same. It is open to everybody,
+// and on Azure each GET that arrives takes an instance: so it is small, and asked for seldom.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { reply } from '../http/app.ts';
+
+/** HTML with its style and script inline, and the same compressed. */
+export interface LivePage {
+  readonly html: Uint8Array;
+  readonly br: Uint8Array;
+  readonly gzip: Uint8Array;
+}
+
+/** What packaging wrote. `entryUrl`: of the entry's module. */
+export function readLivePage(entryUrl: string): LivePage {
+  const read = (suffix: string): Uint8Array => readFileSync(new URL(`../compare/page.html${suffix}`, entryUrl));
+  return { html: read(''), br: read('.br'), gzip: read('.gz') };
+}
+
+/** A deployment shows after so long at the latest. */
+const FRESH_SECONDS = 600;
+
+/** Answers a GET in the best encoding that the caller takes; 304 where it has that already. */
+export function pageServer({ html, br, gzip }: LivePage): (request: Request) => Response {
+  const text = Buffer.from(html).toString();
+  const digest = createHash('sha256').update(html).digest('base64url').slice(0, 22);
+  const forms = { br, gzip, identity: html };
+  const common = {
+    'Cache-Control': `public, max-age=${FRESH_SECONDS}`,
+    'Content-Security-Policy': policyOf(text),
+    'Referrer-Policy': 'no-referrer',
+    Vary: 'Accept-Encoding',
+  };
+  return ({ headers }) => {
+    const encoding = encodingFor(headers.get('Accept-Encoding') ?? '');
+    const etag = `"${digest}-${encoding}"`;
+    const known = headers.get('If-None-Match')?.split(/\s*,\s*/) ?? [];
+    if (known.some((one) => one.replace(/^W\//, '') === etag))
+      return new Response(null, { status: 304, headers: { ...common, ETag: etag } });
+    const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+    return reply('text/html; charset=utf-8', forms[encoding], { ...common, ...encoded, ETag: etag });
+  };
+}
+
+/** The first of ours that the caller names without refusing it. */
+function encodingFor(accepted: string): 'br' | 'gzip' | 'identity' {
+  const named = accepted
+    .toLowerCase()
+    .split(',')
+    .flatMap((item) => (/;\s*q=0(\.0*)?\s*$/.test(item) ? [] : item.split(';')[0]!.trim()));
+  return (['br', 'gzip'] as const).find((one) => named.includes(one)) ?? 'identity';
+}
+
+/**
+ * The page runs its own inline script and style, and nothing else. It talks to functions anywhere, over TLS or on this machine: to the other cloud's
+ * too. Charts carry their looks as attributes.
+ */
+function policyOf(html: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashesOf(html, 'script')}`,
+    `style-src-elem ${hashesOf(html, 'style')}`,
+    "style-src-attr 'unsafe-inline'",
+    "connect-src 'self' https: http://localhost:* http://127.0.0.1:*",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function hashesOf(html: string, element: 'script' | 'style'): string {
+  const bodies = [...html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'))].map((match) => match[1]!);
+  const hashes = bodies.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
+  return hashes.length === 0 ? "'none'" : hashes.join(' ');
+}
