@@ -10,6 +10,7 @@ import {
   datasetRequestSchema,
   datasetSchema,
 } from '../../shared/compare/cell/cell.ts';
+import type { Place } from '../../shared/compare/cell/place.ts';
 import { CellError } from '../../shared/compare/cell/run.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
@@ -21,6 +22,8 @@ import { type LivePage, pageServer } from './live-page.ts';
 
 /** The frame's options, the cells' own code, and the page. */
 export interface CompareAppOptions extends FrameOptions {
+  /** Where this function runs. */
+  readonly place: () => Promise<Place>;
   readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
   /** Loads the dataset, if it is not there. */
   readonly prepareDataset: (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
@@ -56,6 +59,15 @@ export function createCompareApp(options: CompareAppOptions): App {
         path: '/v1/compare/datasets/:dataset',
         role: 'compare',
         handle: (call) => deleteDataset(options, running, call),
+      },
+      {
+        method: 'GET',
+        path: '/v1/compare/place',
+        role: 'compare',
+        handle: async ({ request }) => {
+          queryOf(request, []);
+          return replyJson(await options.place());
+        },
       },
       {
         method: 'GET',

@@ -6,8 +6,9 @@ import type { CompareAppOptions } from './app.ts';
 
 export function cellsOn(
   targets: () => Promise<CellTargets>,
-): Pick<CompareAppOptions, 'runCell' | 'prepareDataset' | 'removeDataset'> {
+): Pick<CompareAppOptions, 'place' | 'runCell' | 'prepareDataset' | 'removeDataset'> {
   return {
+    place: async () => (await targets()).place,
     prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
     runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
     removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),

@@ -23,6 +23,7 @@ export class LivePlan {
   }
 
   take(event: PlanEvent): void {
+    if ('dataset' in event) return;
     if ('what' in event) {
       this.#doing = `${event.kind} ${event.what}`;
       return;

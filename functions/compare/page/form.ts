@@ -75,6 +75,25 @@ export class PlanForm {
     });
   }
 
+  /** Says beside the field of a cloud what is wrong with it. */
+  tellBeside(provider: Provider, field: 'url' | 'key' | 'gate', message: string): void {
+    const input = this.#input(`${provider}-${field}`);
+    const words = Object.assign(document.createElement('small'), { className: 'wrong', textContent: message });
+    words.id = `${input.name}-wrong`;
+    input.setAttribute('aria-invalid', 'true');
+    input.setAttribute('aria-describedby', words.id);
+    input.closest('label')!.insertAdjacentElement('afterend', words);
+  }
+
+  /** Takes back what was told beside fields. */
+  untell(): void {
+    for (const words of this.#form.querySelectorAll('.wrong')) words.remove();
+    for (const input of this.#form.querySelectorAll('[aria-invalid]')) {
+      input.removeAttribute('aria-invalid');
+      input.removeAttribute('aria-describedby');
+    }
+  }
+
   providers(): Provider[] {
     return PROVIDERS.filter((provider) => this.#input(`${provider}-isOn`).checked);
   }

@@ -57,7 +57,7 @@ function failuresHtml({ failures }: Pick<Report, 'failures'> | PlanOutcome): str
 }
 
 /** What an event says to somebody who waits. */
-export function eventWords(event: PlanEvent): string {
+export function eventWords(event: Exclude<PlanEvent, { kind: 'making' | 'gone' }>): string {
   if ('what' in event) return `${event.kind === 'preparing' ? 'Loading' : 'Removing'} ${event.what} …`;
   const done = `${event.done} of ${event.total} runs`;
   return event.kind === 'begun' ? `${done}: ${cellWords(event.cell)}, run ${event.repetition} …` : `${done}.`;

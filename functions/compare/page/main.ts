@@ -2,6 +2,13 @@
 // comes, and hands out the report.
 import { type Provider, PROVIDERS } from '../../../shared/compare/dimensions.ts';
 import { itemsOf } from '../../../shared/compare/plan/cells.ts';
+import {
+  checkEndpoint,
+  type Endpoint,
+  messageOf,
+  NoAnswerError,
+  RefusedError,
+} from '../../../shared/compare/plan/endpoint.ts';
 import { runPlan } from '../../../shared/compare/plan/coordinator.ts';
 import type { Plan } from '../../../shared/compare/plan/plan.ts';
 import { reportCsv } from '../../../shared/compare/report/csv.ts';
@@ -11,6 +18,7 @@ import type { Circumstances, Report } from '../../../shared/compare/report/schem
 import { PRICES_2026_11 } from '../../../shared/cost/prices-2026-11.ts';
 import { FormError, PlanForm } from './form.ts';
 import { eventWords, liveHtml, LiveOutcome } from './live.ts';
+import { commandOf, forget, note, notGone } from './made.ts';
 
 function byId(id: string): HTMLElement {
   return document.getElementById(id)!;
@@ -37,22 +45,59 @@ addEventListener('beforeunload', (event) => {
   if (form.isLocked) event.preventDefault();
 });
 sayHowMuch();
+showNotGone();
 
 /** Never rejects. */
 async function compare(): Promise<void> {
   say('problem', '');
+  form.untell();
   try {
     const [plan, endpoints] = [form.plan(), form.endpoints()];
     setRunning(true);
-    await run(plan, endpoints);
+    say('status', 'Asking the functions ...');
+    if (await areRight(endpoints)) await run(plan, endpoints);
+    else byId('running').hidden = true;
   } catch (error) {
     say('problem', error instanceof FormError ? error.message : `This page failed: ${String(error)}`);
   } finally {
     setRunning(false);
+    showNotGone();
   }
 }
 
-async function run(plan: Plan, endpoints: ReturnType<PlanForm['endpoints']>): Promise<void> {
+/** Tells beside its field what is wrong with an address, a gate or a key, before anything is made. */
+async function areRight(endpoints: readonly Endpoint[]): Promise<boolean> {
+  const checked = endpoints.map(async (endpoint) => {
+    try {
+      await checkEndpoint({ endpoint, instance: 0, signal: cancelled.signal, fetch });
+      return true;
+    } catch (error) {
+      const field = error instanceof RefusedError ? error.by : 'url';
+      form.tellBeside(endpoint.provider, field, wrongWords(error, endpoint));
+      return false;
+    }
+  });
+  return (await Promise.all(checked)).every(Boolean);
+}
+
+/** Browsers do not tell a page whether nobody answered, or somebody whose answer it may not read. */
+function wrongWords(error: unknown, { urls }: Endpoint): string {
+  if (cancelled.signal.aborted) return 'cancelled';
+  const unread = `${urls[0]} gave no answer that this page may read: is the address right, and the platform's own key or token?`;
+  return error instanceof NoAnswerError && error.cause instanceof TypeError ? unread : messageOf(error);
+}
+
+function showNotGone(): void {
+  const left = form.isLocked ? [] : notGone();
+  byId('made').hidden = left.length === 0;
+  byId('made').querySelector('pre')!.textContent = left.map(commandOf).join('\n');
+  byId('made').querySelector('button')!.onclick = () => {
+    forget(left);
+    showNotGone();
+  };
+}
+
+async function run(plan: Plan, endpoints: readonly Endpoint[]): Promise<void> {
   const started = new Date();
   const circumstances = (): Circumstances =>
     circumstancesOf(
@@ -67,6 +112,8 @@ async function run(plan: Plan, endpoints: ReturnType<PlanForm['endpoints']>): Pr
     endpoints,
     signal: cancelled.signal,
     onEvent: (event) => {
+      note(event, (provider) => endpoints.find((one) => one.provider === provider)!.urls[0]);
+      if ('dataset' in event) return;
       say('status', eventWords(event));
       if ('done' in event) Object.assign(progress, { max: event.total, value: event.done });
       if (outcome.take(event)) draw.ask();
@@ -103,6 +150,7 @@ function setRunning(isRunning: boolean): void {
   cancelled = new AbortController();
   for (const link of links.splice(0)) URL.revokeObjectURL(link);
   byId('running').hidden = false;
+  byId('made').hidden = true;
   byId('downloads').hidden = true;
   byId('live').replaceChildren();
 }

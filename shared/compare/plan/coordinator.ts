@@ -61,7 +61,7 @@ class PlanRun {
     this.#plan = plan;
     this.#options = options;
     this.#fetch = options.fetch ?? fetch;
-    this.#datasets = new Datasets(plan, runId);
+    this.#datasets = new Datasets(plan, runId, (event) => this.#tell(event));
   }
 
   /** Rejects with the signal's reason alone. */

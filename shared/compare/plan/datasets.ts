@@ -3,7 +3,7 @@ import { type DatasetRequest, RECORD_INDEX_MAX } from '../cell/cell.ts';
 import type { Coordinates } from '../cell/coordinates.ts';
 import { MIXES } from '../data/workloads.ts';
 import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending } from './endpoint.ts';
-import type { Leftover } from './outcome.ts';
+import type { Leftover, PlanEvent } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
 /** All of a run's datasets together may take so long; what is left then is reported. The run's own signal does not end it. */
@@ -38,12 +38,14 @@ export class Datasets {
   readonly #made = new Map<string, Made>();
   readonly #plan: Plan;
   readonly #runId: string;
+  readonly #tell: (event: PlanEvent) => void;
   #loads = 0;
 
-  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. */
-  constructor(plan: Plan, runId: string) {
+  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. `tell` hears of each dataset before it is made, and when it is gone. */
+  constructor(plan: Plan, runId: string, tell: (event: PlanEvent) => void) {
     this.#plan = plan;
     this.#runId = runId;
+    this.#tell = tell;
   }
 
   /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
@@ -70,6 +72,7 @@ export class Datasets {
     try {
       await removeDataset(dataset, DROP_TIMEOUT_MS, { endpoint: made.endpoint, instance: 0, fetch: fetchIt });
       this.#made.delete(dataset);
+      this.#tell({ kind: 'gone', provider: made.endpoint.provider, dataset });
     } catch {
       // It stays in the list.
     }
@@ -80,7 +83,7 @@ export class Datasets {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
     const made = [...this.#made.values()].filter(({ endpoint }) => endpoints.has(endpoint));
     const byEndpoint = [...Map.groupBy(made, ({ endpoint }) => endpoint)];
-    const left = await Promise.all(byEndpoint.map(([, own]) => removeOwn(own, fetchIt, endMs)));
+    const left = await Promise.all(byEndpoint.map(([, own]) => removeOwn(own, fetchIt, endMs, this.#tell)));
     return left.flat();
   }
 
@@ -90,6 +93,7 @@ export class Datasets {
     if (known !== undefined) return known;
     const made = { endpoint, dataset, sinceMs: Date.now(), isLoaded: false, rangesTaken: 1 };
     this.#made.set(dataset, made);
+    this.#tell({ kind: 'making', provider: endpoint.provider, dataset });
     return made;
   }
 
@@ -113,13 +117,19 @@ function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at);
 }
 
-async function removeOwn(datasets: readonly Made[], fetchIt: typeof fetch, endMs: number): Promise<Leftover[]> {
+async function removeOwn(
+  datasets: readonly Made[],
+  fetchIt: typeof fetch,
+  endMs: number,
+  tell: (event: PlanEvent) => void,
+): Promise<Leftover[]> {
   const left: Leftover[] = [];
   for (const { endpoint, dataset } of datasets) {
     const leftMs = Math.floor(endMs - performance.now());
     try {
       if (leftMs < 1) throw new Error('no time was left to remove it');
       await removeDataset(dataset, leftMs, { endpoint, instance: 0, fetch: fetchIt });
+      tell({ kind: 'gone', provider: endpoint.provider, dataset });
     } catch (error) {
       left.push({ provider: endpoint.provider, dataset, error: messageOf(error) });
     }

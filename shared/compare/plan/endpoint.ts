@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { type CellRequest, type CellResult, cellResultSchema, type DatasetRequest } from '../cell/cell.ts';
 import { DRAIN_MS, WINDOW_GROWTH_MAX } from '../cell/phases.ts';
+import { placeSchema } from '../cell/place.ts';
 import type { Provider } from '../dimensions.ts';
 
 /** A `compare` function to run cells in. */
@@ -29,7 +30,15 @@ export interface Sending {
 export class NoAnswerError extends Error {}
 
 /** The function took the request for one that may not call it (401, 403): nothing was done. */
-export class RefusedError extends Error {}
+export class RefusedError extends Error {
+  /** What refused: the platform before the function, or the function for its app key. */
+  readonly by: 'gate' | 'key';
+
+  constructor(message: string, by: RefusedError['by'] = 'key') {
+    super(message);
+    this.by = by;
+  }
+}
 
 /** Azure ends every HTTP request after 230 s, and the function has its own deadline before. */
 const FUNCTION_MOST_MS = 215_000;
@@ -39,6 +48,20 @@ const ANSWER_MARGIN_MS = 5_000;
 const START_MS = 40_000;
 /** A million records, at Datastore's first 500 a second, do not fit; 100,000 do. */
 const PREPARE_MS = FUNCTION_MOST_MS;
+
+/** A function that has to start, and says where. */
+const PLACE_MS = START_MS;
+
+/**
+ * Asks the function where it runs, which makes nothing: before a comparison it tells whether address, gate and key are right. Rejects with one line, also
+ * where it is another provider's, or the signal's reason.
+ */
+export async function checkEndpoint(sending: Sending): Promise<void> {
+  const body = await ask('/v1/compare/place', { method: 'GET' }, PLACE_MS, sending);
+  const place = placeSchema.safeParse(body);
+  if (!place.success) throw new NoAnswerError('what answers there is no function of the comparison');
+  assertProvider(place.data.provider, sending.endpoint);
+}
 
 /** Loads a dataset unless it is there. Rejects with one line, or the signal's reason. */
 export async function prepareDataset(request: DatasetRequest, sending: Sending): Promise<void> {
@@ -52,11 +75,13 @@ export async function runPart(request: CellRequest, sending: Sending): Promise<C
   const timeoutMs = Math.ceil(waitMs + growth * request.durationMs + DRAIN_MS + START_MS);
   const body = await post('/v1/compare/cells', request, Math.min(timeoutMs, FUNCTION_MOST_MS), sending);
   const parsed = cellResultSchema.safeParse(body);
-  const { provider, urls } = sending.endpoint;
   if (!parsed.success) throw new NoAnswerError(`the answer is no result of a cell: ${firstIssue(parsed.error)}`);
-  if (parsed.data.provider !== provider)
-    throw new Error(`the function at ${urls[0]} is on ${parsed.data.provider}, not on ${provider}`);
+  assertProvider(parsed.data.provider, sending.endpoint);
   return parsed.data;
+}
+
+function assertProvider(found: Provider, { provider, urls }: Endpoint): void {
+  if (found !== provider) throw new Error(`the function at ${urls[0]} is on ${found}, not on ${provider}`);
 }
 
 /** Removes a dataset; no error where there is none. Rejects with one line. The run's own signal does not end it. */
@@ -72,10 +97,14 @@ export async function removeDataset(
   if (!response.ok) throw failureOf(response.status, await response.json().catch(() => undefined));
 }
 
-/** The answer's JSON; undefined where it has no body. */
 async function post(path: string, body: object, timeoutMs: number, sending: Sending): Promise<unknown> {
   const headers = { 'Content-Type': 'application/json' };
-  const response = await send(path, { method: 'POST', headers, body: JSON.stringify(body) }, timeoutMs, sending);
+  return await ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, timeoutMs, sending);
+}
+
+/** The answer's JSON; undefined where it has no body. */
+async function ask(path: string, init: Init, timeoutMs: number, sending: Sending): Promise<unknown> {
+  const response = await send(path, init, timeoutMs, sending);
   if (response.status === 204) return undefined;
   let answer: unknown;
   try {
@@ -107,7 +136,7 @@ async function send(path: string, init: Init, timeoutMs: number, sending: Sendin
 }
 
 interface Init {
-  readonly method: 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
@@ -121,6 +150,7 @@ function failureOf(status: number, body: unknown): Error {
   if (!isRefusal(status)) return new Error(`HTTP ${status}${text === undefined ? '' : `: ${text}`}`);
   return new RefusedError(
     `HTTP ${status}: ${text ?? "the platform's own gate refuses: its token or key is missing or wrong"}`,
+    text === undefined ? 'gate' : 'key',
   );
 }
 

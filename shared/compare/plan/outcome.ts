@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { CellResult } from '../cell/cell.ts';
 import { type Coordinates, coordinatesSchema } from '../cell/coordinates.ts';
-import { LAYOUTS, PROVIDERS, WORKLOADS } from '../dimensions.ts';
+import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../dimensions.ts';
 
 /** One run of a cell: all of its instances answered. */
 export interface CellRun {
@@ -88,5 +88,7 @@ export type PlanEvent =
   | { readonly kind: 'ended'; readonly done: number; readonly total: number; readonly run: CellRun }
   | { readonly kind: 'searched'; readonly done: number; readonly total: number; readonly search: SearchRun }
   | { readonly kind: 'failed'; readonly done: number; readonly total: number; readonly failure: FailedRun }
+  /** A dataset is about to be made, or is gone: whoever may end early remembers it in between. */
+  | { readonly kind: 'making' | 'gone'; readonly provider: Provider; readonly dataset: string }
   /** A dataset is being loaded, or everything is being removed: no figure counts it. */
   | { readonly kind: 'preparing' | 'removing'; readonly what: string };

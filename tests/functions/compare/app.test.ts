@@ -1,5 +1,6 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { describe, expect, test } from 'vitest';
+import { placeOf } from '../../compare/sample-report.ts';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
@@ -25,6 +26,7 @@ function appOf(runCell: RunCell, removed: string[] = [], prepareDataset: Prepare
     timeoutMaxMs: 60_000,
     log: () => {},
     page: PAGE,
+    place: async () => placeOf('datastore'),
     runCell,
     prepareDataset,
     removeDataset: async (dataset) => void removed.push(dataset),
@@ -81,6 +83,15 @@ function remove(app: App, dataset: string, given: Record<string, string> = {}): 
   const headers = { Authorization: 'Bearer c', ...given };
   return app.fetch(new Request(`http://localhost/v1/compare/datasets/${dataset}`, { method: 'DELETE', headers }));
 }
+
+test('says where it runs to the role compare alone', async () => {
+  const ask = (key: string) => {
+    const headers = { Authorization: `Bearer ${key}` };
+    return appOf(untilAborted).fetch(new Request('http://localhost/v1/compare/place', { headers }));
+  };
+  expect(await (await ask('c')).json()).toEqual(placeOf('datastore'));
+  expect((await ask('a')).status).toBe(403);
+});
 
 test('removes a dataset for the role compare alone, whether it is there or not', async () => {
   const removed: string[] = [];

@@ -16,6 +16,7 @@ import { readReport } from '../../../infra/cli/report-files.ts';
 import type { Provider } from '../../../shared/compare/dimensions.ts';
 import { planSchema } from '../../../shared/compare/plan/plan.ts';
 import { fakeResult } from '../../compare/fake-function.ts';
+import { placeOf } from '../../compare/sample-report.ts';
 
 const KEY = 'a-compare-key-for-this-test';
 
@@ -26,6 +27,7 @@ async function startFunction(provider: Provider): Promise<string> {
     timeoutMaxMs: 300_000,
     log: () => {},
     page: { html: new Uint8Array(), br: new Uint8Array(), gzip: new Uint8Array() },
+    place: async () => placeOf(provider),
     runCell: async (request) => fakeResult(request, provider),
     prepareDataset: async () => {},
     removeDataset: async () => {},

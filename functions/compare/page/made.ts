@@ -1,0 +1,41 @@
+// What comparisons of this browser made at the providers, from before it is made until it is gone: a tab may be closed, or crash. Names and addresses
+// alone; keys are kept nowhere.
+import type { Provider } from '../../../shared/compare/dimensions.ts';
+import type { PlanEvent } from '../../../shared/compare/plan/outcome.ts';
+
+/** A space stands neither in an address nor in a dataset's name. */
+const MARK = 'stowage-made ';
+
+/** A dataset, and the address of the function that removes it. */
+export interface Made {
+  readonly url: string;
+  readonly dataset: string;
+}
+
+/** Notes what the event says of a dataset; other events say nothing. */
+export function note(event: PlanEvent, urlOf: (provider: Provider) => string): void {
+  if (event.kind === 'making') localStorage.setItem(nameOf({ url: urlOf(event.provider), dataset: event.dataset }), '');
+  if (event.kind === 'gone') localStorage.removeItem(nameOf({ url: urlOf(event.provider), dataset: event.dataset }));
+}
+
+/** What has not been removed yet, of a run that goes on in another tab too. */
+export function notGone(): Made[] {
+  return Object.keys(localStorage).flatMap((name) => {
+    if (!name.startsWith(MARK)) return [];
+    const [url = '', dataset = ''] = name.slice(MARK.length).split(' ');
+    return [{ url, dataset }];
+  });
+}
+
+export function forget(made: readonly Made[]): void {
+  for (const one of made) localStorage.removeItem(nameOf(one));
+}
+
+/** For a shell: `H` is the header with the key, `GATE` that of the platform's gate. */
+export function commandOf({ url, dataset }: Made): string {
+  return `curl -X DELETE -H "$H" -H "$GATE" ${url}/v1/compare/datasets/${dataset}`;
+}
+
+function nameOf({ url, dataset }: Made): string {
+  return `${MARK}${url} ${dataset}`;
+}
