@@ -82,7 +82,7 @@ export class PlanForm {
     words.id = `${input.name}-wrong`;
     input.setAttribute('aria-invalid', 'true');
     input.setAttribute('aria-describedby', words.id);
-    input.closest('label')!.insertAdjacentElement('afterend', words);
+    input.after(words);
   }
 
   /** Takes back what was told beside fields. */
