@@ -75,9 +75,7 @@ export class Router implements Routes {
   }
 
   routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void {
-    void this.#sendBeyond(overtaken, changes).catch((error: unknown) => {
-      for (const change of changes) failChange(change, error);
-    });
+    inBackground(changes, this.#sendBeyond(overtaken, changes));
   }
 
   async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
@@ -95,13 +93,11 @@ export class Router implements Routes {
   }
 
   routeAstray(astray: Snapshot, changes: readonly Change[]): void {
-    void this.#reroute(changes, () => this.#core.tree.restart(astray, changes[0]?.level ?? 0));
+    inBackground(changes, this.#reroute(changes, this.#core.tree.restart(astray, changes[0]?.level ?? 0)));
   }
 
   routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void {
-    void this.#sendLeft(id, gone, changes).catch((error: unknown) => {
-      for (const change of changes) failChange(change, error);
-    });
+    inBackground(changes, this.#sendLeft(id, gone, changes));
   }
 
   /** Rule 28 (d): the changes go on at the leaf where the search ends, not by another route. */
@@ -117,32 +113,27 @@ export class Router implements Routes {
   }
 
   routeAfterMiss(id: EntityId, changes: readonly Change[]): void {
-    const { table, tree } = this.#core;
-    void this.#reroute(changes, async () => {
-      if (id === rootId(table)) throw tableNotFound(table);
-      const missedBefore = changes.some((change) => change.misses > 0);
-      for (const change of changes) change.misses += 1;
-      await tree.rootAfterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
-    });
+    inBackground(changes, this.#reroute(changes, this.#lookAfterMiss(id, changes)));
   }
 
-  /** Routes changes anew once the tree is prepared for it. An error settles them. */
-  async #reroute(changes: readonly Change[], prepare: () => Promise<void>): Promise<void> {
-    try {
-      await prepare();
-    } catch (error) {
-      for (const change of changes) failChange(change, error);
-      return;
-    }
+  async #lookAfterMiss(id: EntityId, changes: readonly Change[]): Promise<void> {
+    const { table, tree } = this.#core;
+    if (id === rootId(table)) throw tableNotFound(table);
+    const missedBefore = changes.some((change) => change.misses > 0);
+    for (const change of changes) change.misses += 1;
+    await tree.rootAfterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
+  }
+
+  /** Routes changes anew once the tree is prepared for it. */
+  async #reroute(changes: readonly Change[], preparing: Promise<void>): Promise<void> {
+    await preparing;
+    const { table } = this.#core;
     for (const change of changes) {
       change.reroutes += 1;
-      if (change.reroutes > REROUTES_MAX) failChange(change, this.#nobodyOwnsIt());
+      if (change.reroutes > REROUTES_MAX)
+        failChange(change, new StoreError('corrupt', 'no container owns the position of the key', { table }));
     }
     await this.route(changes.filter((change) => !change.isSettled));
-  }
-
-  #nobodyOwnsIt(): StoreError {
-    return new StoreError('corrupt', 'no container owns the position of the key', { table: this.#core.table });
   }
 
   /** Rules 11 and 29: has the parent level say this, in the background. Deduplicated; dropped at the first trouble. */
@@ -165,6 +156,13 @@ export class Router implements Routes {
     });
     void this.route([change]);
   }
+}
+
+/** An error settles the changes. */
+function inBackground(changes: readonly Change[], work: Promise<void>): void {
+  work.catch((error: unknown) => {
+    for (const change of changes) failChange(change, error);
+  });
 }
 
 function failChange(change: Change, error: unknown): void {
