@@ -231,7 +231,10 @@ export interface ScanOptions extends CallOptions {
   readonly to?: string;
   /** At most this many records. Default all. */
   readonly limit?: number;
-  /** Continues the scan that gave it; its bounds are in it, and need not be given again. Others are `invalid`. */
+  /**
+   * Continues the scan that gave it; its bounds are in it, and need not be given again. Others are `invalid`, and so is a cursor of another table.
+   * It is not secret, and can be forged: where bounds keep a caller out of other records, give them again beside his cursor.
+   */
   readonly cursor?: string;
 }
 

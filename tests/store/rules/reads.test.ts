@@ -6,7 +6,7 @@ import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
 import type { Entry, Scan } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
-import { leavesOf, storedKeys } from './structure.ts';
+import { leavesOf, storedKeys, storedRoot } from './structure.ts';
 import { fill, open } from './table-steps.ts';
 import { damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
@@ -257,6 +257,18 @@ test('rule 20: a cursor of one table is refused by every other, before anything 
   const refused = { code: 'invalid', message: expect.stringContaining('not given by a scan of this table') as string };
   expect(() => other.scan({ cursor: scan.cursor! })).toThrow(expect.objectContaining(refused) as Error);
   expect(a.calls).toEqual([]);
+});
+
+test('rule 20: bounds that are given beside a forged cursor hold', async () => {
+  const { world, tableA } = await twoProcesses();
+  await fill(world, tableA, 0, 40);
+  const { incarnation } = storedRoot(world.state, 't').header;
+  const forge = (position: string, end: string): string =>
+    encodeCursor({ order: 'key', incarnation, position: Buffer.from(position), end: Buffer.from(end) }, 't');
+  const bounds = { from: key(10), to: key(20) };
+  for (const cursor of [forge(key(0), key(20)), forge(key(10), key(30)), forge('', '')])
+    expect(() => tableA.scan({ ...bounds, cursor })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  expect(await world.run(collect(tableA.scan({ ...bounds, cursor: forge(key(35), key(20)) })))).toEqual([]);
 });
 
 test('rule 20: a cursor of a dropped table does not become one of the next, where that begins with damage', async () => {
