@@ -21,6 +21,8 @@ export interface Release {
    * the left of its separator. A circle within its memory alone ends neither its process nor the run: then the run is to be ended by hand.
    */
   readonly knowsMerging: boolean;
+  /** Whether a root that it creates names the incarnations dropped before; if not, what comes back of those is told of, and stays. */
+  readonly namesDrops: boolean;
 }
 
 /** Whether the clone has the commit: a shallow one has few. */
@@ -76,5 +78,6 @@ export async function loadRelease(folder: string): Promise<Release> {
   const store = loaded.openStore({ driver: memoryDriver() });
   await store.table('t');
   await store.close();
-  return { openStore: loaded.openStore, knowsMerging: header.includes(`'retired'`) };
+  const namesDrops = existsSync(path.join(folder, ENGINE, 'admin/dropped.ts'));
+  return { openStore: loaded.openStore, knowsMerging: header.includes(`'retired'`), namesDrops };
 }

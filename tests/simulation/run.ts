@@ -194,7 +194,7 @@ class Run {
     await this.#scheduler.run(look(), STEPS_MAX);
     for (const fault of structureFaults(this.#provider, TABLE, true, this.#watch.merges.past))
       this.#recorder.complain(fault);
-    for (const orphan of orphansOf(this.#provider, TABLE))
+    for (const orphan of orphansOf(this.#provider, TABLE, this.#other?.namesDrops !== false))
       this.#recorder.complain(`${orphan} is an orphan that vacuum left`);
   }
 
