@@ -37,6 +37,7 @@ const TARGETS: readonly (readonly [app: FuzzRequest['app'], method: string, path
   ['compare', 'POST', '/v1/compare/cells'],
   ['compare', 'POST', '/v1/compare/datasets'],
   ['compare', 'DELETE', '/v1/compare/datasets/K'],
+  ['compare', 'GET', '/v1/compare/place'],
   ['compare', 'GET', '/v1/compare'],
   ['vacuum', 'POST', '/v1/vacuum?Q'],
 ];

@@ -1,4 +1,5 @@
 // Sends fuzzed requests to the apps on a store in memory, one after the other, measures each, and judges its answer.
+import { gzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App, FrameOptions } from '../../../functions/http/app.ts';
@@ -7,6 +8,7 @@ import { PROBLEMS, type ProblemBody } from '../../../functions/http/problem.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { createVacuumApp } from '../../../functions/vacuum/app.ts';
 import type { CellResult } from '../../../shared/compare/cell/cell.ts';
+import { placeOf } from '../../compare/sample-report.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { chanceOf } from './chance.ts';
@@ -64,6 +66,8 @@ export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGe
   }
 }
 
+const PAGE = { html: Buffer.from('<script>1</script>'), br: Buffer.from(''), gzip: gzipSync('<script>1</script>') };
+
 function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app'], App> {
   const options = { auth: { mode: 'none' }, timeoutMs: 20_000, timeoutMaxMs: 60_000, log } as const;
   return {
@@ -71,7 +75,8 @@ function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app
     vacuum: createVacuumApp({ ...options, store: async () => store, merges: false, print: () => {} }),
     compare: createCompareApp({
       ...options,
-      page: '<script>1</script>',
+      page: PAGE,
+      place: async () => placeOf('datastore'),
       runCell: async () => result,
       prepareDataset: async () => {},
       removeDataset: async () => {},
