@@ -29,7 +29,7 @@ async function asked(method: 'GET' | 'PUT') {
   /** Writes this piece, and waits until the client has it: to poll for it would let time pass. */
   const write = async (text: string): Promise<void> => {
     const heard = Promise.withResolvers<void>();
-    const hear = UnderWay.prototype.heard;
+    const hear = Reflect.get(UnderWay.prototype, 'heard');
     vi.spyOn(UnderWay.prototype, 'heard').mockImplementationOnce(function (this: UnderWay, sent) {
       hear.call(this, sent);
       heard.resolve();

@@ -356,9 +356,14 @@ describe('Azure, by status and code', () => {
 });
 
 describe('Datastore, over gRPC', () => {
-  test.each(['UNAVAILABLE', 'ABORTED', 'DEADLINE_EXCEEDED', 'INTERNAL'] as const)(
-    'rule 2: a read, a listing, a write and a removal answered %s are sent once each',
-    async (code) => {
+  test.each([
+    ['UNAVAILABLE', 'unknown'],
+    ['ABORTED', 'refused'],
+    ['DEADLINE_EXCEEDED', 'unknown'],
+    ['INTERNAL', 'unknown'],
+  ] as const)(
+    'rule 2: a read, a listing, a write and a removal answered %s are sent once each (%s)',
+    async (code, kind) => {
       const emulator = await startDatastoreEmulator();
       open.add(emulator);
       const driver = datastoreDriver({ projectId: 'p', endpoint: `http://${emulator.address}` });
@@ -374,10 +379,10 @@ describe('Datastore, over gRPC', () => {
       await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
       expect(fault.hits).toBe(2);
       expect(await driver.write([patch(entityId('a'), version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([
-        { kind: 'unknown' },
+        { kind },
       ]);
       expect(fault.hits).toBe(3);
-      expect(await driver.remove([{ id: entityId('a'), version }], PATIENT)).toMatchObject([{ kind: 'unknown' }]);
+      expect(await driver.remove([{ id: entityId('a'), version }], PATIENT)).toMatchObject([{ kind }]);
       expect(fault.hits).toBe(4);
     },
   );

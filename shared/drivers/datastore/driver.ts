@@ -54,10 +54,9 @@ export function driverOn(
       const inPart = requests.filter(({ parts }) => parts !== 'all');
       const isMixed = whole.length > 0 && inPart.length > 0;
       // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by side.
-      const found: Found = new Map();
       const groups = isMixed ? [whole, inPart] : [requests];
-      await Promise.all(groups.map((group) => lookup(calls, space, group, found, timeoutMs)));
-      return requests.map((request) => toEntity(request, found.get(request.id)));
+      const found = await Promise.all(groups.map((group) => lookup(calls, space, group, timeoutMs)));
+      return requests.map((request) => toEntity(request, found.find((one) => one.has(request.id))?.get(request.id)));
     },
 
     async write(writes, { timeoutMs }) {
@@ -111,21 +110,21 @@ async function ready(
   return refused('invalid', new Error('this endpoint overwrites newer versions: it cannot hold a store, use another'));
 }
 
-/** What lookups have told of: undefined for an entity that is not there. */
+/** What lookups have told: undefined for an entity that is not there. */
 type Found = Map<EntityId, EntityResult | undefined>;
 
 /**
- * Adds what becomes of each request to `found`. A reply tells of each key that it is found, missing
- * or put off; what it does not tell is asked for again and is never absence. A failure loses what
- * came before only if it comes twice.
+ * What becomes of each request. A reply tells of each key that it is found, missing or put off; what
+ * it does not tell is asked for again and is never absence. A failure loses what came before only if
+ * it comes twice.
  */
 async function lookup(
   calls: DatastoreCalls,
   space: KeySpace,
   requests: readonly ReadRequest[],
-  found: Found,
   timeoutMs: number,
-): Promise<void> {
+): Promise<Found> {
+  const found: Found = new Map();
   const mask = requests[0]?.parts === 'all' ? undefined : maskOf(requests);
   const untilMs = performance.now() + timeoutMs;
   let hasProgress = false;
@@ -142,6 +141,7 @@ async function lookup(
     hasProgress = left.length < rest.length;
     rest = left;
   }
+  return found;
 }
 
 /** Without a version a result tells nothing: none could be the condition of a write. */
@@ -175,9 +175,9 @@ async function wholeMutations(
   timeoutMs: number,
 ): Promise<readonly Mutation[] | Refused | Unknown> {
   const patched = writes.filter(({ kind }) => kind === 'patch').map(({ id }) => ({ id, parts: 'all' as const }));
-  const found: Found = new Map();
+  let found: Found;
   try {
-    await lookup(calls, space, patched, found, timeoutMs);
+    found = await lookup(calls, space, patched, timeoutMs);
   } catch (error) {
     return unknown('other', error);
   }
