@@ -36,6 +36,12 @@ byId('form').addEventListener('submit', (event) => {
   void compare();
 });
 byId('form').addEventListener('input', sayHowMuch);
+byId('made')
+  .querySelector('button')!
+  .addEventListener('click', () => {
+    forget(notGone());
+    showNotGone();
+  });
 cancel.addEventListener('click', () => {
   cancel.disabled = true;
   cancelled.abort(new Error('cancelled'));
@@ -91,10 +97,6 @@ function showNotGone(): void {
   const left = form.isLocked ? [] : notGone();
   byId('made').hidden = left.length === 0;
   byId('made').querySelector('pre')!.textContent = left.map(commandOf).join('\n');
-  byId('made').querySelector('button')!.onclick = () => {
-    forget(left);
-    showNotGone();
-  };
 }
 
 async function run(plan: Plan, endpoints: readonly Endpoint[]): Promise<void> {

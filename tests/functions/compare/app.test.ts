@@ -84,13 +84,15 @@ function remove(app: App, dataset: string, given: Record<string, string> = {}): 
   return app.fetch(new Request(`http://localhost/v1/compare/datasets/${dataset}`, { method: 'DELETE', headers }));
 }
 
+const PLACE = '/v1/compare/place';
+
+function get(path: string, headers: Record<string, string>): Promise<Response> {
+  return appOf(untilAborted).fetch(new Request(`http://localhost${path}`, { headers }));
+}
+
 test('says where it runs to the role compare alone', async () => {
-  const ask = (key: string) => {
-    const headers = { Authorization: `Bearer ${key}` };
-    return appOf(untilAborted).fetch(new Request('http://localhost/v1/compare/place', { headers }));
-  };
-  expect(await (await ask('c')).json()).toEqual(placeOf('datastore'));
-  expect((await ask('a')).status).toBe(403);
+  expect(await (await get(PLACE, { Authorization: 'Bearer c' })).json()).toEqual(placeOf('datastore'));
+  expect((await get(PLACE, { Authorization: 'Bearer a' })).status).toBe(403);
 });
 
 test('removes a dataset for the role compare alone, whether it is there or not', async () => {
@@ -156,29 +158,26 @@ test('a load ends with its deadline', async () => {
 });
 
 describe('the live page', () => {
-  const get = (headers: Record<string, string>) =>
-    appOf(untilAborted).fetch(new Request('http://localhost/v1/compare', { headers }));
-
   test.each([
     ['gzip, deflate, br', 'br', 'as brotli'],
     ['gzip;q=0.5, br;q=0', 'gzip', 'as gzip'],
     ['zstd', null, HTML],
     ['', null, HTML],
   ])('to a caller that takes "%s" goes as %s', async (accepted, encoding, text) => {
-    const response = await get({ 'Accept-Encoding': accepted });
+    const response = await get('/v1/compare', { 'Accept-Encoding': accepted });
     expect(response.headers.get('Content-Encoding')).toBe(encoding);
     expect(response.headers.get('Vary')).toBe('Accept-Encoding');
     expect(await response.text()).toBe(text);
   });
 
   test('is kept for ten minutes, and then not sent again while it is the same', async () => {
-    const first = await get({ 'Accept-Encoding': 'br' });
+    const first = await get('/v1/compare', { 'Accept-Encoding': 'br' });
     expect(first.headers.get('Cache-Control')).toBe('public, max-age=600');
     const etag = first.headers.get('ETag')!;
-    const again = await get({ 'Accept-Encoding': 'br', 'If-None-Match': `"other", W/${etag}` });
+    const again = await get('/v1/compare', { 'Accept-Encoding': 'br', 'If-None-Match': `"other", W/${etag}` });
     expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', etag]);
     expect(again.headers.get('Cache-Control')).toBe('public, max-age=600');
     // Of another form it has an ETag of its own.
-    expect((await get({ 'Accept-Encoding': 'gzip', 'If-None-Match': etag })).status).toBe(200);
+    expect((await get('/v1/compare', { 'Accept-Encoding': 'gzip', 'If-None-Match': etag })).status).toBe(200);
   });
 });

@@ -232,7 +232,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.fill('[name=azure-tables-key]', 'a-key-of-somebody-else');
     await start();
     await expect
-      .poll(() => wrong('azure-tables-key').textContent(), PATIENT)
+      .poll(() => wrong('azure-tables-key').textContent())
       .toBe('HTTP 401: the app key is not one of the configured keys');
     expect(await page.locator('.wrong').count()).toBe(1);
     await madeNothing();
@@ -247,12 +247,12 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.fill('[name=azure-tables-url]', 'http://127.0.0.1:1');
     await start();
     await expect
-      .poll(() => wrong('azure-tables-url').textContent(), PATIENT)
+      .poll(() => wrong('azure-tables-url').textContent())
       .toMatch(/^http:\/\/127\.0\.0\.1:1 gave no answer that this page may read: is the address right/);
     await madeNothing();
     await page.fill('[name=azure-tables-url]', functions.datastore.url);
     await start();
-    await expect.poll(() => wrong('azure-tables-url').textContent(), PATIENT).toMatch(/is on datastore, not on azure/);
+    await expect.poll(() => wrong('azure-tables-url').textContent()).toMatch(/is on datastore, not on azure/);
     await madeNothing();
   });
 
@@ -264,7 +264,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn('1');
     await start();
     await expect
-      .poll(() => wrong('azure-tables-gate').textContent(), PATIENT)
+      .poll(() => wrong('azure-tables-gate').textContent())
       .toMatch(/^HTTP 401: the platform's own gate refuses/);
     await madeNothing();
   });
@@ -277,7 +277,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.goto(`${functions.datastore.url}/v1/compare`);
     await fillIn('1');
     await start();
-    await expect.poll(() => page.evaluate('localStorage.length'), PATIENT).toBe(1);
+    await expect.poll(() => page.evaluate('localStorage.length')).toBe(1);
     const next = await context.newPage();
     await page.close();
     page = next;
