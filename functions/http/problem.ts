@@ -88,7 +88,7 @@ export class Problem extends Error {
   }
 }
 
-/** How long a caller that met `throttled`, `unavailable` or `aborted` should wait: the providers' own advice is about a second. */
+/** How long a caller that met `throttled`, `unavailable` or `aborted` should wait, unless the provider asks for more. */
 export const RETRY_AFTER_SECONDS = '1';
 
 const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemCode>> = {
@@ -116,10 +116,11 @@ export function toProblem(error: unknown, conditional = false): Problem {
   if (error.code === 'not_found') return tableNotFound(error.table, error);
   const code = error.code === 'conflict' && conditional ? 'precondition_failed' : FROM_STORE[error.code];
   const waits = error.retryable && PROBLEMS[code].status >= 429;
+  const seconds = error.retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.ceil(error.retryAfterMs / 1_000);
   return new Problem(code, error.message, {
     retryable: error.retryable,
     cause: error,
-    ...(waits ? { headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : {}),
+    ...(waits ? { headers: { 'Retry-After': String(seconds) } } : {}),
   });
 }
 

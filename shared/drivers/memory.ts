@@ -6,6 +6,7 @@ import type {
   DriverLimits,
   ListCursor,
   ReadRequest,
+  Refused,
   Removal,
   Unknown,
   Write,
@@ -14,7 +15,7 @@ import { StoreError } from '../store/contract/errors.ts';
 import { FUNCTION, OBJECT, optionsOf } from '../store/contract/options.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
 import { disposable } from './common/factory.ts';
-import { unknown } from './common/outcomes.ts';
+import { refused, unknown } from './common/outcomes.ts';
 import { memoryEffects, type MemoryState, memoryState } from './memory/effects.ts';
 
 export { type MemoryState, memoryState } from './memory/effects.ts';
@@ -31,6 +32,8 @@ export type MemoryCall = { readonly timeoutMs: number } & (
 export interface MemoryFault {
   /** The call fails and never has an effect. */
   readonly fail?: 'throttled' | 'unavailable';
+  /** The call is turned away, and never has an effect: a read or list rejects, all of its writes and removals are refused for this reason. */
+  readonly refuse?: 'denied' | 'throttled';
   /** The call fails; it has its effect whenever the test calls `deliver`, each time anew, if its conditions then hold. */
   readonly late?: (deliver: () => void) => void;
   /** Beside its ordinary effect and reply, the call has its effect once more whenever the test calls `deliver`. */
@@ -73,6 +76,10 @@ const DEFAULT_LIMITS: DriverLimits = {
 };
 
 const NO_FAULT: MemoryFault = {};
+const TURNED_AWAY = {
+  denied: new StoreError('unavailable', 'the test denies access: let it grant some', { retryable: false }),
+  throttled: new StoreError('throttled', 'the test asks to slow down, try again later', { retryAfterMs: 100 }),
+};
 /** Sorts before all ids. */
 const AT_START = '' as ListCursor;
 
@@ -95,6 +102,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     const fault = await arrive(call);
     const result = answer(fault);
     await fault.reply;
+    if (fault.refuse !== undefined) throw TURNED_AWAY[fault.refuse];
     if (fault.fail !== undefined || fault.late !== undefined || fault.replyLost === true) {
       throw new StoreError(fault.fail ?? 'unavailable', 'the request failed, try again');
     }
@@ -105,8 +113,13 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     call: MemoryCall,
     members: readonly T[],
     apply: (members: readonly T[], only?: readonly number[]) => readonly O[],
-  ): Promise<readonly (O | Unknown)[]> {
+  ): Promise<readonly (O | Refused | Unknown)[]> {
     const fault = await arrive(call);
+    const { refuse } = fault;
+    if (refuse !== undefined) {
+      await fault.reply;
+      return members.map(() => refused(refuse, TURNED_AWAY[refuse]));
+    }
     const deliver = () => apply(members, fault.only);
     const sent = fault.fail === undefined && fault.late === undefined;
     const outcomes = sent ? deliver() : undefined;

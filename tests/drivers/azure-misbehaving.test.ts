@@ -271,18 +271,34 @@ describe.each([
     [502, 'BadGateway', 'unavailable', 'other'],
     [503, 'ServerBusy', 'throttled', 'throttled'],
     [504, 'GatewayTimeout', 'unavailable', 'other'],
-  ])('%i leaves writes unknown, sent once, and reads to be retried', async (status, code, readCode, reason) => {
-    const { driver, server } = await served(({ socket }) =>
-      socket.write(hasBody ? azureText(status, JSON_TYPE, odataError(code)) : azureText(status, {})),
-    );
-    await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
-    expect(await write(driver)).toMatchObject({ kind: 'unknown', reason });
-    expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([
-      { kind: 'unknown', reason },
-      { kind: 'unknown', reason },
-    ]);
-    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
-  });
+  ])(
+    '%i leaves writes unknown or turned away, sent once, and reads to be retried',
+    async (status, code, readCode, reason) => {
+      const { driver, server } = await served(({ socket }) =>
+        socket.write(hasBody ? azureText(status, JSON_TYPE, odataError(code)) : azureText(status, {})),
+      );
+      await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
+      // By its code alone the service says that it did not take the request.
+      const outcome = { kind: hasBody && code === 'ServerBusy' ? 'refused' : 'unknown', reason };
+      expect(await write(driver)).toMatchObject(outcome);
+      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([outcome, outcome]);
+      expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
+    },
+  );
+});
+
+test.each([
+  ['7', 7_000],
+  ['999999', 30_000],
+  ['soon', undefined],
+  ['-1', undefined],
+])('the service asks for a pause of %s: it is handed on, and bounded', async (retryAfter, retryAfterMs) => {
+  const { driver } = await served(({ socket }) =>
+    socket.write(azureText(503, { ...JSON_TYPE, 'Retry-After': retryAfter }, odataError('ServerBusy'))),
+  );
+  const cause = { code: 'throttled', retryable: true, retryAfterMs };
+  await expect(read(driver)).rejects.toMatchObject(cause);
+  expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'throttled', cause });
 });
 
 /** A driver that trusts its endpoint, as it does the service's own: nothing is sent but what the test asks for. */
@@ -382,8 +398,11 @@ describe('what is not an answer of the service', () => {
     'the service itself denies with %i, and is told apart though it tells no version',
     async (status) => {
       const { driver } = await trusting(() => replyText(status, { 'x-ms-request-id': id }, '<error>'));
-      expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'invalid' });
-      await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+      const denied = { code: 'unavailable', retryable: false };
+      const refused = { kind: 'refused', reason: 'denied', cause: denied };
+      expect(await write(driver)).toMatchObject(refused);
+      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([refused, refused]);
+      await expect(read(driver)).rejects.toMatchObject(denied);
     },
   );
 });

@@ -45,7 +45,6 @@ function refuseChanges(id: EntityId, status: number, code: string): void {
 
 const REFUSALS = [
   [400, 'InvalidInput', 'invalid'],
-  [403, 'AuthorizationFailure', 'invalid'],
   [400, 'EntityTooLarge', 'limit'],
   [413, 'RequestBodyTooLarge', 'limit'],
 ] as const;
@@ -72,6 +71,23 @@ test.each(REFUSALS)(
     expect(await driver.write([writes[0]!], CALL)).toMatchObject([{ kind: 'refused', reason }]);
     expect(textOf(await readOne(driver, good))).toEqual({ h: 'new' });
     expect(textOf(await readOne(driver, bad))).toEqual({ h: 'old' });
+  },
+);
+
+test.each([
+  [403, 'AuthorizationFailure', 'denied'],
+  [503, 'ServerBusy', 'throttled'],
+] as const)(
+  'rule 1: a transaction that is turned away with %i %s is refused (%s) of all',
+  async (status, code, reason) => {
+    const driver = newDriver();
+    const ids = idsOfOneLane(driver, freshPrefix(), 2);
+    azurite.faults.add({ kind: 'fail', rowKey: ids[0]!, status, code, when: 'before' });
+    const refused = { kind: 'refused', reason };
+    const writes = ids.map((id) => insert(id, [part('h', 'x')]));
+    expect(await driver.write(writes, CALL)).toMatchObject([refused, refused]);
+    azurite.faults.clear();
+    for (const id of ids) expect(await readOne(driver, id)).toBeUndefined();
   },
 );
 

@@ -45,14 +45,30 @@ test.each([
   [10, 'condition'],
   [5, 'condition'],
   [3, 'invalid'],
-  [7, 'invalid'],
+  [7, 'denied'],
   [12, 'invalid'],
-  [16, 'invalid'],
+  [16, 'denied'],
 ])('rule 1: a single patch that fails with code %i is refused (%s)', async (code, reason) => {
   expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason }]);
 });
 
-test.each([9, 5, 6, 3, 7, 10])('rule 1: several writes that fail with code %i are all unknown', async (code) => {
+test.each([7, 16])(
+  'rule 1: a commit that is not let in (code %i) is denied as a whole, and says what to grant',
+  async (code) => {
+    const cause = {
+      code: 'unavailable',
+      retryable: false,
+      message: expect.stringContaining('datastore.user') as string,
+    };
+    const refused = { kind: 'refused', reason: 'denied', cause };
+    expect(await scripted(failing(code)).write([PATCH, INSERT], CALL)).toMatchObject([refused, refused]);
+    expect(await scripted(failing(code), true).write([PATCH], CALL)).toMatchObject([refused]);
+    const removal = { id: entityId('a'), version: entityVersion('1') };
+    expect(await scripted(failing(code), true).remove([removal], CALL)).toMatchObject([refused]);
+  },
+);
+
+test.each([9, 5, 6, 3, 10])('rule 1: several writes that fail with code %i are all unknown', async (code) => {
   const outcomes = await scripted(failing(code)).write([PATCH, INSERT], CALL);
   expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
 });

@@ -5,12 +5,14 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { afterEach, describe, expect, test } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import { freePort } from '../../infra/processes/supervised.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
+import { openStore } from '../../shared/store/index.ts';
 import { idsOfOneLane, insert, part, patch, written } from '../conformance/harness.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { SERVICE_HEADERS } from './raw-server.ts';
@@ -125,7 +127,7 @@ function chunk(saidBytes: number, bytes: number): string {
 describe('Azure, by status and code', () => {
   test.each([
     [500, 'InternalError', { kind: 'unknown', reason: 'other' }],
-    [503, 'ServerBusy', { kind: 'unknown', reason: 'throttled' }],
+    [503, 'TemporarilyOverloaded', { kind: 'unknown', reason: 'throttled' }],
     [408, 'OperationTimedOut', { kind: 'unknown', reason: 'other' }],
     [429, 'TooManyRequests', { kind: 'unknown', reason: 'throttled' }],
     [409, 'TableBeingDeleted', { kind: 'unknown', reason: 'other' }],
@@ -144,8 +146,9 @@ describe('Azure, by status and code', () => {
     [400, 'PropertyValueTooLarge', 'limit'],
     [400, 'TooManyProperties', 'limit'],
     [400, 'InvalidInput', 'invalid'],
-    [401, 'InvalidAuthenticationInfo', 'invalid'],
-    [403, 'AuthenticationFailed', 'invalid'],
+    [401, 'InvalidAuthenticationInfo', 'denied'],
+    [403, 'AuthenticationFailed', 'denied'],
+    [503, 'ServerBusy', 'throttled'],
   ])('a write answered %i %s is refused (%s)', async (status, code, reason) => {
     const { driver } = await azureAnswering(status, code);
     expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'refused', reason }]);
@@ -269,6 +272,36 @@ describe('Azure, by status and code', () => {
     ]);
     // Each time the probe's first insert.
     expect(requests()).toBe(2);
+  });
+
+  test('a put that is denied at a probed endpoint fails at once, certain that nothing was written', async () => {
+    const azurite = await startStrictAzurite();
+    open.add(azurite);
+    const credential = { name: AZURITE_ACCOUNT_NAME, key: AZURITE_ACCOUNT_KEY };
+    const opened = () => {
+      const store = openStore({
+        driver: azureTablesDriver({ endpoint: azurite.endpoint, tableName: 'denied', credential }),
+      });
+      open.add(store);
+      return store.table<string>('t');
+    };
+    await opened();
+    azurite.faults.add({
+      kind: 'fail',
+      operation: 'insert',
+      status: 403,
+      code: 'AuthorizationFailure',
+      when: 'before',
+    });
+    // The test would end long before.
+    const putting = (await opened()).put('k', 'v', { timeoutMs: 600_000 });
+    await expect(putting).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: false,
+      message: expect.stringMatching(
+        /^nothing was written: azure denies access: .* Storage Table Data Contributor/,
+      ) as string,
+    });
   });
 
   test('what else lies in a row is no part of it', async () => {

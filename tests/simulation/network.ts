@@ -215,6 +215,8 @@ export class Network {
       scheduler.at(arriveMs + lag, arrive);
     };
     const reply = this.#when(replyMs, life);
+    const refuse = fault === 'turned away as too much' ? 'throttled' : fault === 'denied' ? fault : undefined;
+    if (refuse !== undefined) return { fault: Promise.resolve({ refuse, reply }) };
     if (fault === 'spurious conflict') return { refused: reply.then(() => ({ kind: 'refused', reason: 'condition' })) };
     if (fault === 'refused for its size') return { refused: reply.then(() => ({ kind: 'refused', reason: 'limit' })) };
     if (isLate && ids.length === 0) return { fault: Promise.resolve({ fail: 'unavailable', reply }) };

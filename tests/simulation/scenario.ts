@@ -19,6 +19,8 @@ export const TABLE = 't';
 /** What may go wrong with a request. */
 export const FAULTS = [
   'throttled before applying',
+  'turned away as too much',
+  'denied',
   'failed before applying',
   'reply lost after applying',
   'applied long after failing',

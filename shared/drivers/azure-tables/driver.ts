@@ -19,7 +19,7 @@ import { checkList, checkReads, checkRemovals, checkWrites } from '../common/con
 import { fitsAlone, refused, unknown, withDeadline } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
-import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './errors.ts';
+import { isNotFound, outcomeOfOne, outcomeOfProbe, outcomeOfTransaction, readError } from './errors.ts';
 import {
   endOfPrefix,
   keysOf,
@@ -88,7 +88,7 @@ async function obstacle(
     if (why === undefined) return undefined;
     return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${why}`));
   } catch (error) {
-    return unknown('other', error);
+    return outcomeOfProbe(error);
   }
 }
 

@@ -11,6 +11,8 @@ interface RefusalFacts {
   /** The service's word for it; undefined if it gave none. */
   readonly code?: string | undefined;
   readonly detail?: string | undefined;
+  /** For so long the service asks not to be asked again. */
+  readonly retryAfterMs?: number | undefined;
   /** True for the service's own refusal. False for whatever else answered: it never proves that a request was not carried out. */
   readonly isVerdict: boolean;
 }
@@ -19,14 +21,16 @@ interface RefusalFacts {
 export class RefusedRequestError extends Error {
   readonly status: number;
   readonly code: string | undefined;
+  readonly retryAfterMs: number | undefined;
   readonly isVerdict: boolean;
 
-  constructor({ status, code, detail, isVerdict }: RefusalFacts) {
+  constructor({ status, code, detail, retryAfterMs, isVerdict }: RefusalFacts) {
     const who = isVerdict ? 'azure tables' : 'something that is not azure tables, perhaps a proxy on the way,';
     super(`${who} answered ${[status, code, detail].filter(Boolean).join(' ')}`);
     this.name = 'RefusedRequestError';
     this.status = status;
     this.code = code;
+    this.retryAfterMs = retryAfterMs;
     this.isVerdict = isVerdict;
   }
 }
@@ -44,31 +48,43 @@ export function outcomeOfOne(error: unknown): Refused | Unknown {
   if (!isVerdict) return unknown(isThrottle(status) ? 'throttled' : 'other', error);
   if (isConditionFailure(error)) return refused('condition', error);
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
-  if (status === 400 || status === 401 || status === 403) return refused('invalid', error);
+  if (status === 401 || status === 403) return refused('denied', readError(error));
+  if (status === 400) return refused('invalid', error);
+  // "The server is currently unable to receive requests": https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
+  if (status === 503 && code === 'ServerBusy') return refused('throttled', readError(error));
   return unknown(isThrottle(status) ? 'throttled' : 'other', error);
 }
 
 /**
- * What became of each member of a transaction that failed. It is atomic, so a failed condition means that none was applied. Any other
- * refusal says nothing about most members: all are `unknown`, and sent alone each learns its own.
+ * What became of each member of a transaction that failed. It is atomic, so none was applied. A refusal for size or form says nothing about most members:
+ * all are `unknown`, and sent alone each learns its own.
  */
 export function outcomeOfTransaction(error: unknown): Refused | Unknown {
   const outcome = outcomeOfOne(error);
-  return outcome.kind === 'refused' && outcome.reason !== 'condition' ? unknown('other', error) : outcome;
+  return outcome.reason === 'limit' || outcome.reason === 'invalid' ? unknown('other', error) : outcome;
+}
+
+/** What becomes of a write that was not sent, as the probe of its endpoint failed. */
+export function outcomeOfProbe(error: unknown): Refused | Unknown {
+  const outcome = outcomeOfOne(error);
+  return outcome.reason === 'denied' ? outcome : unknown('other', error);
 }
 
 /** The error of a read or list. */
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const { status, isVerdict } = factsOf(error);
-  if (isThrottle(status)) {
-    return new StoreError('throttled', 'azure asks to slow down, try again later', { cause: error });
-  }
+  const { status, retryAfterMs, isVerdict } = factsOf(error);
+  if (isThrottle(status))
+    return new StoreError('throttled', 'azure asks to slow down, try again later', { retryAfterMs, cause: error });
   if (isVerdict && (status === 401 || status === 403)) {
-    return new StoreError('unavailable', 'azure denies access, check the credentials and their roles', {
-      retryable: false,
-      cause: error,
-    });
+    return new StoreError(
+      'unavailable',
+      'azure denies access: use a key or signature that may read and write, or grant Storage Table Data Contributor',
+      {
+        retryable: false,
+        cause: error,
+      },
+    );
   }
   const retryable = status === undefined || status < 400 || status === 408 || status === 409 || status >= 500;
   return new StoreError('unavailable', 'azure tables did not answer the request', { retryable, cause: error });
@@ -106,6 +122,6 @@ function isVerdict(error: unknown, status: number, ...codes: readonly string[]):
 }
 
 /** What was answered; nothing where no whole reply came. */
-function factsOf(error: unknown): Pick<RefusalFacts, 'code' | 'isVerdict'> & { readonly status?: number } {
+function factsOf(error: unknown): Omit<RefusalFacts, 'status'> & { readonly status?: number } {
   return error instanceof RefusedRequestError ? error : { isVerdict: false };
 }

@@ -8,6 +8,8 @@ export const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
 
 const COMMON_HEADERS = ['x-ms-version', '2019-02-02', 'Accept', JSON_WITHOUT_METADATA];
 
+const RETRY_AFTER_MS_MAX = 30_000;
+
 interface ServiceRequest extends Omit<HttpRequest, 'target'> {
   /** From the account's address on: `/table(...)`, `/Tables`, `/$batch`. Encoded. */
   readonly path: string;
@@ -69,7 +71,15 @@ function checked(reply: HttpReply, { method, success = method === 'GET' ? 200 : 
   const isVerdict = isOfService(reply);
   if (status === success && isVerdict) return reply;
   const { code = headers['x-ms-error-code']?.toString(), detail } = refusalIn(body.toString());
-  throw new RefusedRequestError({ status, code, detail, isVerdict: isVerdict && status >= 400 });
+  const retryAfterMs = retryAfterIn(headers['retry-after']);
+  throw new RefusedRequestError({ status, code, detail, retryAfterMs, isVerdict: isVerdict && status >= 400 });
+}
+
+/** In seconds, as the service gives it; a longer time is no better than a guess. */
+function retryAfterIn(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,9}$/.test(header)
+    ? Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX)
+    : undefined;
 }
 
 /**

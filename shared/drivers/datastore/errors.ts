@@ -27,8 +27,6 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
       return kind === 'insert' ? outcomeOfMany(error) : refused('condition', error);
     case CODE.INVALID_ARGUMENT:
       return refused(TOO_LARGE.test(String(error)) ? 'limit' : 'invalid', error);
-    case CODE.PERMISSION_DENIED:
-    case CODE.UNAUTHENTICATED:
     case CODE.UNIMPLEMENTED:
       return refused('invalid', error);
     default:
@@ -36,9 +34,17 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
   }
 }
 
-/** What became of each member of any other commit that failed: any subset may have been applied. */
-export function outcomeOfMany(error: unknown): Unknown {
+/** What became of each member of any other commit that failed: any subset may have been applied, unless the commit as a whole was not let in. */
+export function outcomeOfMany(error: unknown): Refused | Unknown {
+  if (isDenial(error)) return refused('denied', readError(error));
   return unknown(codeOf(error) === CODE.RESOURCE_EXHAUSTED ? 'throttled' : 'other', error);
+}
+
+/** The service's own word, which it says before it looks at what is asked. */
+function isDenial(error: unknown): boolean {
+  const code = codeOf(error);
+  const isVerdict = !(error instanceof StatusError) || error.isVerdict;
+  return isVerdict && (code === CODE.PERMISSION_DENIED || code === CODE.UNAUTHENTICATED);
 }
 
 /** The error of a read or list; its message ends with the cause's. */
@@ -49,7 +55,7 @@ export function readError(error: unknown): StoreError {
       return failed('throttled', 'datastore asks to slow down, try again later', error);
     case CODE.PERMISSION_DENIED:
     case CODE.UNAUTHENTICATED:
-      return failed('unavailable', 'datastore denies access, check the credentials and their roles', error, false);
+      return failed('unavailable', 'datastore denies access, grant roles/datastore.user', error, false);
     case CODE.NOT_FOUND:
     case CODE.FAILED_PRECONDITION:
     case CODE.INVALID_ARGUMENT:

@@ -7,7 +7,7 @@ import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
 import type { Driver, EntityId, Write } from '../contract/driver.ts';
-import { StoreError, tableNotFound } from '../contract/errors.ts';
+import { refusedError, StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
@@ -89,12 +89,8 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
 /** Sends one write of a root. Only "written" is certain; otherwise the caller reads the root to learn what became of it. */
 async function send(engine: Engine, write: Write): Promise<'written' | 'other'> {
   const [outcome] = await sendWrites(engine, [write]);
-  if (outcome?.kind === 'refused' && outcome.reason !== 'condition') {
-    throw new StoreError('invalid', 'the provider refused the root of the table', {
-      table: engine.table,
-      cause: outcome.cause,
-    });
-  }
+  if (outcome?.kind === 'refused' && outcome.reason !== 'condition')
+    throw refusedError(outcome, engine.table, write.id);
   if (outcome?.kind === 'unknown') await engine.runtime.sleep(100);
   return outcome?.kind === 'written' ? 'written' : 'other';
 }

@@ -1,6 +1,7 @@
 // A change: one put, delete or update of one record (or one routing entry of a branch), from the call to its verdict.
 import type { Order } from '../contract/api.ts';
 import type { EntityId } from '../contract/driver.ts';
+import type { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
@@ -50,6 +51,8 @@ export interface ChangeOptions {
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
   readonly begunTick: number;
+  /** When the call ends, by the monotonic clock. Default: nobody waits, as for a hint. */
+  readonly dueMs?: number;
   readonly sink: VerdictSink;
   readonly index: number;
 }
@@ -62,12 +65,15 @@ export class Change {
   readonly action: Action;
   readonly bytes: number;
   readonly begunTick: number;
+  readonly dueMs: number;
   /** Attempts under which it was sent and which are not settled. */
   openAttempts = 0;
   /** The container it was sent to last; undefined before. */
   sentTo: EntityId | undefined;
   /** The low of the rightmost container that sent it on to the right; undefined before. */
   passed: Position | undefined;
+  /** Why the provider turns away what is sent for it; undefined if it does not. */
+  turnedAway: StoreError | undefined;
   /** How often it was sent on to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;
@@ -84,6 +90,7 @@ export class Change {
     this.action = options.action;
     this.bytes = options.bytes;
     this.begunTick = options.begunTick;
+    this.dueMs = options.dueMs ?? Infinity;
     this.#index = options.index;
     this.#sink = options.sink;
   }

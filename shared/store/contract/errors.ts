@@ -1,6 +1,6 @@
 // The one error class of the store. A code says what the caller must do next, so there are few of them;
 // `retryable` says whether the very same call may simply be made again.
-import type { EntityId } from './driver.ts';
+import type { EntityId, Refused } from './driver.ts';
 
 /**
  * What the caller has to do:
@@ -9,7 +9,7 @@ import type { EntityId } from './driver.ts';
  * - `too_large`: the record exceeds a limit: make it smaller.
  * - `invalid`: the call itself is wrong: change the program.
  * - `throttled`: too much at once, for the provider or for the store's own queues; nothing was written: slow down, then try again.
- * - `unavailable`: the provider cannot be reached, or denies access (`retryable` is false then); nothing was written.
+ * - `unavailable`: the provider cannot be reached, or denies access (`retryable` is false then, and the message says what to grant); nothing was written.
  * - `unknown`: the write was sent and its fate could not be learned in time: read the record before deciding anything.
  * - `corrupt`: stored bytes are damaged or of a newer format: stop, and look at the named container.
  * - `aborted`: the caller's signal or deadline ended the call before anything was written.
@@ -25,6 +25,8 @@ export interface StoreErrorDetails {
   readonly container?: EntityId | undefined;
   /** Overrides the default of the code: `throttled`, `unavailable` and `aborted` are retryable. */
   readonly retryable?: boolean | undefined;
+  /** Of `throttled`: for so long the provider asks not to be asked again. */
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -34,6 +36,7 @@ const RETRYABLE_BY_DEFAULT: ReadonlySet<StoreErrorCode> = new Set(['throttled', 
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
   readonly table: string | undefined;
   readonly key: string | undefined;
   readonly container: string | undefined;
@@ -44,6 +47,7 @@ export class StoreError extends Error {
     this.name = 'StoreError';
     this.code = code;
     this.retryable = details.retryable ?? RETRYABLE_BY_DEFAULT.has(code);
+    this.retryAfterMs = details.retryAfterMs;
     this.table = details.table;
     this.key = details.key;
     this.container = details.container;
@@ -76,6 +80,16 @@ export function orderChanged(table: string): StoreError {
   return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
     table,
   });
+}
+
+/** A write of a container that the provider refused, for another reason than its condition: nothing was written. */
+export function refusedError({ reason, cause }: Refused, table: string, container: EntityId): StoreError {
+  const details = { table, container, cause };
+  if (reason === 'limit') return new StoreError('too_large', 'the provider refused a container as too large', details);
+  if (!(cause instanceof StoreError))
+    return new StoreError('invalid', 'the provider refused the form of the write', details);
+  const { code, message, retryable, retryAfterMs } = cause;
+  return new StoreError(code, `nothing was written: ${message}`, { ...details, retryable, retryAfterMs });
 }
 
 /** A write was sent, and nothing tells whether it was applied. */

@@ -5,15 +5,17 @@ import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
+import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Header } from '../format/header.ts';
+import type { Trouble } from './backoff.ts';
 import type { EngineCore } from './core.ts';
 
-/** While a write is open this long, reads begin to ask what became of it. */
+/** While a write is open this long, reads begin to ask what became of it; sooner where a caller's deadline is near, but not in less than the least. */
 const SETTLING_READ_AFTER_MS = 1_000;
+const SETTLING_READ_LEAST_MS = 100;
 
-export class AttemptSender {
+export class AttemptSender implements Trouble {
   readonly #id: EntityId;
   readonly #core: EngineCore;
   readonly #open: OpenAttempts;
@@ -21,10 +23,10 @@ export class AttemptSender {
   seen: Snapshot | undefined;
   /** The provider refused the container as too large. */
   mustSplit = false;
-  /** Attempts and reads of the container that failed since a commit was acknowledged, without those that met another's commit. */
   failuresInARow = 0;
-  /** Refusals since a commit was acknowledged, as others wrote the container before. */
+  throttledInARow = 0;
   conflictsInARow = 0;
+  turnedAway: StoreError | undefined;
   /** Whether a read has shown the container since a commit was acknowledged. */
   hasLooked = false;
   /** The attempt that was sent and is not answered. */
@@ -72,7 +74,8 @@ export class AttemptSender {
       this.#acknowledge(attempt, outcome.version, sent);
       return true;
     }
-    if (outcome.kind === 'refused' && outcome.reason !== 'condition') this.#giveUp(attempt, outcome);
+    if (outcome.kind === 'refused' && outcome.reason === 'throttled') await this.#turnAway(attempt, outcome);
+    else if (outcome.kind === 'refused' && outcome.reason !== 'condition') this.#giveUp(attempt, outcome);
     else await this.#settleByReading(attempt, outcome);
     return false;
   }
@@ -80,7 +83,7 @@ export class AttemptSender {
   /** The write's outcome; undefined if a settling read told its fate before. */
   async #outcomeOrSettlement(writing: Promise<WriteOutcome>, attempt: Attempt): Promise<WriteOutcome | undefined> {
     for (;;) {
-      const first = await this.#core.deadlines.within(SETTLING_READ_AFTER_MS, writing);
+      const first = await this.#core.deadlines.within(this.#settlingPauseMs(attempt), writing);
       if (first !== undefined) return first;
       try {
         this.#open.settle(await this.look(this.#core.reader.readPages(this.#id, [])));
@@ -91,6 +94,16 @@ export class AttemptSender {
     }
   }
 
+  /** Half of what is left to whoever ends first: so that a read can still prove what became of the write. */
+  #settlingPauseMs({ changes }: Attempt): number {
+    const firstMs = changes.reduce(
+      (least, { isSettled, dueMs }) => (isSettled ? least : Math.min(least, dueMs)),
+      Infinity,
+    );
+    const leftMs = firstMs - this.#core.runtime.monotonicMs();
+    return Math.min(SETTLING_READ_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
+  }
+
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
     const { cache, contention, counters, courtesy, recentContainers } = this.#core;
     recentContainers.noteSuccess(this.#id);
@@ -99,30 +112,42 @@ export class AttemptSender {
     this.seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.failuresInARow = 0;
+    this.throttledInARow = 0;
+    this.turnedAway = undefined;
     this.conflictsInARow = 0;
     this.hasLooked = false;
     this.mustSplit = false;
     this.#open.acknowledge(attempt);
   }
 
-  /** Rule 7: a refusal for limit or form is final. One forced split, then an error. */
-  #giveUp(attempt: Attempt, { reason, cause }: Refused): void {
+  /** It was certainly not applied: nothing is to be read but for attempts before it, of which a read may tell before the callers' time is over. */
+  async #turnAway(attempt: Attempt, refused: Refused): Promise<void> {
+    const { table, reader } = this.#core;
     this.#open.withdraw(attempt);
-    const isTooLarge = reason === 'limit';
-    this.mustSplit = isTooLarge && !this.mustSplit;
-    if (this.mustSplit) return;
-    if (isTooLarge) this.fail(attempt.changes, 'too_large', 'the provider refused the container as too large', cause);
-    else this.fail(attempt.changes, 'invalid', 'the provider refused the form of the write', cause);
+    this.throttledInARow += 1;
+    this.turnedAway = refusedError(refused, table, this.#id);
+    for (const change of attempt.changes) change.turnedAway = this.turnedAway;
+    dropHints(attempt.changes);
+    if (attempt.changes.some(({ openAttempts }) => openAttempts > 0))
+      this.#open.settle(await this.look(reader.readPages(this.#id, [])));
   }
 
-  /** Fails the changes. */
-  fail(changes: readonly Change[], code: 'too_large' | 'invalid', message: string, cause?: unknown): void {
-    failAll(changes, new StoreError(code, message, { container: this.#id, cause }), this.#core.table);
+  /** Rule 7: a refusal for limit, form or access is final. For size one forced split, then an error. */
+  #giveUp(attempt: Attempt, refused: Refused): void {
+    const { table } = this.#core;
+    this.#open.withdraw(attempt);
+    this.mustSplit = refused.reason === 'limit' && !this.mustSplit;
+    if (!this.mustSplit) this.fail(attempt.changes, refusedError(refused, table, this.#id));
+  }
+
+  fail(changes: readonly Change[], error: StoreError): void {
+    failAll(changes, error, this.#core.table);
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
     const { counters, courtesy, reader, recentContainers } = this.#core;
     recentContainers.noteFailure(this.#id);
+    this.turnedAway = undefined;
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;
@@ -131,7 +156,8 @@ export class AttemptSender {
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);
-      this.failuresInARow += 1;
+      if (outcome.reason === 'throttled') this.throttledInARow += 1;
+      else this.failuresInARow += 1;
       counters.unknownOutcomes += 1;
     }
     const { base, changes } = attempt;

@@ -12,15 +12,11 @@ import { rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { Absorbing } from './absorbing.ts';
 import type { AttemptSender } from './attempt-sender.ts';
+import { backoffMs, doublingsFor } from './backoff.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
 import type { Routes } from './route.ts';
 
-const BACKOFF_FIRST_MS = 5;
-const BACKOFF_MOST_MS = 500;
-/** Hints that met a conflict wait longer, from the first on. */
-const HINTS_DOUBLINGS = 3;
-const HINTS_BACKOFF_MOST_MS = 10_000;
 /** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
 const PAGE_READS_BEFORE_WHOLE = 2;
 
@@ -71,7 +67,11 @@ export class CommitQueue {
 
   /** `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule 27). */
   add(changes: readonly Change[], retired?: Snapshot): void {
-    for (const change of changes) this.#changes.push(change);
+    const { turnedAway } = this.#committer.sender;
+    for (const change of changes) {
+      change.turnedAway = turnedAway;
+      this.#changes.push(change);
+    }
     if (retired !== undefined) this.#absorbing ??= new Absorbing(retired, this.#core);
     if (changes.some(({ isHint }) => !isHint)) this.#wake?.();
     if (this.#isRunning) return;
@@ -101,11 +101,8 @@ export class CommitQueue {
     return this.#changes.length > 0 || this.#absorbing !== undefined;
   }
 
-  /** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
   get #doublings(): number {
-    const { failuresInARow, conflictsInARow } = this.#committer.sender;
-    const unsure = this.#absorbing?.unsureInARow ?? 0;
-    return failuresInARow + unsure + (conflictsInARow > 0 && this.#areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+    return doublingsFor(this.#committer.sender, this.#areHints) + (this.#absorbing?.unsureInARow ?? 0);
   }
 
   get #areHints(): boolean {
@@ -127,11 +124,9 @@ export class CommitQueue {
     this.#wake = undefined;
   }
 
-  /** Full jitter, doubling. */
   #backoffMs(): number {
-    const most = this.#areHints ? HINTS_BACKOFF_MOST_MS : BACKOFF_MOST_MS;
-    const ceiling = Math.min(most, BACKOFF_FIRST_MS * 2 ** Math.min(20, this.#doublings));
-    return (asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff) * ceiling;
+    const share = asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff;
+    return backoffMs(this.#committer.sender, this.#doublings, this.#areHints, share);
   }
 
   async #roundInLine(): Promise<void> {
@@ -273,7 +268,8 @@ export class CommitQueue {
     failAll(failed, error, this.#core.table);
     // The next writer that meets it tries again.
     if (!this.#isCarrying) this.#absorbing = undefined;
-    this.#committer.sender.failuresInARow += 1;
+    if (error instanceof StoreError && error.code === 'throttled') this.#committer.sender.throttledInARow += 1;
+    else this.#committer.sender.failuresInARow += 1;
     await this.#core.runtime.sleep(this.#backoffMs());
   }
 

@@ -137,7 +137,11 @@ export class Committer {
       }
       case 'too_large':
         if (changes.length > 1) this.groupCountMax = Math.ceil(changes.length / 2);
-        else this.sender.fail(changes, 'too_large', 'the record does not fit into a container');
+        else
+          this.sender.fail(
+            changes,
+            new StoreError('too_large', 'the record does not fit into a container', { container: this.#id }),
+          );
         return;
       case 'split':
         return this.#splitForSize(draft, plan);

@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
-import { StoreError } from '../contract/errors.ts';
+import { refusedError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
@@ -20,7 +20,7 @@ export interface InsertedNode {
 
 /**
  * Inserts the nodes, up to 8 at a time: one write each, and one tiny read where the outcome is unknown. Gives them in the order given, or
- * undefined if one of them is not certainly there. Throws `too_large` or `invalid` if the provider refused one for its size or form.
+ * undefined if one of them is not certainly there. Throws if the provider refused one, for its size, its form or as it denies access.
  */
 export async function insertNodes(
   core: EngineCore,
@@ -42,13 +42,9 @@ async function insertNode(core: EngineCore, header: Header, attempt: Id64): Prom
   // Nobody else draws this id: the node that is there is this one, sent twice by something on the way.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
+    if (outcome.reason === 'throttled') return undefined;
     // Rule 7: sent again it would be refused again.
-    const code = outcome.reason === 'limit' ? 'too_large' : 'invalid';
-    throw new StoreError(code, 'the provider refused a container', {
-      table: core.table,
-      container: id,
-      cause: outcome.cause,
-    });
+    throw refusedError(outcome, core.table, id);
   }
   const lastCommit = (await core.reader.commitOf(id))?.lastCommit;
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;

@@ -1,20 +1,25 @@
-// The driver of one administrative call (opening, dropping, vacuuming a table). It notes whether a write or removal was sent, so that an error
-// of the call tells the truth, and sends nothing once the call has ended: work that nobody waits for would go on otherwise.
-import type { Driver } from '../contract/driver.ts';
+// The driver of one administrative call (opening, dropping, vacuuming a table). It notes whether a write or removal was sent that was not refused, so
+// that an error of the call tells the truth, and sends nothing once the call has ended: work that nobody waits for would go on otherwise.
+import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';
 
 export class CallDriver {
   readonly driver: Driver;
   readonly #over = new AbortController();
-  #hasWritten = false;
+  /** Requests that wrote, or may have. */
+  #changes = 0;
 
   constructor(driver: Driver) {
     const ask = <T>(send: () => Promise<T>): Promise<T> =>
       this.ended.aborted ? Promise.reject(abortedError(undefined)) : send();
-    const change = <T>(send: () => Promise<T>): Promise<T> => {
-      if (!this.ended.aborted) this.#hasWritten = true;
-      return ask(send);
+    const change = async <O extends WriteOutcome | RemoveOutcome>(
+      send: () => Promise<readonly O[]>,
+    ): Promise<readonly O[]> => {
+      if (!this.ended.aborted) this.#changes += 1;
+      const outcomes = await ask(send);
+      if (outcomes.every(wasTurnedAway)) this.#changes -= 1;
+      return outcomes;
     };
     this.driver = {
       limits: driver.limits,
@@ -34,14 +39,19 @@ export class CallDriver {
   /** The error for the call's caller. After a write was sent, an error that says "nothing was written" becomes `unknown`. */
   failure(error: unknown): unknown {
     const saysNothing = error instanceof StoreError && ['aborted', 'throttled', 'unavailable'].includes(error.code);
-    return this.#hasWritten && saysNothing ? this.end(error) : error;
+    return this.#changes > 0 && saysNothing ? this.end(error) : error;
   }
 
   /** Ends the call before its time, and returns the error for its caller: `aborted`, or `unknown` if a write was sent. */
   end(cause: unknown): StoreError {
     this.#over.abort();
-    if (!this.#hasWritten) return abortedError(cause);
+    if (this.#changes === 0) return abortedError(cause);
     const message = 'the call ended when some of its writes had been sent: call again to finish what it began';
     return new StoreError('unknown', message, { cause });
   }
+}
+
+/** By a refusal that stands for itself: one for its condition is looked into by reading. */
+function wasTurnedAway(outcome: WriteOutcome | RemoveOutcome): boolean {
+  return outcome.kind === 'refused' && outcome.reason !== 'condition';
 }

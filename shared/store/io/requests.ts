@@ -10,6 +10,7 @@ import type {
   Write,
   WriteOutcome,
 } from '../contract/driver.ts';
+import { refusedError } from '../contract/errors.ts';
 import type { Counters } from './counters.ts';
 
 /** Deadline of one request to the provider. */
@@ -36,10 +37,15 @@ export function sendWrites(provider: Provider, writes: readonly Write[]): Promis
   return provider.driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
 }
 
-/** One request that removes an entity if it still has this version; never sent again (rule 2). See `Driver.remove`. */
-export async function sendRemoval(provider: Provider, removal: Removal): Promise<RemoveOutcome | undefined> {
+/** One request that removes an entity if it still has this version; never sent again (rule 2). See `Driver.remove`. Throws if access is denied. */
+export async function sendRemoval(
+  provider: Provider & { readonly table: string },
+  removal: Removal,
+): Promise<RemoveOutcome | undefined> {
   countWrite(provider.counters);
   const [outcome] = await provider.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
+  if (outcome?.kind === 'refused' && outcome.reason === 'denied')
+    throw refusedError(outcome, provider.table, removal.id);
   return outcome;
 }
 

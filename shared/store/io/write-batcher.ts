@@ -56,8 +56,8 @@ export class WriteBatcher {
     try {
       const outcomes = await sendWrites(this.#provider, writes);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
-      isThrottled = outcomes.some((each) => each.kind === 'unknown' && each.reason === 'throttled');
-      isFailed = outcomes.some(({ kind }) => kind === 'unknown');
+      isThrottled = outcomes.some((each) => each.kind !== 'written' && each.reason === 'throttled');
+      isFailed = isThrottled || outcomes.some(({ kind }) => kind === 'unknown');
       if (!isFailed) this.#noteRoundTrip(this.#nowMs() - sentMs);
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);

@@ -77,7 +77,12 @@ export class Writer {
   }
 
   /** The change that an item asks for; undefined if that makes no sense: then the item has its verdict. */
-  #prepare<T extends Keyed, O>(slice: Slice<T, O>, index: number, batch: WriteBatch<T, O>, begunTick: number) {
+  #prepare<T extends Keyed, O>(
+    slice: Slice<T, O>,
+    index: number,
+    batch: WriteBatch<T, O>,
+    call: Pick<Change, 'begunTick' | 'dueMs'>,
+  ) {
     const { order } = this.#context;
     try {
       const item = batch.items[index]!;
@@ -91,7 +96,7 @@ export class Writer {
         level: 0,
         action,
         bytes: cost,
-        begunTick,
+        ...call,
         sink: slice,
         index,
       });
@@ -108,7 +113,7 @@ export class Writer {
     deadline: Deadline,
   ): Promise<void> {
     const { engine, deadlines } = this.#context;
-    const begunTick = engine.clock.now().tick;
+    const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs };
     const changes: Change[] = [];
     let bytes = 0;
     for (let count = 0; count < slice.indexes.length; count += 1) {
@@ -117,7 +122,7 @@ export class Writer {
       // Nothing of this slice was sent yet.
       if ((isLong || count === 0) && deadlines.isOver(deadline))
         return slice.failRest(abortedError(deadline.signal?.reason));
-      const change = this.#prepare(slice, slice.indexes[count]!, batch, begunTick);
+      const change = this.#prepare(slice, slice.indexes[count]!, batch, call);
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
     }
@@ -135,7 +140,8 @@ export class Writer {
       const aborted = abortedError(cause);
       for (const change of changes) {
         const isSent = change.openAttempts > 0;
-        change.settle({ kind: 'failed', error: isSent ? unknownFate(change, engine.table, cause) : aborted });
+        const unsent = cause === undefined ? (change.turnedAway ?? aborted) : aborted;
+        change.settle({ kind: 'failed', error: isSent ? unknownFate(change, engine.table, cause) : unsent });
       }
     });
     engine.counters.queueDepth += changes.length;

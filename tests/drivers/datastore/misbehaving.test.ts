@@ -207,7 +207,7 @@ describe('GOAWAY', () => {
 describe('a status', () => {
   test.each([
     [6, 'refused', 'condition'],
-    [7, 'refused', 'invalid'],
+    [7, 'refused', 'denied'],
     [8, 'unknown', 'throttled'],
     [14, 'unknown', 'other'],
     [99, 'unknown', 'other'],
@@ -223,7 +223,7 @@ describe('a status', () => {
   ])('has a message in percent-encoding: %s', async (encoded, decoded) => {
     const { driver } = await answered(({ stream }) => statusOnly(stream, 7, encoded));
     const [outcome] = await driver.write([WRITE], PATIENT);
-    expect(outcome).toMatchObject({ kind: 'refused', cause: { code: 7, message: decoded } });
+    expect(outcome).toMatchObject({ kind: 'refused', cause: { cause: { code: 7, message: decoded } } });
   });
 
   test('that follows a message in trailers is the verdict', async () => {
@@ -284,7 +284,7 @@ describe('a status', () => {
     const { driver } = await answered(({ stream }) =>
       headers(stream, { ...RESPONSE_HEADERS, ':status': '503', 'grpc-status': '7' }, { isEnd: true }),
     );
-    expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
   });
 });
 

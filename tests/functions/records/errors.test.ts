@@ -75,6 +75,11 @@ describe('an error of the store', () => {
     expect(seen[2]).toMatchObject({ ifVersion: 'v' });
   });
 
+  test('that asks for a longer pause has it in Retry-After, in whole seconds', async () => {
+    failure = new StoreError('throttled', 'slow down', { retryAfterMs: 6_500 });
+    expect((await send(RECORD)).headers.get('Retry-After')).toBe('7');
+  });
+
   test('that cannot be retried has no Retry-After', async () => {
     failure = new StoreError('unavailable', 'access denied', { retryable: false });
     const response = await send(RECORD);

@@ -1,6 +1,6 @@
 // Rules 1 to 7: what a commit is, and how its fate is learned.
-import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { describe, expect, test } from 'vitest';
+import { type MemoryCall, memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
@@ -24,6 +24,10 @@ async function twoProcesses(world = new World()) {
 
 function nothing(): void {}
 
+function isWrite({ kind }: MemoryCall): boolean {
+  return kind === 'write' || kind === 'remove';
+}
+
 test('rule 1: a write that was throttled and yet applied is found out, and counts once', async () => {
   const { world, a, tableA } = await twoProcesses();
   a.once(isWriteOf('patch'), { fail: 'throttled', late: (deliver) => deliver() });
@@ -38,6 +42,127 @@ test('rule 1: a write that was throttled and not applied is sent again, under an
   await world.run(tableA.put('k', 'v'));
   const ids = a.writes.map(({ parts }) => Buffer.from(parts.find(({ name }) => name === 'c')!.bytes).toString('hex'));
   expect(new Set(ids).size).toBe(2);
+});
+
+describe('a request that is turned away', () => {
+  const DENIED = {
+    code: 'unavailable',
+    retryable: false,
+    message: expect.stringContaining('nothing was written: the test denies access: let it grant some') as string,
+  };
+
+  test('rule 7: a put that is denied fails at once, tells what to grant, and is sent once', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    const begunMs = world.runtime.monotonicMs();
+    a.once(isWriteOf('patch'), { refuse: 'denied' });
+    await expect(world.run(tableA.put('k', 'v'))).rejects.toMatchObject({ ...DENIED, table: 't', container: ROOT });
+    expect(a.calls.map(({ kind }) => kind)).toEqual(['write']);
+    expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(100);
+    expect(await world.run(tableA.get('k'))).toBeUndefined();
+    await world.run(tableA.put('k', 'v'));
+  });
+
+  test('rule 7: puts together, some of which need a split, are denied one by one or together, and none is written', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    await fill(world, tableA, 0, 60);
+    const before = [...world.state.entities.values()];
+    a.rule((call) => (isWrite(call) ? { refuse: 'denied' } : undefined));
+    const entries = Array.from({ length: 60 }, (_, number) => ({ key: key(number), value: text(number, 400) }));
+    const outcomes = await world.run(tableA.putMany(entries));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'failed', error: DENIED });
+    expect([...world.state.entities.values()]).toEqual(before);
+  });
+
+  test('rule 3: what a request before may have written stays unknown, though the next is denied', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    a.once(isWriteOf('patch'), { fail: 'unavailable', late: () => {} });
+    a.once((call) => call.kind === 'write' && a.writes.length > 1, { refuse: 'denied' });
+    await expect(world.run(tableA.put('k', 'v'))).rejects.toMatchObject({ code: 'unknown', cause: DENIED });
+  });
+
+  test('a table that may not be made, dropped or vacuumed says so, and that nothing was written', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    await fill(world, tableA, 0, 60);
+    a.rule((call) => (isWrite(call) ? { refuse: 'denied' } : undefined));
+    await expect(world.run(a.store.table('u'))).rejects.toMatchObject(DENIED);
+    await expect(world.run(a.store.drop('t'))).rejects.toMatchObject(DENIED);
+    await expect(world.run(tableA.get('k'))).resolves.toBeUndefined();
+  });
+
+  test('a drop that may write, and not remove, says so', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    await fill(world, tableA, 0, 60);
+    a.rule((call) => (call.kind === 'remove' ? { refuse: 'denied' } : undefined));
+    const error: unknown = await world.run(a.store.drop('t')).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'unknown', cause: DENIED });
+  });
+
+  test('under constant throttling 32 puts to 32 containers end as throttled: nothing was written, and few requests were sent', async () => {
+    const world = new World();
+    const a = world.process({ timeoutMs: 5_000 });
+    const table = await world.run(a.store.table<string>('t', { containers: 32 }));
+    for (let number = 0; number < 320; number += 1) await world.run(table.put(key(number), 'old'));
+    const leaves = leavesOf(world.state, 't').length;
+    a.takeCalls();
+    const isOver = a.rule(() => ({ refuse: 'throttled' }));
+    const puts = Array.from({ length: 32 }, (_, number) => table.put(key(number), 'new'));
+    const ends = await world.run(Promise.allSettled(puts));
+    for (const end of ends)
+      expect(end).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'throttled', retryable: true, retryAfterMs: 100 },
+      });
+    const sent = Map.groupBy(a.writes, ({ id }) => id);
+    const busiest = Math.max(...[...sent.values()].map((writes) => writes.length));
+    expect(busiest).toBeLessThanOrEqual(10);
+    expect(a.calls.filter(({ kind }) => kind === 'read')).toEqual([]);
+    isOver();
+    expect((await world.run(table.get(key(1))))?.value).toBe('old');
+    expect(leavesOf(world.state, 't')).toHaveLength(leaves);
+  });
+
+  test('a put that comes while its container waits hears at its deadline why', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    a.rule((call) => (isWrite(call) ? { refuse: 'throttled' } : undefined));
+    const first = tableA.put('k', 'v', { timeoutMs: 60_000 });
+    first.catch(nothing);
+    await world.run(world.runtime.sleep(20_000));
+    await expect(world.run(tableA.put('l', 'v', { timeoutMs: 50 }))).rejects.toMatchObject({ code: 'throttled' });
+  });
+
+  test('the next try waits for as long as the provider asks', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    const sentMs: number[] = [];
+    a.rule((call) => {
+      if (call.kind !== 'write') return undefined;
+      sentMs.push(world.runtime.monotonicMs());
+      return sentMs.length <= 4 ? { refuse: 'throttled' } : undefined;
+    });
+    await world.run(tableA.put('k', 'v'));
+    expect(sentMs).toHaveLength(5);
+    for (const [index, ms] of sentMs.slice(1).entries()) expect(ms - sentMs[index]!).toBeGreaterThanOrEqual(100);
+  });
+
+  test('rule 3: a request that is turned away leaves time to learn what became of the one before', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    let land = nothing;
+    a.once(isWriteOf('patch'), { fail: 'unavailable', late: (deliver) => (land = deliver) });
+    a.rule((call) => {
+      if (call.kind !== 'write' || a.writes.length < 2) return undefined;
+      land();
+      return { refuse: 'throttled' };
+    });
+    await world.run(tableA.put('k', 'v', { timeoutMs: 2_000 }));
+    expect((await world.run(tableA.get('k')))?.value).toBe('v');
+  });
+});
+
+test('rule 3: a write that is open as the deadline nears is asked after in time', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const never = new Promise<never>(nothing);
+  a.once(isWriteOf('patch'), { reply: never });
+  await world.run(tableA.put('k', 'v', { timeoutMs: 900 }));
+  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
 });
 
 test('rule 2: a commit whose reply was lost is read back, never sent again blindly', async () => {

@@ -191,14 +191,22 @@ test('rule 10: a container that updates fill is merged, not split', async () => 
   expect(leavesOf(world.state, 't').length).toBeLessThanOrEqual(leaves + 1);
 });
 
-test('rule 10: a container that is throttled again and again splits although it is small', async () => {
+test.each([
+  ['that fails again and again splits although it is small', { fail: 'unavailable' }, 2],
+  [
+    'does not split as its requests are throttled: the account may be too busy, and would be busier',
+    { fail: 'throttled' },
+    1,
+  ],
+  ['does not split as its requests are turned away', { refuse: 'throttled' }, 1],
+] as const)('rule 10: a container %s', async (_, fault, leaves) => {
   const world = new World();
   const a = world.process();
   const table = await open(world, a);
   await fill(world, table, 0, 4);
-  for (let count = 0; count < 10; count += 1) a.once(isWriteOf('patch'), { fail: 'throttled' });
-  await world.run(table.put(key(5), text(5)));
-  expect(leavesOf(world.state, 't')).toHaveLength(2);
+  for (let count = 0; count < 10; count += 1) a.once(isWriteOf('patch'), fault);
+  await world.run(table.put(key(5), text(5), { timeoutMs: 120_000 }));
+  expect(leavesOf(world.state, 't')).toHaveLength(leaves);
 });
 
 test('rule 10: a reader beside a split, which expands pages, does not get in its way', async () => {
