@@ -97,7 +97,7 @@ async function readOne(calls: TableCalls, { id, parts }: ReadRequest, timeoutMs:
     const { etag, properties } = await calls.get(keysOf(id), selectOf(parts), timeoutMs);
     if (etag === undefined || etag === '')
       throw new StoreError('unavailable', 'azure told no version', { container: id });
-    return { id, version: etag, parts: partsOf(id, properties, parts) };
+    return { id, version: etag, parts: partsOf(properties, parts) };
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw readError(error);

@@ -11,7 +11,6 @@ import {
   type ReadRequest,
   type Write,
 } from '../../store/contract/driver.ts';
-import { StoreError } from '../../store/contract/errors.ts';
 import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
@@ -86,17 +85,15 @@ export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   return names.length > SELECT_NAMES_MAX ? undefined : ['RowKey', ...names];
 }
 
-/** The parts among an entity's properties that were asked for. Throws `corrupt` if chunks are missing. */
+/** The parts among an entity's properties that were asked for. Of a damaged one what is left: its checksum tells, and the others can be read. */
 export function partsOf(
-  id: EntityId,
   stored: Readonly<Record<string, unknown>>,
   wanted: ReadRequest['parts'],
 ): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const name of wanted === 'all' ? Object.keys(stored).filter(isPartName) : wanted) {
-    const first = stored[name];
-    if (typeof first === 'string' && first !== '')
-      parts.set(name, joined(id, name, Buffer.from(first, 'base64'), stored));
+    const bytes = joined(name, stored);
+    if (bytes.byteLength > 0) parts.set(name, bytes);
   }
   return parts;
 }
@@ -108,20 +105,20 @@ export function endOfPrefix(prefix: string): string | undefined {
   return stem.slice(0, -1) + String.fromCharCode(stem.charCodeAt(stem.length - 1) + 1);
 }
 
-function joined(id: EntityId, name: PartName, first: Buffer, stored: Readonly<Record<string, unknown>>): Uint8Array {
-  const damaged = () =>
-    new StoreError('corrupt', `part ${name} is damaged, restore it from a backup`, { container: id });
-  if (first.byteLength <= LENGTH_BYTES) throw damaged();
-  const length = first.readUInt32BE();
-  const chunks = [first.subarray(LENGTH_BYTES)];
-  for (let index = 1; index < chunksOf(length, LIMITS); index += 1) {
-    const chunk = stored[propertyOf(name, index)];
-    if (typeof chunk !== 'string') throw damaged();
-    chunks.push(Buffer.from(chunk, 'base64'));
-  }
-  const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-  if (bytes.byteLength !== length) throw damaged();
-  return bytes;
+function joined(name: PartName, stored: Readonly<Record<string, unknown>>): Uint8Array {
+  const first = chunkIn(stored, name, 0);
+  const begin = first.subarray(LENGTH_BYTES);
+  const count = first.byteLength < LENGTH_BYTES ? 0 : chunksOf(first.readUInt32BE(), LIMITS);
+  if (count <= 1) return begin;
+  const others = Array.from({ length: Math.min(count, LIMITS.chunksMax) - 1 }, (_, at) =>
+    chunkIn(stored, name, at + 1),
+  );
+  return Buffer.concat([begin, ...others]);
+}
+
+function chunkIn(stored: Readonly<Record<string, unknown>>, name: PartName, index: number): Buffer {
+  const chunk = stored[propertyOf(name, index)];
+  return Buffer.from(typeof chunk === 'string' ? chunk : '', 'base64');
 }
 
 /** The first begins with the part's length. */
