@@ -203,9 +203,7 @@ export class Batches {
       }
       case 'drop': {
         const answer = await ask(() => life.store.drop(TABLE, options));
-        // A tombstone that was refused may follow one that was written.
-        const isUntouched = answer.kind === 'nothing' && answer.code !== 'invalid';
-        if (!isUntouched) this.#drops(call, answer.kind === 'value' ? answer.value : undefined);
+        if (answer.kind !== 'nothing') this.#drops(call, answer.kind === 'value' ? answer.value : undefined);
         return;
       }
       case 'reopen':

@@ -4,6 +4,14 @@ import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts'
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';
 
+const SAYS_NOTHING_WRITTEN: ReadonlySet<string> = new Set([
+  'aborted',
+  'throttled',
+  'unavailable',
+  'too_large',
+  'invalid',
+]);
+
 export class CallDriver {
   readonly driver: Driver;
   readonly #over = new AbortController();
@@ -38,7 +46,7 @@ export class CallDriver {
 
   /** The error for the call's caller. After a write was sent, an error that says "nothing was written" becomes `unknown`. */
   failure(error: unknown): unknown {
-    const saysNothing = error instanceof StoreError && ['aborted', 'throttled', 'unavailable'].includes(error.code);
+    const saysNothing = error instanceof StoreError && SAYS_NOTHING_WRITTEN.has(error.code);
     return this.#changes > 0 && saysNothing ? this.end(error) : error;
   }
 

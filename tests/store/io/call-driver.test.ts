@@ -1,0 +1,36 @@
+// An error of an administrative call says what is true: nothing was written, or nobody knows.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { WriteOutcome } from '../../../shared/store/contract/driver.ts';
+import { type StoreErrorCode, StoreError } from '../../../shared/store/contract/errors.ts';
+import { CallDriver } from '../../../shared/store/io/call-driver.ts';
+import { entityId } from '../../support/ids.ts';
+
+/** The code that a caller hears when its call fails with `code`, after writes with these outcomes. */
+async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[]): Promise<unknown> {
+  const script = [...outcomes];
+  const call = new CallDriver({ ...memoryDriver(), write: async () => [script.shift()!] });
+  for (const _ of outcomes)
+    await call.driver.write([{ kind: 'insert', id: entityId('a'), parts: [] }], { timeoutMs: 1_000 });
+  const error = call.failure(new StoreError(code, 'said by a test'));
+  return error instanceof StoreError ? error.code : error;
+}
+
+const CODES = ['aborted', 'throttled', 'unavailable', 'too_large', 'invalid'] as const;
+
+test.each(CODES)(
+  '%s stays after writes that were refused for what they are, and is unknown after others',
+  async (code) => {
+    for (const reason of ['denied', 'throttled', 'limit', 'invalid'] as const)
+      expect(await heard(code, { kind: 'refused', reason })).toBe(code);
+    expect(await heard(code, { kind: 'unknown', reason: 'other' }, { kind: 'refused', reason: 'limit' })).toBe(
+      'unknown',
+    );
+    expect(await heard(code, { kind: 'refused', reason: 'condition' })).toBe('unknown');
+  },
+);
+
+test('errors that speak of something else stay', async () => {
+  for (const code of ['conflict', 'not_found', 'corrupt'] as const)
+    expect(await heard(code, { kind: 'unknown', reason: 'other' })).toBe(code);
+});
