@@ -13,6 +13,7 @@ import { authorizeWith, type Credential } from '../../shared/drivers/azure-table
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
 import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/token.ts';
+import { withDeadline } from '../../shared/drivers/common/outcomes.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
 import {
   CALL,
@@ -205,7 +206,7 @@ describe('a token credential', () => {
 
   test('whose tokens are all refused: a write is refused, a read says so, after two requests each', async () => {
     const { driver, server } = await servedWith(numbered(3_600_000), () => DENIED);
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     expect(server.requests).toHaveLength(2);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
     expect(server.requests).toHaveLength(4);
@@ -249,7 +250,7 @@ test('a key that the service denies is not shown twice', async () => {
   const credential = { name: 'account', key: 'a2V5' };
   const driver = azureTablesDriver({ endpoint: `http://127.0.0.1:${server.port}`, tableName: 'table', credential });
   open.add(driver).add(server);
-  expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+  expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
   expect(server.requests).toHaveLength(1);
 });
 
@@ -371,7 +372,14 @@ describe('Azurite', () => {
     const endpoint = `${secure.address}/${AZURITE_ACCOUNT_NAME}`;
     const driver = azureTablesDriver({ endpoint, tableName: 'authorized', ...how() });
     open.add(driver);
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'invalid' }]);
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
   });
+});
+
+test('a time that is over is no reason for Node.js to warn the user', async () => {
+  const warned = vi.spyOn(process, 'emitWarning');
+  await expect(withDeadline(new Promise(() => {}), -5)).rejects.toThrow('no reply in time');
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
 });

@@ -148,6 +148,7 @@ describe('Azure, by status and code', () => {
     [400, 'PropertyValueTooLarge', 'limit'],
     [400, 'TooManyProperties', 'limit'],
     [400, 'InvalidInput', 'invalid'],
+    [400, 'InvalidAuthenticationInfo', 'denied'],
     [401, 'InvalidAuthenticationInfo', 'denied'],
     [403, 'AuthenticationFailed', 'denied'],
     [503, 'ServerBusy', 'throttled'],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { bodySender } from '../../shared/drivers/azure-tables/body-sender.ts';
 import { httpClient } from '../../shared/drivers/azure-tables/http.ts';
 import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
 import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
@@ -56,6 +57,25 @@ describe('azure tables: the reply tells whether the request was written', () => 
     );
     expect(await isWritten(origin, 64 * MIB)).toBe(false);
   });
+});
+
+test('azure tables: memory that is still being sent goes to no other request, be the reply there or not', async () => {
+  const sent: Uint8Array[] = [];
+  const send = bodySender({
+    send: async ({ body = new Uint8Array() }) => {
+      const isRequestWritten = sent.length > 1;
+      sent.push(body);
+      if (sent.length === 2) throw new Error('said by a test');
+      return { status: 204, headers: {}, body: Buffer.alloc(0), isRequestWritten };
+    },
+  });
+  const post = (text: string) => send({ method: 'POST', path: '/t', headers: [], body: [text] }, LONG_MS);
+  await post('first');
+  await expect(post('second')).rejects.toThrow('said by a test');
+  await post('third');
+  await post('fourth');
+  // The third was written, so that the fourth took its memory.
+  expect(sent.map((body) => Buffer.from(body).toString().slice(0, 5))).toEqual(['first', 'secon', 'fourt', 'fourt']);
 });
 
 describe('datastore: a call tells once all of its message was written', () => {

@@ -3,20 +3,11 @@
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
-import { RequestMemory } from '../common/request-memory.ts';
 import type { Credential } from './authorization.ts';
 import { isTableNotFound, isTableThere } from './errors.ts';
+import { bodySender } from './body-sender.ts';
 import type { HttpReply } from './http.ts';
-import {
-  bytesOf,
-  conditionOf,
-  DATA_VERSION,
-  lengthOf,
-  pathOf,
-  requestOf,
-  type RowKeys,
-  type RowWrite,
-} from './rows.ts';
+import { conditionOf, DATA_VERSION, pathOf, requestOf, type RowKeys, type RowWrite } from './rows.ts';
 import { JSON_WITHOUT_METADATA, objectIn, type TableService, tableService } from './service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
@@ -110,21 +101,8 @@ function sender(service: TableService, tableName: string) {
     } catch (error) {
       if (!isTableNotFound(error)) throw error;
     }
-    await withDeadline(create(untilMs), Math.max(1, untilMs - performance.now()));
+    await withDeadline(create(untilMs), untilMs - performance.now());
     return request(untilMs);
-  };
-}
-
-type PiecesRequest = Omit<Parameters<TableService['send']>[0], 'body'> & { readonly body: readonly string[] };
-
-/** Sends requests whose bodies are in pieces. */
-function bodySender(service: TableService) {
-  const memories = new RequestMemory();
-  return async (request: PiecesRequest, untilMs: number): Promise<HttpReply> => {
-    const memory = memories.take(lengthOf(request.body));
-    const reply = await service.send({ ...request, body: bytesOf(request.body, memory) }, untilMs);
-    if (reply.isRequestWritten) memories.giveBack(memory);
-    return reply;
   };
 }
 

@@ -48,7 +48,7 @@ export function outcomeOfOne(error: unknown): Refused | Unknown {
   if (!isVerdict) return unknown(isThrottle(status) ? 'throttled' : 'other', error);
   if (isConditionFailure(error)) return refused('condition', error);
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
-  if (status === 401 || status === 403) return refused('denied', readError(error));
+  if (isDenial(error)) return refused('denied', readError(error));
   if (status === 400) return refused('invalid', error);
   // "The server is currently unable to receive requests": https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
   if (status === 503 && code === 'ServerBusy') return refused('throttled', readError(error));
@@ -73,10 +73,10 @@ export function outcomeOfProbe(error: unknown): Refused | Unknown {
 /** The error of a read or list. */
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const { status, retryAfterMs, isVerdict } = factsOf(error);
+  const { status, retryAfterMs } = factsOf(error);
   if (isThrottle(status))
     return new StoreError('throttled', 'azure asks to slow down, try again later', { retryAfterMs, cause: error });
-  if (isVerdict && (status === 401 || status === 403)) {
+  if (isDenial(error)) {
     return new StoreError(
       'unavailable',
       'azure denies access: use a key or signature that may read and write, or grant Storage Table Data Contributor',
@@ -87,7 +87,14 @@ export function readError(error: unknown): StoreError {
     );
   }
   const retryable = status === undefined || status < 400 || status === 408 || status === 409 || status >= 500;
-  return new StoreError('unavailable', 'azure tables did not answer the request', { retryable, cause: error });
+  const why = error instanceof Error ? error.message : String(error);
+  return new StoreError('unavailable', `azure tables did not answer: ${why}`, { retryable, cause: error });
+}
+
+/** A key that does not fit is answered 400. */
+function isDenial(error: unknown): boolean {
+  const { status, code, isVerdict } = factsOf(error);
+  return isVerdict && (status === 401 || status === 403 || code === 'InvalidAuthenticationInfo');
 }
 
 function isThrottle(status: number | undefined): boolean {

@@ -1,5 +1,5 @@
 // One HTTP/1.1 request and its whole reply, over a pool of sockets that are kept. A request goes out once: where a kept socket dies, or a
-// reply breaks off, nothing is sent again, and the caller decides. The environment's proxies are not looked for.
+// reply breaks off, nothing is sent again, and the caller decides, as it does how many are in flight. The environment's proxies are not looked for.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
@@ -7,8 +7,6 @@ import { UnderWay } from './under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
 const IDLE_SOCKET_MS = 55_000;
-/** What a store has in flight, reads and commits together; further requests wait for a socket. */
-const SOCKETS_MAX = 128;
 /** Replies stay below 2 MiB: an entity of 1 MiB in base64, or a page of 1,000 ids. */
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -33,8 +31,8 @@ export interface HttpReply {
 
 export interface HttpClient {
   /**
-   * Rejects when no whole reply came, with a DeadlineError at `untilMs` by `performance.now()` and, of a GET, after SILENCE_MS of silence, and
-   * once the client is closed. A request that waits for a socket by then is never sent.
+   * Rejects when no whole reply came, naming the server: by `untilMs`, which is of `performance.now()`, at the latest, of a GET after SILENCE_MS of
+   * silence, and once the client is closed.
    */
   send(request: HttpRequest, untilMs: number): Promise<HttpReply>;
   /** Gives up the requests under way, whose outcomes stay unknown, refuses further ones, and closes the sockets. */
@@ -46,7 +44,7 @@ export function httpClient(origin: string): HttpClient {
   const { protocol, hostname, port, host } = new URL(origin);
   const module = protocol === 'http:' ? http : https;
   // Sockets take `noDelay` from their agent's options, of which its declared type says nothing.
-  const pool = { keepAlive: true, noDelay: true, timeout: IDLE_SOCKET_MS, maxSockets: SOCKETS_MAX };
+  const pool = { keepAlive: true, noDelay: true, timeout: IDLE_SOCKET_MS };
   const agent = new module.Agent(pool);
   // The URL class writes an IPv6 address in brackets, sockets take it without.
   const server = { agent, port, host: hostname.replace(/^\[(.*)\]$/, '$1') };
@@ -61,7 +59,8 @@ export function httpClient(origin: string): HttpClient {
         const sent = module.request({ ...server, method, path: target, headers: [...common, ...length, ...headers] });
         const fail = (error: Error): void => {
           underWay.delete(sent);
-          reject(error);
+          const { code = 'it does not say why' }: NodeJS.ErrnoException = error;
+          reject(new Error(`no whole reply from ${origin}: ${error.message || code}`, { cause: error }));
         };
         const take = (reply: Omit<HttpReply, 'isRequestWritten'>): void => {
           underWay.delete(sent);

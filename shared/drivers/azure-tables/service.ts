@@ -24,7 +24,7 @@ export interface TableService {
   readonly url: string;
   /**
    * The reply, if it is the service's and the success that was asked for. Rejects with a RefusedRequestError if another came, with other errors if no
-   * whole reply did, with a DeadlineError at `untilMs` by `performance.now()`. No redirect is followed.
+   * whole reply did by `untilMs`, which is of `performance.now()`. No redirect is followed.
    * What the service answers 401 it has not carried out (RFC 9110, 15.5.2): where the credential may have a newer token, it goes out once more.
    */
   send(request: ServiceRequest, untilMs: number): Promise<HttpReply>;

@@ -28,7 +28,8 @@ export class DeadlineError extends Error {
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError(timeoutMs)), timeoutMs);
+    // A time that is over would make Node.js warn the user.
+    timer = setTimeout(() => reject(new DeadlineError(timeoutMs)), Math.max(1, timeoutMs));
   });
   try {
     return await Promise.race([work, deadline]);

@@ -3,6 +3,7 @@ import type { Driver, DriverCallOptions } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
+import { RetryBudget } from './retry-budget.ts';
 
 const TRIES_MAX = 4;
 const PAUSE_FIRST_MS = 50;
@@ -15,6 +16,7 @@ const LAST_TRY_MS = 10_000;
  * ends one that falls silent.
  */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
+  const budget = new RetryBudget();
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
@@ -24,11 +26,15 @@ export function withRetry(driver: Driver, runtime: Runtime): Driver {
     const lastMs = Math.min(dueMs, begunMs + LAST_TRY_MS);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
+        const answer = await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
+        budget.earn();
+        return answer;
       } catch (error) {
-        const pauseMs = PAUSE_FIRST_MS * 2 ** (tries - 1) * (0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256);
+        if (!(error instanceof StoreError && error.retryable)) throw error;
+        const jitter = 0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256;
+        const pauseMs = PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
         const isLast = tries === TRIES_MAX || runtime.monotonicMs() + pauseMs >= lastMs;
-        if (isLast || !(error instanceof StoreError && error.retryable)) throw error;
+        if (isLast || (error.code === 'throttled' && !budget.take())) throw error;
         await runtime.sleep(pauseMs);
       }
     }

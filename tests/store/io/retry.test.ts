@@ -11,7 +11,7 @@ const UNAVAILABLE = new StoreError('unavailable', 'said by a test');
 const DENIED = new StoreError('unavailable', 'said by a test', { retryable: false });
 
 /** A driver whose first calls end in these errors, after the time they take, and the time each call was given. */
-function failing(errors: readonly Error[], tookMs = 0) {
+function failing(errors: readonly (Error | undefined)[], tookMs = 0) {
   const runtime = new VirtualRuntime();
   const timeoutsMs: number[] = [];
   const memory = memoryDriver();
@@ -81,4 +81,32 @@ test.each(CALLS)('no try of a %s that is never answered begins after ten seconds
   );
   await expect(runtime.run(call(retrying, 60_000))).rejects.toBe(UNAVAILABLE);
   expect(timeoutsMs).toHaveLength(3);
+});
+
+test.each(CALLS)(
+  'a throttled %s waits for as long as the provider asks, and not at all if that is too long',
+  async (_, call) => {
+    const throttled = new StoreError('throttled', 'said by a test', { retryAfterMs: 3_000 });
+    const { retrying, timeoutsMs, runtime } = failing([throttled]);
+    const begunMs = runtime.monotonicMs();
+    await runtime.run(call(retrying, 10_000));
+    expect(runtime.monotonicMs() - begunMs).toBeGreaterThanOrEqual(3_000);
+    expect(timeoutsMs).toHaveLength(2);
+    const hurried = failing([throttled]);
+    await expect(hurried.runtime.run(call(hurried.retrying, 2_000))).rejects.toBe(throttled);
+    expect(hurried.timeoutsMs).toHaveLength(1);
+  },
+);
+
+test('where most reads are throttled few are sent again, until reads succeed', async () => {
+  const throttled = new StoreError('throttled', 'said by a test');
+  const errors = Array.from({ length: 1_060 }, (_, at) => (at < 1_032 || at >= 1_043 ? throttled : undefined));
+  const { retrying, timeoutsMs, runtime } = failing(errors);
+  const [, read] = CALLS[0]!;
+  for (let time = 0; time < 1_000; time += 1) await expect(runtime.run(read(retrying, 10_000))).rejects.toBe(throttled);
+  expect(timeoutsMs).toHaveLength(1_032);
+  // A retry is earned by ten.
+  for (let time = 0; time < 11; time += 1) await runtime.run(read(retrying, 10_000));
+  await expect(runtime.run(read(retrying, 10_000))).rejects.toBe(throttled);
+  expect(timeoutsMs).toHaveLength(1_032 + 11 + 2);
 });
