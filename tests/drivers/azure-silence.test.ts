@@ -58,7 +58,7 @@ test.each([0, 1])('a read ends when nothing comes any more (after %i bytes)', as
   const { replying, write } = await asked('GET');
   if (bytes > 0) await write(replyText(200, {}, 'slowly').slice(0, bytes - 'slowly'.length));
   await vi.advanceTimersByTimeAsync(SILENCE_MS);
-  await expect(replying).rejects.toMatchObject({ name: 'DeadlineError' });
+  await expect(replying).rejects.toMatchObject({ cause: { name: 'DeadlineError' } });
 });
 
 test('a write has all its time: nobody sends it again', async () => {

@@ -101,7 +101,7 @@ describe('datastore: a call tells once all of its message was written', () => {
     // The connection is there before the time of the call counts.
     await expect(called(channel, { bytes: 1, timeoutMs: LONG_MS }).ended).rejects.toMatchObject({ code: 9 });
     const { ended, written } = called(channel, { bytes: MIB, timeoutMs: 300 });
-    await expect(ended).rejects.toThrow('no reply in time');
+    await expect(ended).rejects.toThrow('in time');
     await closed.promise;
     expect(written()).toBe(0);
   });
