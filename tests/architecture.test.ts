@@ -336,7 +336,6 @@ describe('the top level', () => {
       'package.json',
       'package-lock.json',
       'README.md',
-      'CHANGELOG.md',
       'LICENSE',
       'tsconfig.json',
       'vitest.config.ts',
