@@ -2,7 +2,7 @@
 // Google's libraries look for the metadata server of a cloud machine unless told not to.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
-import type { Baseline } from '../../shared/compare/baseline/baseline.ts';
+import { type Baseline, placeOf } from '../../shared/compare/baseline/baseline.ts';
 import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
 import type { Provider } from '../../shared/compare/dimensions.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -42,7 +42,8 @@ interface Making {
 
 const DATASTORE: Making = {
   baseline: (endpoint) => datastoreBaseline({ projectId: PROJECT_ID, apiEndpoint: endpoint }),
-  conditional: (endpoint, kind) => datastoreConditional({ projectId: PROJECT_ID, apiEndpoint: endpoint }, kind),
+  conditional: (endpoint, dataset) =>
+    datastoreConditional({ projectId: PROJECT_ID, apiEndpoint: endpoint }, placeOf(dataset)),
   driver: (endpoint, space) => datastoreDriver({ projectId: PROJECT_ID, endpoint, namespace: space }),
 };
 
@@ -54,7 +55,7 @@ const tableClient = (endpoint: string, name: string): TableClient =>
 
 const AZURE: Making = {
   baseline: (endpoint) => azureTablesBaseline({ tableClient: (name) => tableClient(endpoint, name) }),
-  conditional: (endpoint, dataset) => azureConditional(tableClient(endpoint, `records${dataset}`)),
+  conditional: (endpoint, dataset) => azureConditional(tableClient(endpoint, placeOf(dataset))),
   driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
 };
 

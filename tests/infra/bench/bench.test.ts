@@ -29,7 +29,7 @@ test.each([
   const { code, stdout, stderr } = await bench(...args);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
-  expect(stderr).toContain('npm run bench -- --quick');
+  expect(stderr).toContain('npm run bench -- --help');
   expect(stdout).toBe('');
 });
 

@@ -123,6 +123,7 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
           'Resolved',
           'Resolved',
           'Resolved',
+          'Resolved',
         ]);
     });
 

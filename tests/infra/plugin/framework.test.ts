@@ -1,6 +1,6 @@
 // The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what they do is tested without it.
-import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -163,17 +163,21 @@ describe('serverless', () => {
     const { code, output } = await serverless(...args);
     expect(code === 0 ? '' : output).toBe('');
     expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(1);
-    const unpacked = path.join(project.dir, '.serverless/azure-records');
-    await rm(unpacked, { recursive: true });
-    const running = project.start(tools.bin, args);
-    await until(() => existsSync(unpacked));
+    const TMPDIR = await mkdtemp(path.join(project.dir, 'tmp-'));
+    const running = project.start(tools.bin, args, { TMPDIR });
+    await until(() => unpackedIn(TMPDIR).length > 0);
     process.kill(running.pid, 'SIGTERM');
     const ended = await running.ended;
     expect(ended.code).toBe(130);
     expect(ended.output).toContain('ended by SIGTERM');
     expect(ended.output).not.toMatch(STACK);
+    expect(unpackedIn(TMPDIR)).toEqual([]);
   });
 });
+
+function unpackedIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.startsWith('stowage-functions-'));
+}
 
 async function until(isTrue: () => boolean): Promise<void> {
   const deadlineMs = performance.now() + SLOW_MS;
