@@ -8,7 +8,6 @@ export const REST = [
   'tests/infra/cli/command-lines.test.ts',
   'tests/infra/start/interrupt.test.ts',
   'tests/model/run/**/*.test.ts',
-  'tests/simulation/beside.test.ts',
   'tests/simulation/merge-model/**/*.test.ts',
 ];
 

@@ -29,13 +29,6 @@ test('one seed, or one scenario', () => {
   expect(command('--scenario', 'a.json')).toEqual({ kind: 'scenario', file: 'a.json' });
 });
 
-test('beside another release: seeds, a seed, or a scenario', () => {
-  expect(command('--beside', 'v1')).toMatchObject({ kind: 'seeds', beside: 'v1' });
-  expect(command('--beside', 'v1', '--seed', '9')).toMatchObject({ kind: 'seed', beside: 'v1' });
-  expect(command('--beside', 'v1', '--scenario', 'a.json')).toMatchObject({ kind: 'scenario', beside: 'v1' });
-  expect(command().beside).toBeUndefined();
-});
-
 test.each([
   [['--seeds', 'many'], '--seeds takes a whole number from 1 on, not "many"'],
   [['--seeds', '0'], '--seeds takes a whole number from 1 on, not "0"'],
@@ -48,7 +41,6 @@ test.each([
   [['5'], '5'],
   [['--seed', '5', '--seeds', '6'], 'do not go together'],
   [['--shrink'], '--shrink needs the --seed'],
-  [['--figures', '--beside', 'v1'], '--figures are of one release'],
 ])('%j is refused with what it may be', (args, message) => {
   expect(() => command(...args)).toThrow(message);
 });

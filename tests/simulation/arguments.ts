@@ -1,12 +1,7 @@
 // The command line of the simulation, understood before anything runs: a word that means nothing is an error, and never a default.
 import { command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../../infra/cli/options.ts';
 
-export type Command = What & {
-  /** The commit whose engine some of the processes run; undefined: all run this one. */
-  readonly beside: string | undefined;
-};
-
-type What =
+export type Command =
   /** Many seeds, for `forMs` at most. */
   | {
       readonly kind: 'seeds';
@@ -32,14 +27,12 @@ printed with what it needs to fail. npm run soak takes the same options, and pla
     figures: { help: 'writes what occurred into tests/RELIABILITY.md' },
     seed: { value: 'N', help: 'one seed alone, with everything that happened' },
     shrink: { help: 'with --seed: leaves out what its failure does not need' },
-    beside: { value: 'REF', help: 'some processes run the engine of that commit, which does not merge' },
     scenario: { value: 'FILE', help: 'a scenario that shrinking left' },
   },
   examples: [
     'npm run simulate -- --seeds 10000',
     'npm run simulate -- --seed 17 --shrink',
     'npm run soak -- --minutes 3',
-    'npm run simulate -- --beside HEAD~20',
   ],
 });
 
@@ -49,14 +42,13 @@ const SEEDS_WITHOUT_END = 2 ** 31;
 
 /** `drawSeed` finds a fresh first seed. Throws a UsageError. */
 export function commandOf({ values }: CommandLine<typeof SIMULATE.options>, drawSeed: () => number): Command {
-  const { seeds, from, workers, minutes, seed, scenario, shrink, figures, beside } = values;
+  const { seeds, from, workers, minutes, seed, scenario, shrink, figures } = values;
   const isMany = [seeds, from, workers, minutes].some((value) => value !== undefined) || figures;
   if ([isMany, seed !== undefined, scenario !== undefined].filter(Boolean).length > 1)
     throw new UsageError('many seeds, one --seed, or one --scenario: these do not go together');
   if (shrink && seed === undefined) throw new UsageError('--shrink needs the --seed to be shrunk');
-  if (figures && beside !== undefined) throw new UsageError('--figures are of one release: leave --beside out');
-  if (scenario !== undefined) return { kind: 'scenario', file: scenario, beside };
-  if (seed !== undefined) return { kind: 'seed', beside, seed: wholeNumber('--seed', seed, 0), isShrunk: shrink };
+  if (scenario !== undefined) return { kind: 'scenario', file: scenario };
+  if (seed !== undefined) return { kind: 'seed', seed: wholeNumber('--seed', seed, 0), isShrunk: shrink };
   const isFresh = from === 'fresh' || (from === undefined && minutes !== undefined);
   const isTimed = seeds === undefined && minutes !== undefined;
   return {
@@ -66,6 +58,5 @@ export function commandOf({ values }: CommandLine<typeof SIMULATE.options>, draw
     forMs: minutes === undefined ? undefined : positiveNumber('--minutes', minutes) * 60_000,
     workers: workers === undefined ? undefined : wholeNumber('--workers', workers, 1),
     writesFigures: figures,
-    beside,
   };
 }

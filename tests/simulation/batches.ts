@@ -189,11 +189,10 @@ export class Batches {
       case 'vacuum': {
         const { quietMs } = action;
         const answer = await ask(
-          // An earlier release may not know how long to wait before a merge that it does not make.
-          () => life.store.vacuum(TABLE, life.other === undefined ? { ...options, quietMs } : options),
+          () => life.store.vacuum(TABLE, { ...options, quietMs }),
           action.timeoutMs ?? TIMEOUT_MS + quietMs,
         );
-        if (answer.kind === 'value' && life.other === undefined) {
+        if (answer.kind === 'value') {
           events.count('vacuum left an orphan it could not judge', answer.value.left);
           events.count('pair left alone, as it was not quiet', answer.value.busy);
           events.count('leaf purged', answer.value.purged);

@@ -25,7 +25,6 @@ export interface ClientOptions {
   /** Whether the leaf that owns a key has been retired since then, and is not absorbed. */
   readonly isRetired: (key: string, sinceMs: number) => boolean;
   /** Whether any leaf was ever retired. */
-  readonly hasRetired: () => boolean;
   /** Resolves when a process has stopped in the midst of a merge. */
   readonly stopped: Promise<void>;
 }
@@ -92,14 +91,7 @@ export class Client {
 
   /** Judges an error: those that say that nothing was written, or that no fault explains. */
   fails(what: string, call: Call, error: unknown, allowed: readonly string[]): 'nothing' | 'unknown' {
-    const isStopped = call.life.other?.knowsMerging === false && this.options.hasRetired();
-    const always = [
-      'aborted',
-      'unavailable',
-      'throttled',
-      ...(this.#hasDrops ? ['not_found'] : []),
-      ...(isStopped ? ['corrupt'] : []),
-    ];
+    const always = ['aborted', 'unavailable', 'throttled', ...(this.#hasDrops ? ['not_found'] : [])];
     if (error instanceof StoreError && error.code === 'not_found') this.#tables.delete(call.life);
     return this.options.recorder.fails(what, error, [...always, ...allowed]);
   }

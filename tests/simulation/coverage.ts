@@ -100,34 +100,6 @@ export function missing(seeds: number, counts: ReadonlyMap<string, number>): str
   return expected.filter((name) => (counts.get(name) ?? 0) === 0);
 }
 
-/** What runs beside another release must have met. */
-const BESIDE: readonly string[] = [
-  'another release met a retired leaf',
-  'another release met a merged leaf',
-  'another release wrote while a leaf was retired',
-  'process went from another release to this one',
-  'process went from this release to another',
-];
-
-/** From so many seeds on: these are aimed at merging. */
-const SEEDS_FOR_BESIDE = 100;
-
-/** As `missing`, of a run beside another release. */
-export function missingBeside(
-  seeds: number,
-  counts: ReadonlyMap<string, number>,
-  { knowsMerging }: { readonly knowsMerging: boolean },
-): string[] {
-  if (seeds < SEEDS_FOR_BESIDE) return [];
-  const own = knowsMerging ? [] : ['answer corrupt'];
-  const rare = [
-    'another release was refused at a retired leaf',
-    ...(knowsMerging ? ["another release made a merge's step: absorb"] : []),
-  ];
-  const expected = [...BESIDE, ...own, ...(seeds < SEEDS_FOR_COVERAGE ? [] : rare)];
-  return expected.filter((name) => (counts.get(name) ?? 0) === 0);
-}
-
 /** A table of all events, by name. */
 export function told(counts: ReadonlyMap<string, number>): string {
   const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));

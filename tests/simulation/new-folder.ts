@@ -1,4 +1,4 @@
-// A folder for the sources of another release, or of a mutant: removed when the work is done, and when a signal ends it.
+// A folder for a mutant's sources: removed when the work is done, and when a signal ends it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

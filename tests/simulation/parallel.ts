@@ -18,8 +18,6 @@ export interface Seeds {
   /** Each worker stops at so many failures. Default 3. */
   readonly failuresMax?: number | undefined;
   readonly mutant?: string | undefined;
-  /** Where another release lies, some of whose processes play too. */
-  readonly release?: string | undefined;
 }
 
 export interface Report {
@@ -33,7 +31,7 @@ export interface Report {
 /** Runs the seeds. Rejects if a worker breaks off. */
 export async function runSeeds({ from, count, workers = availableParallelism(), ...rest }: Seeds): Promise<Report> {
   const begunMs = performance.now();
-  const { forMs = 2 ** 40, failuresMax = 3, mutant, release } = rest;
+  const { forMs = 2 ** 40, failuresMax = 3, mutant } = rest;
   const step = Math.max(1, Math.min(workers, count));
   const shares = Array.from({ length: step }, (_, index): Work => ({
     from: from + index,
@@ -42,7 +40,6 @@ export async function runSeeds({ from, count, workers = availableParallelism(), 
     forMs,
     failuresMax,
     mutant,
-    release,
   }));
   const found = await Promise.all(shares.map(runShare));
   const counts = new Map<string, number>();

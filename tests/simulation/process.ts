@@ -5,10 +5,8 @@ import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts
 import { compressHere } from '../../shared/store/format/compression.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
-import { isOther } from './beside.ts';
 import { Chance } from './chance.ts';
 import type { MergeStep } from './mishap.ts';
-import type { Release } from './release.ts';
 import type { Scenario } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
 
@@ -31,8 +29,6 @@ const LONG_MS = 1_000_000;
 export class Life implements Owner, Runtime {
   readonly number: number;
   readonly store: Store;
-  /** The other release, if it runs that one. */
-  readonly other: Release | undefined;
   /** Resolves at its crash. */
   readonly crashed: Promise<void>;
   /** Requests under way that a crash may still recall. */
@@ -62,7 +58,6 @@ export class Life implements Owner, Runtime {
     scenario: Scenario,
     number: number,
     driverFor: (life: Life) => Driver,
-    other: Release | undefined,
   ) {
     this.#process = process;
     this.#scheduler = scheduler;
@@ -77,10 +72,8 @@ export class Life implements Owner, Runtime {
     const merges =
       scenario.merges[process.index] ??
       (process.index === scenario.merges.length + 1 && scenario.merges.includes(true));
-    this.other = isOther(scenario.other?.[process.index], number) ? other : undefined;
-    const options = { driver: driverFor(this), runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS };
-    // The other release does not merge: an earlier one may not even know the option.
-    this.store = this.other === undefined ? openStore({ ...options, merges }) : this.other.openStore(options);
+    const driver = driverFor(this);
+    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, merges, timeoutMs: TIMEOUT_MS });
   }
 
   /** Handles it opened, for their statistics. */
@@ -188,18 +181,12 @@ export class Process {
   readonly #scheduler: Scheduler;
   readonly #start: (number: number) => Life;
 
-  constructor(
-    index: number,
-    scheduler: Scheduler,
-    scenario: Scenario,
-    driverFor: (life: Life) => Driver,
-    other?: Release,
-  ) {
+  constructor(index: number, scheduler: Scheduler, scenario: Scenario, driverFor: (life: Life) => Driver) {
     this.index = index;
     this.#scheduler = scheduler;
     this.wallOffsetMs = scenario.skewsMs[index] ?? 0;
     this.#start = (number) => {
-      const life = new Life(this, scheduler, scenario, number, driverFor, other);
+      const life = new Life(this, scheduler, scenario, number, driverFor);
       this.lives.push(life);
       return life;
     };

@@ -1,14 +1,12 @@
 // One run: a scenario played out to its end, then a look at everything with all faults over.
 import { memoryState } from '../../shared/drivers/memory.ts';
-import type { Driver, Table } from '../../shared/store/index.ts';
-import { BesideWatch, countTurns } from './beside-watch.ts';
+import type { Table } from '../../shared/store/index.ts';
 import { Client } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
-import { type Life, Process, START_WALL_MS } from './process.ts';
+import { Process, START_WALL_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder, type Value } from './recorder.ts';
-import type { Release } from './release.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
 import { Scheduler } from '../../shared/model/time/scheduler.ts';
 import { orphansOf, storedRecords, structureFaults } from './structure.ts';
@@ -32,9 +30,8 @@ export interface Result {
   readonly lines: readonly string[];
 }
 
-/** `other`: what those processes run that the scenario wants to be of another release. */
-export async function run(scenario: Scenario, isTraced = false, other?: Release): Promise<Result> {
-  return new Run(scenario, isTraced, other).toEnd();
+export async function run(scenario: Scenario, isTraced = false): Promise<Result> {
+  return new Run(scenario, isTraced).toEnd();
 }
 
 class Run {
@@ -45,15 +42,12 @@ class Run {
   readonly #watch: Watch;
   readonly #recorder: Recorder;
   readonly #network: Network;
-  readonly #other: Release | undefined;
-  readonly #beside: BesideWatch;
   readonly #hasNeighbour: boolean;
   readonly #stopped = Promise.withResolvers<void>();
   #lastId = 0;
 
-  constructor(scenario: Scenario, isTraced: boolean, other: Release | undefined) {
+  constructor(scenario: Scenario, isTraced: boolean) {
     this.#scenario = scenario;
-    this.#other = other;
     const scheduler = new Scheduler(scenario.seed);
     const nowMs = (): number => scheduler.nowMs;
     const events = new Events(isTraced, nowMs);
@@ -71,7 +65,6 @@ class Run {
       touch: watch.touch,
       stopped: this.#stopped.resolve,
     });
-    this.#beside = new BesideWatch(this.#provider.state, events, (table) => watch.merges.hasRetired(table));
     this.#hasNeighbour = hasDrops(scenario);
   }
 
@@ -107,11 +100,7 @@ class Run {
   }
 
   #process(index: number): Process {
-    const driverFor = (life: Life): Driver => {
-      const driver = this.#network.driverFor(life);
-      return life.other === undefined ? driver : this.#beside.driverFor(driver, life.other);
-    };
-    return new Process(index, this.#scheduler, this.#scenario, driverFor, this.#other);
+    return new Process(index, this.#scheduler, this.#scenario, (life) => this.#network.driverFor(life));
   }
 
   #client(process: Process): Client {
@@ -127,7 +116,6 @@ class Run {
       events,
       nextId,
       isRetired,
-      hasRetired: () => this.#watch.merges.past.retired.size > 0,
       stopped: this.#stopped.promise,
     });
   }
@@ -147,18 +135,14 @@ class Run {
   #countLives(processes: readonly Process[]): void {
     for (const { index, lives } of processes) {
       this.#events.count('process restarted', lives.length - 1);
-      countTurns(lives, this.#events);
-      // What does not know merging takes an entry for the leaf that begins there, and may go in a circle where another lies.
-      const stuck = lives.filter(({ isStuck, other }) => isStuck && other?.knowsMerging !== false);
-      for (const { number } of stuck)
+      for (const { number } of lives.filter(({ isStuck }) => isStuck))
         this.#recorder.complain(`process ${index} went in a circle in its life ${number}`);
       for (const { compressions } of lives) {
         this.#events.count('pages compressed later', compressions.late);
         this.#events.count('pages not compressed by the other thread', compressions.failed);
       }
       // Handles of one store share their table's counters.
-      const own = lives.filter(({ other }) => other === undefined);
-      const stats = own.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
+      const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
       for (const each of stats) {
         const { rightWalks, unknownOutcomes, conflicts, readsFirst, rests, splitsByTraffic, lostSplits } = each;
         this.#events.count('walk to the right', rightWalks);
@@ -194,7 +178,7 @@ class Run {
     await this.#scheduler.run(look(), STEPS_MAX);
     for (const fault of structureFaults(this.#provider, TABLE, true, this.#watch.merges.past))
       this.#recorder.complain(fault);
-    for (const orphan of orphansOf(this.#provider, TABLE, this.#other?.namesDrops !== false))
+    for (const orphan of orphansOf(this.#provider, TABLE))
       this.#recorder.complain(`${orphan} is an orphan that vacuum left`);
   }
 

@@ -38,9 +38,6 @@ export type Fault = (typeof FAULTS)[number];
 /** Milliseconds that requests take, one way. */
 export type Latency = 'even' | 'wide' | 'uneven';
 
-/** Which lives of a process run another release: by their numbers, if it is now this and now that. */
-export type OtherLives = 'none' | 'all' | 'even' | 'odd';
-
 export interface Scenario {
   readonly seed: number;
   readonly order: 'hash' | 'key';
@@ -62,8 +59,6 @@ export interface Scenario {
   readonly mishaps: readonly Mishap[];
   /** Which processes' vacuums merge. */
   readonly merges: readonly boolean[];
-  /** Of each process; undefined, or in a run that is given no other release: none. */
-  readonly other?: readonly OtherLives[];
   readonly clients: readonly { readonly process: number; readonly actions: readonly Action[] }[];
 }
 
@@ -84,8 +79,7 @@ const CALLERS_IN_A_BURST = 5;
 /** Between two bursts what was late may land. */
 const BURST_EVERY_MS = 60_000;
 
-/** `mergingShare`: of the seeds that are not hot. */
-export function scenarioOf(seed: number, mergingShare = MERGING_SHARE): Scenario {
+export function scenarioOf(seed: number): Scenario {
   const chance = new Chance(seed, 1);
   const processes = 2 + chance.below(2);
   const order = chance.of(['hash', 'key'] as const);
@@ -93,7 +87,7 @@ export function scenarioOf(seed: number, mergingShare = MERGING_SHARE): Scenario
   const isScattered = !isLong && chance.is(0.25);
   const isHot = !isLong && !isScattered && chance.is(0.2);
   const merging = new Chance(seed, 5);
-  const isMerging = !isHot && merging.is(mergingShare);
+  const isMerging = !isHot && merging.is(MERGING_SHARE);
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
   const isAimed = isMerging && !isLong && merging.is(AIMED_SHARE);

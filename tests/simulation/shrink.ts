@@ -1,18 +1,17 @@
 // Makes a failing scenario smaller: leaves out clients, actions, mishaps and faults, piece by piece, as long as the run still fails.
-import type { Release } from './release.ts';
 import { run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The smallest that was found in `forMs`, itself if it does not fail at all. */
-export async function shrink(scenario: Scenario, forMs: number, other?: Release): Promise<Scenario> {
+export async function shrink(scenario: Scenario, forMs: number): Promise<Scenario> {
   const untilMs = performance.now() + forMs;
   let best = scenario;
-  if (!(await fails(best, other))) return best;
+  if (!(await fails(best))) return best;
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false;
     for (const candidate of smaller(best)) {
       if (performance.now() > untilMs) return best;
-      if (!(await fails(candidate, other))) continue;
+      if (!(await fails(candidate))) continue;
       best = candidate;
       isSmaller = true;
       break;
@@ -21,13 +20,13 @@ export async function shrink(scenario: Scenario, forMs: number, other?: Release)
   return best;
 }
 
-async function fails(scenario: Scenario, other: Release | undefined): Promise<boolean> {
-  return (await run(scenario, false, other)).complaints.length > 0;
+async function fails(scenario: Scenario): Promise<boolean> {
+  return (await run(scenario)).complaints.length > 0;
 }
 
 /** Scenarios with a little less, what may save most first. */
 function* smaller(scenario: Scenario): Generator<Scenario> {
-  const { clients, mishaps, faults, other = [] } = scenario;
+  const { clients, mishaps, faults } = scenario;
   for (const index of clients.keys())
     if (clients.length > 1) yield { ...scenario, clients: clients.toSpliced(index, 1) };
   for (let size = 8; size >= 1; size = Math.floor(size / 2)) {
@@ -40,8 +39,6 @@ function* smaller(scenario: Scenario): Generator<Scenario> {
     }
   }
   for (const index of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(index, 1) };
-  for (const [index, lives] of other.entries())
-    if (lives !== 'none') yield { ...scenario, other: other.with(index, 'none') };
   for (const fault of Object.keys(faults)) {
     const left = Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault));
     yield { ...scenario, faults: left };

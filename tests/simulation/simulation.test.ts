@@ -1,13 +1,13 @@
 // The simulation as part of the tests: 500 seeds find nothing and meet every danger, one seed is one run, and what the provider's faults do is
 // what the driver contract allows.
-import { expect, test } from 'vitest';
-import { memoryState } from '../../shared/drivers/memory.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';
 import { Events } from './events.ts';
 import { checkApplies, mutantNames, patched, readMutant } from './mutate.ts';
 import { Network } from './network.ts';
 import { runSeeds } from './parallel.ts';
-import { Process } from './process.ts';
+import { Life, Process } from './process.ts';
 import { run } from './run.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
 import { Scheduler } from '../../shared/model/time/scheduler.ts';
@@ -76,6 +76,33 @@ test('a scenario survives being written to a file', async () => {
 test('a scenario that does not fail is not made smaller', async () => {
   const scenario = scenarioOf(1);
   expect(await shrink(scenario, 1_000)).toBe(scenario);
+});
+
+function started(): Process {
+  return new Process(0, new Scheduler(1), scenarioOf(1), () => memoryDriver());
+}
+
+function lookWithoutEnd(life: Life): void {
+  for (let look = 0; look <= 100_000; look += 1) life.wallMs();
+}
+
+test('a process that makes requests, or looks at its clocks, without end is ended', () => {
+  const [looking, asking] = [started(), started()];
+  lookWithoutEnd(looking.life);
+  for (let request = 0; request < 10_000; request += 1) asking.life.countRequest();
+  expect([looking.life.isStuck, looking.life.isDead]).toEqual([true, true]);
+  expect([asking.life.isStuck, asking.life.isDead]).toEqual([false, false]);
+  asking.life.countRequest();
+  expect([asking.life.isStuck, asking.life.isDead]).toEqual([true, true]);
+});
+
+test('a run in which a process went in a circle complains', async () => {
+  const draw = vi.spyOn(Life.prototype, 'random').mockImplementationOnce(function (this: Life, bytes) {
+    lookWithoutEnd(this);
+    return new Uint8Array(bytes);
+  });
+  onTestFinished(() => draw.mockRestore());
+  expect((await run(scenarioOf(1))).complaints).toContain('process 0 went in a circle in its life 0');
 });
 
 /** How many of three writes in one request applied, and what was said of them, with one fault. */

@@ -60,11 +60,10 @@ export function structureFaults(
   }
 }
 
-/** Ids of nodes that no link leads to, of any incarnation or of the root's alone. */
-export function orphansOf(provider: Provider, table: string, ofAnyIncarnation = true): string[] {
+/** Ids of nodes that no link leads to, of any incarnation. */
+export function orphansOf(provider: Provider, table: string): string[] {
   const linked = new Set(levelsOf(provider, table).flatMap(({ nodes }) => nodes.map(({ id }) => id)));
-  const own = idOf(table, provider.root(table)!.node.incarnation, '');
-  return provider.nodeIds(table).filter((id) => !linked.has(id) && (ofAnyIncarnation || id.startsWith(own)));
+  return provider.nodeIds(table).filter((id) => !linked.has(id));
 }
 
 function levelFaults(nodes: readonly Held[], level: number, incarnation: string): string[] {

@@ -2,7 +2,6 @@
 // its parent's message; answers with what it found.
 import { mutate } from './mutate.ts';
 import { addCounts } from './events.ts';
-import type { Release } from './release.ts';
 import type { run as Run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -19,8 +18,6 @@ export interface Work {
   readonly failuresMax: number;
   /** Runs on sources changed so. */
   readonly mutant?: string | undefined;
-  /** Where another release lies, some of whose processes play too. */
-  readonly release?: string | undefined;
 }
 
 export interface Failure {
@@ -36,21 +33,14 @@ export interface Found {
 }
 
 /** With the traces of errors. */
-async function complaintsOf(scenario: Scenario, run: typeof Run, other?: Release): Promise<string[]> {
-  return (await run(scenario, false, other)).complaints.slice(0, COMPLAINTS_MAX);
+async function complaintsOf(scenario: Scenario, run: typeof Run): Promise<string[]> {
+  return (await run(scenario)).complaints.slice(0, COMPLAINTS_MAX);
 }
 
-async function work({ from, until, step, forMs, failuresMax, mutant, release }: Work): Promise<Found> {
+async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Promise<Found> {
   if (mutant !== undefined) mutate(mutant);
   // Only now: the sources that they load may have been changed.
-  const [{ run }, { scenarioOf }, { scenarioBeside }, { loadRelease }] = await Promise.all([
-    import('./run.ts'),
-    import('./scenario.ts'),
-    import('./beside.ts'),
-    import('./release.ts'),
-  ]);
-  const other = release === undefined ? undefined : await loadRelease(release);
-  const drawn = (seed: number): Scenario => (other === undefined ? scenarioOf(seed) : scenarioBeside(seed));
+  const [{ run }, { scenarioOf }] = await Promise.all([import('./run.ts'), import('./scenario.ts')]);
   const untilMs = performance.now() + forMs;
   const tracesMax = Error.stackTraceLimit;
   const counts = new Map<string, number>();
@@ -60,12 +50,12 @@ async function work({ from, until, step, forMs, failuresMax, mutant, release }: 
   for (let seed = from; seed < until && failures.length < failuresMax && performance.now() < untilMs; seed += step) {
     // Traces of errors that are nobody's fault take a part of the time; whoever fails is played once more, with them.
     Error.stackTraceLimit = 0;
-    const result = await run(drawn(seed), false, other);
+    const result = await run(scenarioOf(seed));
     Error.stackTraceLimit = tracesMax;
     seeds += 1;
     steps += result.steps;
     addCounts(counts, result.counts);
-    if (result.complaints.length > 0) failures.push({ seed, complaints: await complaintsOf(drawn(seed), run, other) });
+    if (result.complaints.length > 0) failures.push({ seed, complaints: await complaintsOf(scenarioOf(seed), run) });
   }
   return { seeds, steps, failures, counts: [...counts] };
 }
