@@ -9,8 +9,6 @@ export type Command =
       readonly count: number;
       readonly forMs: number | undefined;
       readonly workers: number | undefined;
-      /** Writes what occurred into RELIABILITY.md. */
-      readonly writesFigures: boolean;
     }
   | { readonly kind: 'seed'; readonly seed: number; readonly isShrunk: boolean }
   | { readonly kind: 'scenario'; readonly file: string };
@@ -24,7 +22,6 @@ printed with what it needs to fail. npm run soak takes the same options, and pla
     from: { value: 'N', help: 'the first seed, or "fresh" for one that chance draws; default 1, with --minutes fresh' },
     minutes: { value: 'N', help: 'ends after so many minutes' },
     workers: { value: 'N', help: 'processes; default one for each processor' },
-    figures: { help: 'writes what occurred into tests/RELIABILITY.md' },
     seed: { value: 'N', help: 'one seed alone, with everything that happened' },
     shrink: { help: 'with --seed: leaves out what its failure does not need' },
     scenario: { value: 'FILE', help: 'a scenario that shrinking left' },
@@ -42,8 +39,8 @@ const SEEDS_WITHOUT_END = 2 ** 31;
 
 /** `drawSeed` finds a fresh first seed. Throws a UsageError. */
 export function commandOf({ values }: CommandLine<typeof SIMULATE.options>, drawSeed: () => number): Command {
-  const { seeds, from, workers, minutes, seed, scenario, shrink, figures } = values;
-  const isMany = [seeds, from, workers, minutes].some((value) => value !== undefined) || figures;
+  const { seeds, from, workers, minutes, seed, scenario, shrink } = values;
+  const isMany = [seeds, from, workers, minutes].some((value) => value !== undefined);
   if ([isMany, seed !== undefined, scenario !== undefined].filter(Boolean).length > 1)
     throw new UsageError('many seeds, one --seed, or one --scenario: these do not go together');
   if (shrink && seed === undefined) throw new UsageError('--shrink needs the --seed to be shrunk');
@@ -57,6 +54,5 @@ export function commandOf({ values }: CommandLine<typeof SIMULATE.options>, draw
     count: isTimed ? SEEDS_WITHOUT_END : wholeNumber('--seeds', seeds ?? String(SEEDS_DEFAULT), 1),
     forMs: minutes === undefined ? undefined : positiveNumber('--minutes', minutes) * 60_000,
     workers: workers === undefined ? undefined : wholeNumber('--workers', workers, 1),
-    writesFigures: figures,
   };
 }

@@ -4,19 +4,12 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import pLimit from 'p-limit';
 import { command, runCommand, UsageError, wholeNumber } from '../../infra/cli/options.ts';
-import { table, writeFigures } from './figures.ts';
 import { isCaughtByTest } from './mutant-test.ts';
 import { checkApplies, type Mutant, mutantNames, readMutant } from './mutate.ts';
 import { runSeeds } from './parallel.ts';
 
 /** Within so many seeds, from the first on. */
 const SEEDS = 2_000;
-
-interface Hunt {
-  readonly mutant: Mutant;
-  /** What caught it: a seed with what it complained of, or a test; undefined if nothing did. */
-  readonly caught: string | undefined;
-}
 
 const MUTANTS = command({
   name: 'npm run mutants --',
@@ -25,12 +18,11 @@ catch it. Fails if one survives. All of them take many minutes.`,
   options: {
     only: { value: 'TEXT', help: 'those whose name holds this; default all' },
     workers: { value: 'N', default: String(availableParallelism()), help: 'mutants at a time' },
-    figures: { help: 'writes what caught them into tests/RELIABILITY.md' },
   },
   examples: ['npm run mutants -- --only announced'],
 });
 
-await runCommand(MUTANTS, process.argv.slice(2), async ({ values: { only = '', figures, ...values } }) => {
+await runCommand(MUTANTS, process.argv.slice(2), async ({ values: { only = '', ...values } }) => {
   const workers = wholeNumber('--workers', values.workers, 1);
   const mutants = mutantNames()
     .filter((name) => name.includes(only))
@@ -39,18 +31,18 @@ await runCommand(MUTANTS, process.argv.slice(2), async ({ values: { only = '', f
   for (const mutant of mutants) checkApplies(mutant);
   const limit = pLimit(workers);
   const hunts = await Promise.all(mutants.map((mutant) => limit(() => hunt(mutant))));
-  const survivors = hunts.filter(({ caught }) => caught === undefined);
+  const survivors = hunts.filter((isCaught) => !isCaught);
   console.log(`${hunts.length} mutants, ${survivors.length} survived`);
   if (survivors.length > 0) process.exitCode = 1;
-  if (figures) await writeFigures('mutants', figuresOf(hunts));
 });
 
-async function hunt(mutant: Mutant): Promise<Hunt> {
+/** Whether something catches it. */
+async function hunt(mutant: Mutant): Promise<boolean> {
   const [caught, complaint] = mutant.test === undefined ? await bySeeds(mutant) : await byTest(mutant, mutant.test);
   console.log(
     `${mutant.name.padEnd(44)} ${mutant.breaks.padEnd(12)} ${caught ?? 'SURVIVED'}${complaint === '' ? '' : `: ${complaint}`}`,
   );
-  return { mutant, caught };
+  return caught !== undefined;
 }
 
 async function bySeeds({ name }: Mutant): Promise<[caught: string | undefined, complaint: string]> {
@@ -69,12 +61,4 @@ async function byTest(mutant: Mutant, test: string): Promise<[caught: string | u
 /** The first line, without the long beginnings of keys. */
 function shortened(complaint: string): string {
   return (complaint.split('\n')[0] ?? '').replace(/x{9,}/, 'x...').slice(0, 110);
-}
-
-function figuresOf(hunts: readonly Hunt[]): string {
-  const rows = hunts
-    .toSorted((a, b) => a.mutant.breaks.localeCompare(b.mutant.breaks, 'en', { numeric: true }))
-    .map(({ mutant, caught }) => [mutant.breaks, mutant.name, mutant.what, caught ?? 'SURVIVED']);
-  const byTests = hunts.filter(({ mutant }) => mutant.test !== undefined).length;
-  return `${hunts.length} mutants: ${hunts.length - byTests} for seeds, ${SEEDS} at most, and ${byTests} for tests.\n\n${table(['breaks', 'mutant', 'what it does', 'caught by'], rows)}`;
 }

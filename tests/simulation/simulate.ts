@@ -5,7 +5,6 @@ import path from 'node:path';
 import { runCommand, UsageError } from '../../infra/cli/options.ts';
 import { type Command, commandOf, SIMULATE } from './arguments.ts';
 import { missing, told } from './coverage.ts';
-import { table, writeFigures } from './figures.ts';
 import { type Report, runSeeds } from './parallel.ts';
 import { run } from './run.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
@@ -40,11 +39,10 @@ function readScenario(file: string): Scenario {
 
 /** The first seed that failed. */
 async function runMany(command: Extract<Command, { kind: 'seeds' }>): Promise<number | undefined> {
-  const { from, count, forMs, workers, writesFigures } = command;
+  const { from, count, forMs, workers } = command;
   const report = await runSeeds({ from, count, forMs, workers });
   console.log(told(report.counts));
   console.log(summary(report, from));
-  if (writesFigures) await writeFigures('events', figures(report, from));
   const lacking = missing(report.seeds, report.counts);
   if (lacking.length > 0) console.log(`NEVER OCCURRED: ${lacking.join('; ')}`);
   for (const { seed, complaints } of report.failures)
@@ -56,11 +54,6 @@ async function runMany(command: Extract<Command, { kind: 'seeds' }>): Promise<nu
 function summary({ seeds, steps, failures, tookMs }: Report, from: number): string {
   const perSecond = Math.round((1_000 * seeds) / tookMs);
   return `${seeds} seeds from ${from}, ${steps} events, ${Math.round(tookMs / 1_000)} s (${perSecond} seeds/s): ${failures.length} failed`;
-}
-
-function figures({ seeds, steps, failures, counts }: Report, from: number): string {
-  const rows = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => [name, String(count)]);
-  return `${seeds} seeds from ${from}, ${steps} steps of the scheduler, ${failures.length} failed.\n\n${table(['event', 'times'], rows)}`;
 }
 
 async function show(scenario: Scenario): Promise<void> {

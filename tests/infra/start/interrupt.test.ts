@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { npmStart } from './npm-start.ts';
 
-/** One cell a cloud, more often than anybody waits for. */
-const ARGS = '--cloud both --workloads ycsb-c --layouts record --repetitions 50'.split(' ');
+/** One cell a cloud, longer than anybody waits for. */
+const ARGS = '--cloud both --workloads ycsb-c --layouts record --repetitions 50 --seconds 1'.split(' ');
 
 describe.skipIf(process.platform !== 'linux')('npm start', { timeout: 180_000 }, () => {
   test('that loses an emulator gives that cloud up and goes on with the other; Ctrl-C leaves a report, and nothing else', async () => {
