@@ -175,13 +175,14 @@ resource "google_monitoring_alert_policy" "absent" {
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
   conditions {
-    display_name = "no run that finished all tables for 26 hours"
+    display_name = "no run that finished all tables for 25 hours"
     condition_absent {
       filter   = "resource.type=\"cloud_run_revision\" AND ${local.service_filters[each.key]} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"2xx\""
       duration = "3600s"
 
+      # With the duration 25 hours: Google takes no longer sum.
       aggregations {
-        alignment_period     = "90000s"
+        alignment_period     = "86400s"
         per_series_aligner   = "ALIGN_SUM"
         cross_series_reducer = "REDUCE_SUM"
       }

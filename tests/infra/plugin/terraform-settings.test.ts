@@ -6,6 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { afterOf, type Change, INVOKER, planOf } from './stand-ins/plan.ts';
 import { type Cloud, hasTerraform, INFRA } from './stand-ins/terraform.ts';
 
+interface Absent {
+  /** Seconds, as `3600s`. */
+  readonly duration: string;
+  readonly aggregations: readonly [{ readonly alignment_period: string }];
+}
+
 const LIMITS = { timeout_seconds: 60, concurrency: 32, instances_max: 4, memory_mb: 2_048 };
 const SCHEDULED = { ...LIMITS, timeout_seconds: 1_800, instances_max: 1, schedule: '0 4 * * *' };
 
@@ -91,6 +97,15 @@ describe.skipIf(!hasTerraform)('on Google', () => {
       'stowage-dev: answers break off': expect.stringMatching(/severity=ERROR AND jsonPayload\.status<500$/),
       'stowage-dev: vacuum fails': expect.stringMatching(/^severity>=ERROR .*cloud_scheduler_job.*stowage-dev-vacuum/),
     });
+  });
+
+  test('that nothing runs is looked for as far back as Google allows: 25 hours', async () => {
+    const policies = afterOf(await watchedPlan('gcp'), 'google_monitoring_alert_policy');
+    const conditions = policies.flatMap((one) => one['conditions'] as { condition_absent: Absent[] }[]);
+    const absent = conditions.flatMap((one) => one.condition_absent);
+    expect(absent).toHaveLength(1);
+    const [{ duration, aggregations }] = absent as [Absent];
+    expect(parseInt(duration) + parseInt(aggregations[0].alignment_period)).toBe(25 * 3_600);
   });
 
   test('backups are made, and every version of a week is kept', async () => {
