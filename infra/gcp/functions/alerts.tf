@@ -144,6 +144,10 @@ resource "google_monitoring_alert_policy" "down" {
       }
     }
   }
+  # Google deletes no check that a policy names: the policy goes first, and comes back with the new one.
+  lifecycle {
+    replace_triggered_by = [google_monitoring_uptime_check_config.health[each.key]]
+  }
 }
 
 resource "google_monitoring_alert_policy" "line" {

@@ -286,10 +286,13 @@ describe.skipIf(!hasTerraform)('on Google Cloud', () => {
       expect(machine.google.invokersOf('stowage-dev-records')).toEqual(['user:another@example.com']);
     });
 
-    test('functions are moved after a yes only, and find their data', async () => {
+    test('functions are moved after a yes only, with their alerts, and find their data', async () => {
+      const alerts = { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000 };
+      await deploy(machine.contextOf({ alerts }), NOW);
       records().set(RECORD, '"ada"');
       const from = machine.calls.length;
-      const moved = machine.contextOf(gcpWith({ region: 'europe-west1', databaseLocation: 'us-east4' }));
+      const to = gcpWith({ region: 'europe-west1', databaseLocation: 'us-east4' });
+      const moved = machine.contextOf({ ...to, alerts });
       expect(await failureOf(deploy(moved, NOW))).toContain('--yes agrees beforehand');
       expect(machine.said.join('\n')).toMatch(
         /takes functions away[^]*location us-east4 -> europe-west1, from provider.gcp.region/,

@@ -1,5 +1,5 @@
 // Google Cloud in memory: resources by name, builds that fail while the build account's roles are young, a database that its protection keeps,
-// versions of secrets, and functions that let named callers in. Only what a deployment of this project depends on.
+// versions of secrets, uptime checks that alert policies name, and functions that let named callers in. Only what a deployment of this project depends on.
 import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import type { ProviderSchema } from '../../schemas/schema.ts';
@@ -13,6 +13,7 @@ const ROLES_TAKE_MS = 60_000;
 const DATABASE = 'google_firestore_database';
 const FUNCTION = 'google_cloudfunctions2_function';
 const VERSION = 'google_secret_manager_secret_version';
+const CHECK = 'google_monitoring_uptime_check_config';
 
 interface Resource {
   readonly type: string;
@@ -54,6 +55,7 @@ export class Google implements Cloud {
       id: idOf(type, values),
       email,
       member: `serviceAccount:${email}`,
+      uptime_check_id: `${text('display_name')}-${this.resources.size}`,
       uri: `https://${text('name')}.a.run.app`,
       number: '123456789',
     };
@@ -81,6 +83,8 @@ export class Google implements Cloud {
     const found = this.resources.get(id);
     if (type === DATABASE && found?.values['delete_protection_state'] !== 'DELETE_PROTECTION_DISABLED')
       throw new Refusal(`Cannot delete Firestore database ${textOf(values, 'name')}: Delete Protection is enabled`);
+    if (type === CHECK && this.#isNamed(textOf(values, 'uptime_check_id')))
+      throw new Refusal(`Error 400: Cannot delete check ${id}. One or more alerting policies is using it.`);
     this.resources.delete(id);
     this.#records.delete(id);
     this.#built.delete(id);
@@ -152,6 +156,10 @@ export class Google implements Cloud {
         { isMade: true },
       );
     this.#built.add(id);
+  }
+
+  #isNamed(check: string): boolean {
+    return this.#of('google_monitoring_alert_policy').some(({ values }) => JSON.stringify(values).includes(check));
   }
 
   #of(type: string): Resource[] {
