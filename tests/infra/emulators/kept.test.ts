@@ -1,12 +1,21 @@
 // Data in a file: there after the process that wrote it was killed, on both clouds; and the file itself, torn or grown.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../../infra/emulators/azurite.ts';
 import { type Change, openJournal } from '../../../infra/emulators/datastore/storage/journal.ts';
 import { insert, integer, key, remove, serviceAt, update } from './datastore/service.ts';
@@ -149,6 +158,36 @@ test('the file is written anew when it has grown, and holds the same', async () 
   expect(statSync(file).size).toBeLessThan(2_000);
   expect([...opened(file).data]).toEqual([['a', 1_000]]);
 });
+
+test('where the file cannot be written anew, writes are kept all the same, and it is tried again later', async () => {
+  const file = await newFile();
+  const { data, append } = opened(file, 1_000);
+  const entries = vi.spyOn(data, Symbol.iterator).mockImplementation(() => {
+    throw new Error('no space is left');
+  });
+  for (let n = 1; n <= 1_000; n += 1) append(['a', n]);
+  const copy = `${file}.copy`;
+  copyFileSync(file, copy);
+  expect([...opened(copy).data]).toEqual([['a', 1_000]]);
+  expect(entries.mock.calls.length).toBeGreaterThan(1);
+  expect(entries.mock.calls.length).toBeLessThanOrEqual(statSync(file).size / 1_000);
+  expect(openFiles().filter((one) => one.startsWith(`${file}.new`))).toEqual([]);
+  entries.mockRestore();
+  for (let n = 1; n <= 1_000; n += 1) append(['b', n]);
+  expect(statSync(file).size).toBeLessThan(2_000);
+});
+
+/** The names of this process's open files; none where there is no `/proc`. */
+function openFiles(): string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/fd').flatMap((one) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${one}`)];
+    } catch {
+      return [];
+    }
+  });
+}
 
 test('a file that holds something else is refused, and stays as it is', async () => {
   const file = await newFile();

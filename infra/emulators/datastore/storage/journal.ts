@@ -11,7 +11,7 @@ export type Change = readonly [key: string, value: unknown];
 export interface Journal {
   /** Returns once the operating system has the changes; after a kill all of them are there, or none. */
   append(changes: readonly Change[]): void;
-  /** Writes the file anew, from what there is. */
+  /** Writes the file anew, from what there is; it stays as it is if that throws. */
   rewrite(): void;
   close(): void;
 }
@@ -21,7 +21,10 @@ export interface JournalOptions {
   readonly restore: (entries: ReadonlyMap<string, unknown>) => void;
   /** All that there is now, for a file written anew. */
   readonly entries: () => Iterable<Change>;
-  /** How much is appended before the file is written anew, beside as much as it began with. Default: 64 MiB. */
+  /**
+   * How much is appended before the file is written anew, beside as much as it began with; and before that is tried
+   * again, if it failed. Default: 64 MiB.
+   */
   readonly appendedBytesMax?: number;
 }
 
@@ -34,17 +37,24 @@ export function openJournal(file: string, options: JournalOptions): Journal {
   const { restore, entries, appendedBytesMax = APPENDED_BYTES_MAX } = options;
   restore(readJournal(file));
   let at: number | undefined;
-  let begunBytes = 0;
   let bytes = 0;
+  let bytesMax = 0;
   const rewrite = (): void => {
     const written = `${file}.new`;
     const next = openSync(written, 'w');
-    begunBytes = write(next, HEAD, 0);
-    for (const change of entries()) begunBytes = write(next, frameOf([change]), begunBytes);
-    renameSync(written, file);
+    let end: number;
+    try {
+      end = write(next, HEAD, 0);
+      for (const change of entries()) end = write(next, frameOf([change]), end);
+      renameSync(written, file);
+    } catch (error) {
+      closeSync(next);
+      throw error;
+    }
     if (at !== undefined) closeSync(at);
     at = next;
-    bytes = begunBytes;
+    bytes = end;
+    bytesMax = 2 * end + appendedBytesMax;
   };
   // Without what was torn or is out of date.
   rewrite();
@@ -52,7 +62,13 @@ export function openJournal(file: string, options: JournalOptions): Journal {
     append(changes) {
       if (changes.length === 0 || at === undefined) return;
       bytes = write(at, frameOf(changes), bytes);
-      if (bytes > 2 * begunBytes + appendedBytesMax) rewrite();
+      if (bytes <= bytesMax) return;
+      try {
+        rewrite();
+      } catch {
+        // The changes are kept where they were appended; a shorter file can wait.
+        bytesMax = bytes + appendedBytesMax;
+      }
     },
     rewrite,
     close() {
