@@ -7,6 +7,7 @@ import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { keepTables, type TableStore } from './azurite-kept.ts';
 import type { TableFaults } from './azurite-front/faults.ts';
 import { startTableFront } from './azurite-front/front.ts';
+import type { Journal } from './datastore/storage/journal.ts';
 import type { Emulator } from './emulator.ts';
 
 /** Azurite's built-in account. Name and key are public: they are the same in every installation and open nothing else. */
@@ -80,12 +81,22 @@ export async function startTableServer(
     ),
   );
   await server.start();
-  const journal = dataFile === undefined ? undefined : keepTables(server.metadataStore, server.httpServer, dataFile);
+  const journal = await keptBy(server, dataFile);
   let closing: Promise<void> | undefined;
   return {
     address: server.getHttpServerAddress(),
     close: () => (closing ??= server.close().finally(() => journal?.close())),
   };
+}
+
+/** Rejects, with the server closed, if the file holds something else. */
+async function keptBy(server: TableServer, dataFile: string | undefined): Promise<Journal | undefined> {
+  try {
+    return dataFile === undefined ? undefined : keepTables(server.metadataStore, server.httpServer, dataFile);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 async function startHere(dataFile: string | undefined): Promise<Emulator> {

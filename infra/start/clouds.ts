@@ -68,6 +68,9 @@ export interface CloudsOptions {
 
 const PROJECT_ID = 'stowage-local';
 
+/** The files of a folder that keeps the data. */
+export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-tables.bin' } as const;
+
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
 export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   const { firstPort, instances = 1, log } = options;
@@ -197,14 +200,14 @@ const layGoogle: LayGround = async (options, packages) => {
 
 /** Google's emulator is used on request only; if it is missing, the error says how to install it. */
 async function startDatastore({ datastore, dataDir }: Pick<CloudsOptions, 'datastore' | 'dataDir'>): Promise<Emulator> {
-  if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore.bin'));
+  if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore'));
   const found = await findGoogleEmulator('firestore');
   if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
   return await startGoogleEmulator(found);
 }
 
 const layAzure: LayGround = async ({ keys, dataDir }, packages) => {
-  const emulator = await startAzurite(placeFor(dataDir, 'azure-tables.bin'));
+  const emulator = await startAzurite(placeFor(dataDir, 'azure-tables'));
   const env = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
@@ -249,9 +252,10 @@ function at(port: number | undefined): { readonly port?: number } {
 /** Data that stays is written by this process; without it, a separate one measures better. */
 function placeFor(
   dataDir: string | undefined,
-  file: string,
+  provider: Provider,
 ): { readonly inProcess: boolean; readonly dataFile?: string } {
-  return dataDir === undefined ? { inProcess: false } : { inProcess: true, dataFile: path.join(dataDir, file) };
+  if (dataDir === undefined) return { inProcess: false };
+  return { inProcess: true, dataFile: path.join(dataDir, DATA_FILES[provider]) };
 }
 
 function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly Authorization: string } {

@@ -2,8 +2,9 @@
 import path from 'node:path';
 import { makeFolder } from '../cli/folder.ts';
 import { runCommand, UsageError } from '../cli/options.ts';
+import { checkJournal } from '../emulators/datastore/storage/journal.ts';
 import { freePort } from '../processes/supervised.ts';
-import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
+import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './clouds.ts';
 import { runJob } from './job.ts';
 import { lockFolder } from './lock-folder.ts';
 import { DEV, type DevOptions, devOptionsOf } from './options.ts';
@@ -43,7 +44,16 @@ async function isRefused(freePort: number): Promise<boolean> {
 async function takeData(dataDir: string | undefined): Promise<() => Promise<void>> {
   if (dataDir === undefined) return async () => {};
   await makeFolder('--data', dataDir);
+  for (const file of Object.values(DATA_FILES)) checkData(path.join(dataDir, file));
   return await lockFolder('--data', dataDir);
+}
+
+function checkData(file: string): void {
+  try {
+    checkJournal(file);
+  } catch (error) {
+    throw new UsageError(`--data: ${(error as Error).message}`);
+  }
 }
 
 async function serve(options: DevOptions, signal: AbortSignal): Promise<number> {

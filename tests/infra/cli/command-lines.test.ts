@@ -1,8 +1,10 @@
 // Every command says what it does and takes, and refuses what it does not know before it starts anything.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { choice, command, commandLineOf, count, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
@@ -84,6 +86,20 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(`${option} takes a folder that can be written to: EEXIST`);
 });
+
+test.each(['datastore.bin', 'azure-tables.bin'])(
+  'dev refuses with --data a folder whose %s is not its own, before it starts anything',
+  async (name) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(path.join(folder, name), 'my notes');
+    const { code, stdout, stderr } = await ended(scripts['dev']!, '--data', folder);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(`--data: ${path.join(folder, name)} holds no data of this emulator`);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(await readdir(folder)).toEqual([name]);
+  },
+);
 
 test('dev refuses ports that neither browsers nor fetch would call', async () => {
   const { code, stdout, stderr } = await ended(scripts['dev']!, '--port', '10077');

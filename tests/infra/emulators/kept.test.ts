@@ -14,6 +14,7 @@ import {
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../../infra/emulators/azurite.ts';
@@ -31,16 +32,22 @@ const STARTS = {
   'azure-tables': ['azurite.ts', 'startAzurite'],
 } as const;
 
-/** The emulator in a process of its own, which ends by SIGKILL alone. */
-async function startOn(cloud: keyof typeof STARTS, dataFile: string) {
+/** The emulator in a process of its own, which ends by SIGKILL alone; or by itself if it cannot start. */
+function spawnOn(cloud: keyof typeof STARTS, dataFile: string) {
   const [file, start] = STARTS[cloud];
   const url = new URL(`../../../infra/emulators/${file}`, import.meta.url).href;
   const script = `
     const { ${start}: start } = await import(${JSON.stringify(url)});
-    console.log((await start({ inProcess: true, dataFile: ${JSON.stringify(dataFile)} })).endpoint);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+    await start({ inProcess: true, dataFile: ${JSON.stringify(dataFile)} }).then(
+      ({ endpoint }) => console.log(endpoint),
+      ({ message }) => console.error(message),
+    );`;
+  return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+async function startOn(cloud: keyof typeof STARTS, dataFile: string) {
+  const child = spawnOn(cloud, dataFile);
+  child.stderr.pipe(process.stderr);
   const kill = async (): Promise<void> => {
     const exited = once(child, 'exit');
     if (child.kill('SIGKILL')) await exited;
@@ -176,6 +183,18 @@ test('where the file cannot be written anew, writes are kept all the same, and i
   for (let n = 1; n <= 1_000; n += 1) append(['b', n]);
   expect(statSync(file).size).toBeLessThan(2_000);
 });
+
+test.each(['datastore', 'azure-tables'] as const)(
+  'the emulator of %s names a file that holds something else, and has nothing open',
+  { timeout: 60_000 },
+  async (cloud) => {
+    const file = await newFile();
+    writeFileSync(file, 'my notes');
+    const child = spawnOn(cloud, file);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(await text(child.stderr)).toContain(`${file} holds no data of this emulator`);
+  },
+);
 
 /** The names of this process's open files; none where there is no `/proc`. */
 function openFiles(): string[] {

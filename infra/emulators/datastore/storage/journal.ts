@@ -1,7 +1,7 @@
 // An emulator's data in a file, kept as it goes: what was appended is there when the process was killed. After the file's head come
 // frames: length, checksum, and a group of changes. A frame is taken whole or, with all behind it, not at all: a killed process leaves
 // its last one torn. Nothing waits for the disk, so a power cut can cost seconds.
-import { closeSync, fstatSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 
@@ -78,14 +78,18 @@ export function openJournal(file: string, options: JournalOptions): Journal {
   };
 }
 
+/** Throws if there is a file, and it holds something else. */
+export function checkJournal(file: string): void {
+  const at = openedForReading(file);
+  if (at !== undefined) closeSync(at);
+}
+
 /** The newest value of each key. Empty if there is no file. */
 function readJournal(file: string): Map<string, unknown> {
   const entries = new Map<string, unknown>();
   const at = openedForReading(file);
   if (at === undefined) return entries;
   try {
-    if (!HEAD.equals(read(at, HEAD.length)))
-      throw new Error(`${file} holds no data of this emulator; remove it or name another`);
     for (let frame = readFrame(at); frame !== undefined; frame = readFrame(at))
       for (const [key, value] of frame) {
         if (value === undefined) entries.delete(key);
@@ -97,13 +101,13 @@ function readJournal(file: string): Map<string, unknown> {
   return entries;
 }
 
+/** Behind its head. Undefined if there is no file. */
 function openedForReading(file: string): number | undefined {
-  try {
-    return openSync(file, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  if (!existsSync(file)) return undefined;
+  const at = openSync(file, 'r');
+  if (HEAD.equals(read(at, HEAD.length))) return at;
+  closeSync(at);
+  throw new Error(`${file} holds no data of this emulator; remove it or name another`);
 }
 
 function frameOf(changes: readonly Change[]): Buffer {
