@@ -1,11 +1,11 @@
 // The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what they do is tested without it.
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startDeployed } from './stand-ins/deployed.ts';
-import { copyProject } from './stand-ins/project.ts';
+import { copyProject, type Ended } from './stand-ins/project.ts';
 import { makeTools, type Tools } from './stand-ins/tools.ts';
 
 const SLOW_MS = 120_000;
@@ -28,13 +28,6 @@ describe('serverless', () => {
     const { code, output } = await serverless('deploy', '--wait', '0');
     expect(code === 0 ? '' : output).toBe('');
     expect(output).toMatch(/sha256[^]*Plan for gcp[^]*Plan for azure[^]*azure: healthy[^]*serverless compare/);
-  });
-
-  test('deploy --plan touches nothing', { timeout: SLOW_MS }, async () => {
-    const { code, output } = await serverless('deploy', '--plan', '--param', 'cloud=azure');
-    expect(code === 0 ? '' : output).toBe('');
-    expect(output).toContain('nothing was touched');
-    expect((await tools.calls()).filter((call) => /apply|gcloud/.test(call))).toEqual([]);
   });
 
   test('deploy, interrupted, lets Terraform end in order, and says how to go on', { timeout: SLOW_MS }, async () => {
@@ -135,15 +128,38 @@ describe('serverless', () => {
     expect(await tools.calls()).toEqual([]);
   });
 
-  test('package makes a zip of each function, and shows their sizes', { timeout: SLOW_MS }, async () => {
-    const { code, output } = await serverless('package', '--package', 'elsewhere');
-    expect(code === 0 ? '' : output).toBe('');
-    expect(output.match(/^(gcp|azure) +(records|compare|vacuum) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(6);
-    const zips = (await readdir(path.join(project.dir, 'elsewhere'))).filter((name) => name.endsWith('.zip'));
-    const names = ['compare', 'records', 'vacuum'];
-    expect(zips).toEqual(['azure', 'gcp'].flatMap((cloud) => names.map((name) => `${cloud}-${name}.zip`)));
-    expect(await tools.calls()).toEqual([]);
-  });
+  test(
+    'package makes a zip of each function; deploy --package takes them, and with --plan touches nothing',
+    { timeout: 2 * SLOW_MS },
+    async () => {
+      const { code, output } = await serverless('package', '--package', 'elsewhere');
+      expect(code === 0 ? '' : output).toBe('');
+      expect(output.match(/^(gcp|azure) +(records|compare|vacuum) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(6);
+      const folder = path.join(project.dir, 'elsewhere');
+      const zips = (await readdir(folder)).filter((name) => name.endsWith('.zip'));
+      const names = ['compare', 'records', 'vacuum'];
+      expect(zips).toEqual(['azure', 'gcp'].flatMap((cloud) => names.map((name) => `${cloud}-${name}.zip`)));
+      expect(await tools.calls()).toEqual([]);
+
+      const placed = await makeTools(deployed.outputs, folder);
+      onTestFinished(() => placed.close());
+      const timesOf = () => Promise.all(zips.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));
+      const made = await timesOf();
+      const deploy = async (...args: string[]): Promise<Ended> => {
+        const all = ['deploy', '--package', 'elsewhere', '--param', 'cloud=azure', ...args];
+        const ended = await project.start(placed.bin, all).ended;
+        expect(ended.code === 0 ? '' : ended.output).toBe('');
+        expect(ended.output).not.toContain('sha256');
+        expect(await timesOf()).toEqual(made);
+        return ended;
+      };
+      expect((await deploy('--plan')).output).toContain('nothing was touched');
+      expect((await placed.calls()).filter((call) => /apply|gcloud/.test(call))).toEqual([]);
+      expect((await deploy('--wait', '0')).output).toContain('azure: healthy');
+      const uploads = (await placed.calls()).filter((call) => call.includes(path.join(folder, 'azure-records.zip')));
+      expect(uploads).not.toEqual([]);
+    },
+  );
 
   test(
     'invoke local runs the function that is named, on both clouds, without a cloud',
