@@ -3,8 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Problem, RETRY_AFTER_SECONDS } from './problem.ts';
 
-/** Bytes of all bodies that an instance holds at once: four of the largest, and two MiB for each of 32 requests. Joining their pieces takes as much again. */
+/**
+ * Bytes of all bodies that an instance holds at once: four of the largest, and two MiB for each of
+ * 32 requests. One that grows is there twice for a moment.
+ */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Each costs some microseconds. The largest body in the smallest packets of a network has half as many. */
+const PIECES_MAX = 65_536;
 
 /** 16 MiB in the default's pieces of 16 KiB take more than twice the processor time. */
 const INFLATED_CHUNK_BYTES = 128 * 1024;
@@ -43,7 +49,7 @@ export interface BodyBounds {
   /** As it is, inflated. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
-  /** Is told of bytes before they are kept, and throws where they must not be. */
+  /** Is told of memory before it is used, in bytes, and throws where it must not be. */
   readonly take: BodyShare['take'];
 }
 
@@ -59,20 +65,26 @@ export async function readBody(request: Request, bounds: BodyBounds): Promise<Ui
     });
   }
   if (Number(request.headers.get('Content-Length') ?? 0) > bounds.bytesMax) throw tooLarge(bounds.bytesMax);
-  const pieces = piecesOf(request, bounds.signal);
+  const pieces = piecesOf(request, bounds);
   return encoding === 'gzip' ? await inflated(pieces, bounds) : await collected(pieces, bounds);
 }
 
+/** Into one buffer, which doubles when it is full: many small pieces take no more than a few large ones. */
 async function collected(pieces: AsyncIterable<Uint8Array>, { bytesMax, take }: BodyBounds): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  let body = Buffer.alloc(0);
   let size = 0;
   for await (const piece of pieces) {
-    size += piece.length;
-    if (size > bytesMax) throw tooLarge(bytesMax);
-    take(piece.length);
-    chunks.push(piece);
+    const sizeNow = size + piece.length;
+    if (sizeNow > bytesMax) throw tooLarge(bytesMax);
+    if (sizeNow > body.length) {
+      const capacity = Math.min(bytesMax, Math.max(sizeNow, 2 * body.length));
+      take(capacity - body.length);
+      body = Buffer.concat([body.subarray(0, size)], capacity);
+    }
+    body.set(piece, size);
+    size = sizeNow;
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return body.subarray(0, size);
 }
 
 async function inflated(pieces: AsyncIterable<Uint8Array>, bounds: BodyBounds): Promise<Uint8Array> {
@@ -86,40 +98,43 @@ async function inflated(pieces: AsyncIterable<Uint8Array>, bounds: BodyBounds): 
 }
 
 /**
+ * What arrives, in at most `bytesMax` bytes: gzip can hold any number of members that inflate to nothing.
  * A body that is given up is left unread, not cancelled: cancelling would end the connection that the answer needs. Whoever owns the
  * connection takes off it what is left.
  */
-async function* piecesOf(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
-  if (request.body === null) return;
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const deadline = deadlineOf(signal);
+async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): AsyncGenerator<Uint8Array, void> {
+  if (body === null) return;
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  // A read under way, and every later one, then rejects.
+  const giveUp = (): void => reader.releaseLock();
+  signal.addEventListener('abort', giveUp);
+  let size = 0;
   try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), deadline.passed]);
+    for (let count = 0; !signal.aborted; count += 1) {
+      const { done, value } = await reader.read();
       if (done) return;
+      size += value.length;
+      if (size > bytesMax) throw tooLarge(bytesMax);
+      if (count === PIECES_MAX) throw inTooManyPieces();
       yield value;
     }
+    throw late();
   } catch (error) {
     if (error instanceof Problem) throw error;
+    if (signal.aborted) throw late();
     throw new Problem('malformed', 'the body broke off: send it again', { cause: error });
   } finally {
-    deadline.forget();
+    signal.removeEventListener('abort', giveUp);
     reader.releaseLock();
   }
 }
 
-function deadlineOf(signal: AbortSignal): { passed: Promise<never>; forget: () => void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const pass = (): void => reject(late());
-  // Nobody may be waiting when it passes.
-  promise.catch(() => {});
-  if (signal.aborted) pass();
-  signal.addEventListener('abort', pass, { once: true });
-  return { passed: promise, forget: () => signal.removeEventListener('abort', pass) };
-}
-
 function tooLarge(bytesMax: number): Problem {
   return new Problem('too_large', `the body exceeds ${bytesMax} bytes: send less at once`);
+}
+
+function inTooManyPieces(): Problem {
+  return new Problem('too_large', `the body comes in more than ${PIECES_MAX} pieces: send larger ones`);
 }
 
 function full(): Problem {

@@ -1,4 +1,6 @@
 // Bodies: how much of one is read, and of all of an instance at once.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { createApp, type Route } from '../../../functions/http/app.ts';
@@ -10,6 +12,14 @@ const signal = new AbortController().signal;
 
 function requestOf(body: Uint8Array, headers: Record<string, string> = {}): Request {
   return new Request('http://localhost/', { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
+}
+
+function streamed(
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  headers: Record<string, string> = {},
+): Request {
+  const body = ReadableStream.from(pieces);
+  return new Request('http://localhost/', { method: 'POST', headers, body, duplex: 'half' });
 }
 
 const GZIP = { 'Content-Encoding': 'gzip' };
@@ -26,9 +36,64 @@ test('a body in several pieces, and gzip in several members, are read whole', as
   const bounds = { bytesMax: MIB, signal, take: () => {} };
   const members = Buffer.concat([gzipSync('one '), gzipSync('two')]);
   expect(Buffer.from(await readBody(requestOf(members, GZIP), bounds)).toString()).toBe('one two');
-  const pieces = ReadableStream.from([members.subarray(0, 5), members.subarray(5)]);
-  const streamed = new Request('http://localhost/', { method: 'POST', headers: GZIP, body: pieces, duplex: 'half' });
-  expect(Buffer.from(await readBody(streamed, bounds)).toString()).toBe('one two');
+  const pieces = streamed([members.subarray(0, 5), members.subarray(5)], GZIP);
+  expect(Buffer.from(await readBody(pieces, bounds)).toString()).toBe('one two');
+});
+
+test('a body in many pieces takes no more memory than in few', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const heldBytes = (): number => {
+    gc();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  };
+  const before = heldBytes();
+  let held = 0;
+  function* pieces(): Generator<Uint8Array> {
+    for (let left = 65_535; left > 0; left -= 1) yield Buffer.alloc(1);
+    held = heldBytes() - before;
+    yield Buffer.alloc(1);
+  }
+  let taken = 0;
+  const bounds = { bytesMax: MIB, signal, take: (bytes: number) => void (taken += bytes) };
+  expect(await readBody(streamed(pieces()), bounds)).toHaveLength(65_536);
+  expect(held).toBeLessThan(4 * MIB);
+  expect(taken).toBe(65_536);
+});
+
+test('a body in more pieces than any network makes of it is refused', async () => {
+  let sent = 0;
+  function* pieces(): Generator<Uint8Array> {
+    while (sent++ < 70_000) yield Buffer.alloc(1);
+  }
+  const bounds = { bytesMax: MIB, signal, take: () => {} };
+  const refused = { code: 'too_large', message: expect.stringContaining('65536 pieces: send larger ones') };
+  await expect(readBody(streamed(pieces()), bounds)).rejects.toMatchObject(refused);
+  expect(sent).toBeLessThan(66_000);
+});
+
+test('of gzip that inflates to nothing no more is read than a body may have', async () => {
+  const piece = Buffer.alloc(3_200 * 20, gzipSync(''));
+  let sent = 0;
+  function* pieces(): Generator<Uint8Array> {
+    while (sent++ < 160) yield piece;
+  }
+  const bounds = { bytesMax: MIB, signal, take: () => {} };
+  await expect(readBody(streamed(pieces(), GZIP), bounds)).rejects.toMatchObject({ code: 'too_large' });
+  expect(sent).toBeLessThan(40);
+});
+
+test('a body that stops is given up when its deadline passes', async () => {
+  const stopping = new AbortController();
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(1);
+    stopping.abort();
+    await new Promise(() => {});
+  }
+  const bounds = { bytesMax: MIB, signal: stopping.signal, take: () => {} };
+  await expect(readBody(streamed(pieces()), bounds)).rejects.toMatchObject({ code: 'body_timeout' });
+  await expect(readBody(requestOf(Buffer.alloc(1)), bounds)).rejects.toMatchObject({ code: 'body_timeout' });
 });
 
 test('gzip that is cut off is malformed', async () => {
