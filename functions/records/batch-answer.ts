@@ -1,5 +1,6 @@
 // The answer to a batch: an outcome for each operation, in their order, in JSON or MessagePack. Its bytes are counted as they are written,
 // for a host refuses a larger answer as a whole, and its caller would learn nothing of what was written.
+import { setImmediate } from 'node:timers/promises';
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
 import { encodeMsgpack, msgpackHead } from '../http/msgpack.ts';
@@ -24,43 +25,92 @@ interface Refusal {
   readonly error: Problem;
 }
 
-/** The body of the answer: `outcomes[i]` is that of `operations[i]`. From the first found record on that does not fit, all found ones fail. */
-export function batchAnswer(
+const FULL = `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`;
+const LATE = 'the deadline passed before this record was converted: get it in another batch';
+
+/** Bytes of records that are converted before other requests get a turn: some milliseconds of work. */
+const TURN_BYTES = 64 * 1024;
+
+/**
+ * The body of the answer: `outcomes[i]` is that of `operations[i]`. From the first found record on that
+ * does not fit, or that the signal comes before, all found ones fail; what was written is always told.
+ */
+export async function batchAnswer(
   mediaType: string,
   operations: readonly Operation[],
   outcomes: readonly Outcome[],
-): string | Uint8Array {
-  if (mediaType === MEDIA_TYPE_OF.json)
-    return `{"outcomes":[${writeBounded(operations, outcomes, outcomeText).join(',')}]}`;
-  const written = writeBounded(operations, outcomes, (...one) => encodeMsgpack(outcomeObject(...one)));
+  signal: AbortSignal,
+): Promise<string | Uint8Array> {
+  const done = { operations, outcomes, signal };
+  if (mediaType === MEDIA_TYPE_OF.json) return `{"outcomes":[${(await writeBounded(done, outcomeText)).join(',')}]}`;
+  const written = await writeBounded(done, (...one) => encodeMsgpack(outcomeObject(...one)));
   const head = [msgpackHead('map', 1), encodeMsgpack('outcomes'), msgpackHead('array', written.length)];
   return Buffer.concat([...head, ...written]);
 }
 
-function writeBounded<Written extends string | Uint8Array>(
-  operations: readonly Operation[],
-  outcomes: readonly Outcome[],
-  write: (outcome: Outcome, operation: Operation) => Written,
-): Written[] {
+interface Done {
+  readonly operations: readonly Operation[];
+  readonly outcomes: readonly Outcome[];
+  readonly signal: AbortSignal;
+}
+
+type Write<Written> = (outcome: Outcome, operation: Operation) => Written;
+
+async function writeBounded<Written extends string | Uint8Array>(
+  { operations, outcomes, signal }: Done,
+  write: Write<Written>,
+): Promise<Written[]> {
   const written = outcomes.map((outcome, i) =>
     outcome.status === 'found' ? undefined : write(outcome, operations[i]!),
   );
-  let bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
-  const writeFound = (outcome: Outcome, operation: Operation): Written => {
-    // When the answer is full nothing more is converted: that would be work in vain.
-    if (bytesLeft > 0) {
-      const found = write(outcome, operation);
-      bytesLeft -= Buffer.byteLength(found);
-      if (bytesLeft >= 0) return found;
-    }
-    return write(refusalOf(outcome.key), operation);
-  };
-  return written.map((one, i) => one ?? writeFound(outcomes[i]!, operations[i]!));
+  const bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
+  const records = new FoundRecords(write, bytesLeft, signal);
+  let obstacle: Problem | undefined;
+  for (const [i, outcome] of outcomes.entries()) {
+    if (outcome.status !== 'found') continue;
+    const found = obstacle ?? (await records.fitting(outcome, operations[i]!));
+    if (found instanceof Problem) obstacle = found;
+    written[i] =
+      found instanceof Problem ? write({ status: 'failed', key: outcome.key, error: found }, operations[i]!) : found;
+  }
+  return written as Written[];
 }
 
-function refusalOf(key: string): Refusal {
-  const detail = `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`;
-  return { status: 'failed', key, error: new Problem('too_large', detail) };
+type Found = Extract<Outcome, { status: 'found' }>;
+
+/** Found records as they are written: each once, for gets of one key share their outcome. */
+class FoundRecords<Written extends string | Uint8Array> {
+  readonly #write: Write<Written>;
+  readonly #signal: AbortSignal;
+  readonly #written = new Map<Found, Written>();
+  #bytesLeft: number;
+  #sinceTurn = 0;
+
+  constructor(write: Write<Written>, bytesLeft: number, signal: AbortSignal) {
+    this.#write = write;
+    this.#bytesLeft = bytesLeft;
+    this.#signal = signal;
+  }
+
+  /** The next record, or why neither it nor any later one is given. */
+  async fitting(found: Found, operation: Operation): Promise<Written | Problem> {
+    if (!this.#written.has(found)) {
+      if (await this.#isLate()) return new Problem('aborted', LATE);
+      this.#sinceTurn += found.value.bytes.length;
+      this.#written.set(found, this.#write(found, operation));
+    }
+    const written = this.#written.get(found)!;
+    this.#bytesLeft -= Buffer.byteLength(written);
+    return this.#bytesLeft < 0 ? new Problem('too_large', FULL) : written;
+  }
+
+  /** The signal aborts in a turn of others, if it does. */
+  async #isLate(): Promise<boolean> {
+    if (this.#sinceTurn < TURN_BYTES) return false;
+    await setImmediate();
+    this.#sinceTurn = 0;
+    return this.#signal.aborted;
+  }
 }
 
 function isConditional(operation: Operation): boolean {

@@ -32,7 +32,7 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
   const batch = { operations, codec, maxAgeMs: maxAgeMsOf(request), bounds };
   const outcomes = await tables.use(name, bounds, (table) => runOperations(table, batch));
-  return reply(answerType, batchAnswer(answerType, operations, outcomes));
+  return reply(answerType, await batchAnswer(answerType, operations, outcomes, bounds.signal));
 }
 
 /** A batch as it was sent, and the bounds of its request. */

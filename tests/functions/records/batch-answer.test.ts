@@ -1,0 +1,46 @@
+// The answer to a batch: how often its records are converted, and what else may run meanwhile.
+import { expect, test } from 'vitest';
+import { batchAnswer, type Outcome } from '../../../functions/records/batch-answer.ts';
+import type { Operation } from '../../../functions/records/batch-body.ts';
+import { MSGPACK, JSON_TYPE, packr } from '../suite/client.ts';
+
+const VALUE = { codec: 'msgpack', bytes: packr.pack('x'.repeat(100_000)) } as const;
+
+function found(key: string): Outcome {
+  return { status: 'found', key, version: 'v', expiresAtMs: undefined, value: VALUE };
+}
+
+function answerOf(outcomes: readonly Outcome[], mediaType: string, signal: AbortSignal) {
+  const operations = outcomes.map(({ key }): Operation => ({ op: 'get', key }));
+  return batchAnswer(mediaType, operations, outcomes, signal);
+}
+
+/** Aborts when other requests get their first turn. */
+function atFirstTurn(): AbortSignal {
+  const controller = new AbortController();
+  setImmediate(() => controller.abort());
+  return controller.signal;
+}
+
+async function statusesOf(outcomes: readonly Outcome[], mediaType: string) {
+  const answer = await answerOf(outcomes, mediaType, atFirstTurn());
+  const read = typeof answer === 'string' ? JSON.parse(answer) : packr.unpack(answer);
+  return (read as { outcomes: { status: string; problem?: { code: string } }[] }).outcomes.map(
+    ({ status, problem }) => problem?.code ?? status,
+  );
+}
+
+test.each([JSON_TYPE, MSGPACK])(
+  'between large records in %s others get a turn; after the deadline no more are converted',
+  async (mediaType) => {
+    const written = { status: 'written', key: 'w', version: 'v' } as const;
+    const outcomes = [found('a'), found('b'), written, found('c')];
+    expect(await statusesOf(outcomes, mediaType)).toEqual(['found', 'aborted', 'written', 'aborted']);
+  },
+);
+
+test('a record that is asked for often is converted once', async () => {
+  const one = found('a');
+  const outcomes = Array.from({ length: 100 }, () => one);
+  expect(new Set(await statusesOf(outcomes, JSON_TYPE))).toEqual(new Set(['found']));
+});
