@@ -73,9 +73,19 @@ function listOf(reader: ValueReader): unknown {
   reader.items(() => {
     if (operations.length === OPERATIONS_MAX)
       throw new Problem('invalid', `operations: expected at most ${OPERATIONS_MAX} items`);
-    operations.push(operationOf(reader));
+    operations.push(operationAt(operations.length, reader));
   });
   return operations;
+}
+
+/** What is wrong with an operation says which one it is; the bound of all values is no operation's own. */
+function operationAt(index: number, reader: ValueReader): unknown {
+  try {
+    return operationOf(reader);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'too_large') throw error;
+    throw new Problem(error.code, `operations.${index}: ${error.message}`);
+  }
 }
 
 function operationOf(reader: ValueReader): unknown {
