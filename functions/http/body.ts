@@ -3,11 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Problem, RETRY_AFTER_SECONDS } from './problem.ts';
 
-/**
- * Bytes of all bodies that an instance holds at once: four of the largest, and two MiB for each of
- * 32 requests. One that grows is there twice for a moment.
- */
+/** Bytes of all bodies that an instance holds at once. One that grows is there twice for a moment. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A body of no more, like that of a PUT, is a small one. */
+const SMALL_BYTES = 512 * 1024;
+
+/** That large bodies leave free, for 32 small ones: three large ones that never end take all they may. */
+const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
 
 /** Each costs some microseconds. The largest body in the smallest packets of a network has half as many. */
 const PIECES_MAX = 65_536;
@@ -25,7 +28,8 @@ export class BodyRoom {
     return {
       take: (bytes) => {
         // Who waited here would keep what it has, and all could wait for each other.
-        if (bytes > this.#left) throw full();
+        const spare = held + bytes > SMALL_BYTES ? SMALL_ROOM_BYTES : 0;
+        if (bytes > this.#left - spare) throw full();
         this.#left -= bytes;
         held += bytes;
       },
