@@ -42,6 +42,9 @@ const NDJSON = 'application/x-ndjson';
 
 const ANSWER_BYTES_MAX = 32_000_000;
 
+/** So wide that they hold on any machine: a request takes some milliseconds and MiB. */
+const [CPU_MS_MAX, GROWN_MIB_MAX] = [5_000, 512];
+
 /** What a store in memory may lead to: no other 5xx. */
 const EXPECTED_5XX = new Set(['aborted', 'unavailable']);
 
@@ -96,9 +99,12 @@ async function measured(app: App, request: FuzzRequest, seen: Seen): Promise<Ans
   const answer = Buffer.from(await response.arrayBuffer());
   const { user, system } = process.cpuUsage(before.cpu);
   const grownMib = memoryMib() - before.memory;
+  const cpuMs = (user + system) / 1_000;
   const { code, faults } = await judged(request, response, answer, seen);
+  if (cpuMs > CPU_MS_MAX) faults.push(`it took ${Math.round(cpuMs)} ms of processor time`);
+  if (grownMib > GROWN_MIB_MAX) faults.push(`it took ${Math.round(grownMib)} MiB`);
   const { status } = response;
-  return { request, status, code, cpuMs: (user + system) / 1_000, grownMib, answerBytes: answer.length, faults };
+  return { request, status, code, cpuMs, grownMib, answerBytes: answer.length, faults };
 }
 
 function memoryMib(): number {
