@@ -195,6 +195,17 @@ describe('a dataset', () => {
     await store.close();
   });
 
+  test('that was made with containers of another size is refused in the words of who asks', async () => {
+    const { store, targets } = realStore();
+    const made = { ...request, layout: 'container' } as const;
+    await prepareDataset({ ...made, containerKib: 64 }, targets, { signal });
+    await expect(prepareDataset({ ...made, containerKib: 128 }, targets, { signal })).rejects.toMatchObject({
+      code: 'invalid',
+      message: 'the dataset was made with another containerKib: give the same, or none',
+    });
+    await store.close();
+  });
+
   test('of the largest size there is opens on both clouds', () => {
     const bytes = CONTAINER_KIB_MAX * 1_024;
     expect(bytes).toBeLessThanOrEqual(AZURE_LIMITS.entityBytesMax);

@@ -1,6 +1,6 @@
 // The records that a workload begins with: loaded before anything is measured, and removed when nothing works on them any more.
 import pLimit from 'p-limit';
-import { type Runtime, systemRuntime } from '../../store/index.ts';
+import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../data/chunks.ts';
 import { keyOf } from '../data/keys.ts';
 import type { RecordFields } from '../data/records.ts';
@@ -24,7 +24,7 @@ export interface OpenDataset {
   readonly storeCounters: () => StoreCounters | null;
 }
 
-/** Opens the dataset's kind or table, and creates it where it is missing. */
+/** Opens the dataset's kind or table, and creates it where it is missing. Throws `invalid` for one of another container size. */
 export async function openDataset(
   { layout, dataset, containerKib }: Pick<DatasetRequest, 'layout' | 'dataset' | 'containerKib'>,
   { baseline, openStore }: CellTargets,
@@ -34,7 +34,7 @@ export async function openDataset(
     const { store, usage } = await openStore();
     const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
     // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key.
-    const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal });
+    const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal }).catch(inOwnWords);
     return { client: containerClient(table), usage, storeCounters: () => countersIn(table.stats()) };
   }
   const table = await baseline.open(dataset);
@@ -44,6 +44,13 @@ export async function openDataset(
     usage: () => baseline.usage(),
     storeCounters: () => null,
   };
+}
+
+/** The store names its own option, which nobody gave who asked for a dataset. */
+function inOwnWords(error: unknown): never {
+  if (!(error instanceof StoreError && error.message.includes('containerBytesMax'))) throw error;
+  const advice = 'the dataset was made with another containerKib: give the same, or none';
+  throw new StoreError('invalid', advice, { cause: error });
 }
 
 export interface PrepareOptions {
