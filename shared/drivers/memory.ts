@@ -32,7 +32,9 @@ export type MemoryCall = { readonly timeoutMs: number } & (
 export interface MemoryFault {
   /** The call fails and never has an effect. */
   readonly fail?: 'throttled' | 'unavailable';
-  /** The call is turned away, and never has an effect: a read or list rejects, all of its writes and removals are refused for this reason. */
+  /**
+   * The call is turned away, and has no effect but by `again`: a read or list rejects, all of its writes and removals are refused for this reason.
+   */
   readonly refuse?: 'denied' | 'throttled';
   /** The call fails; it has its effect whenever the test calls `deliver`, each time anew, if its conditions then hold. */
   readonly late?: (deliver: () => void) => void;
@@ -116,11 +118,12 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
   ): Promise<readonly (O | Refused | Unknown)[]> {
     const fault = await arrive(call);
     const { refuse } = fault;
+    const deliver = () => apply(members, fault.only);
     if (refuse !== undefined) {
+      fault.again?.(() => void deliver());
       await fault.reply;
       return members.map(() => refused(refuse, TURNED_AWAY[refuse]));
     }
-    const deliver = () => apply(members, fault.only);
     const sent = fault.fail === undefined && fault.late === undefined;
     const outcomes = sent ? deliver() : undefined;
     fault.late?.(() => void deliver());

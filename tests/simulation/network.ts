@@ -173,6 +173,7 @@ export class Network {
     const able: Partial<Record<Fault, boolean>> = {
       'applied long after failing': isChange,
       'applied twice': isChange,
+      'turned away though applied': isChange,
       'part of a batch applied': isChange && ids.length > 1,
       // A fresh id that is taken is taken by its own insert: a provider never says so of one that is free.
       'spurious conflict': (kind === 'change' || kind === 'remove') && ids.length === 1,
@@ -224,6 +225,10 @@ export class Network {
     return {
       fault: this.#arrival(life, arriveMs, ids).then(() => ({
         reply,
+        // Something on the way sent it twice: the reply to the copy that was applied is lost.
+        ...(fault === 'turned away though applied'
+          ? { refuse: 'throttled' as const, again: (deliver: () => void) => deliver() }
+          : {}),
         ...(isLost ? { replyLost: true as const } : {}),
         ...(fault === 'throttled before applying' ? { fail: 'throttled' as const } : {}),
         ...(fault === 'failed before applying' ? { fail: 'unavailable' as const } : {}),

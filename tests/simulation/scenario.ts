@@ -20,6 +20,7 @@ export const TABLE = 't';
 export const FAULTS = [
   'throttled before applying',
   'turned away as too much',
+  'turned away though applied',
   'denied',
   'failed before applying',
   'reply lost after applying',

@@ -130,5 +130,9 @@ test('a reply that is lost leaves the effect, a failure before it leaves none', 
     applied: 3,
     outcomes: ['unknown', 'unknown', 'unknown'],
   });
+  expect(await batch('turned away though applied', 1)).toEqual({
+    applied: 3,
+    outcomes: ['refused', 'refused', 'refused'],
+  });
   expect(await batch('failed before applying', 1)).toEqual({ applied: 0, outcomes: ['unknown', 'unknown', 'unknown'] });
 });

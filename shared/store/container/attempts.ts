@@ -16,6 +16,11 @@ export interface Attempt {
   readonly header: Header;
   /** The provider said that it was certainly not applied. */
   refused: boolean;
+  /**
+   * The provider turned it away as too much. Something on the way may have sent it twice, and the first copy landed: it stays open.
+   * `cleared`: a read that was sent later did not show it.
+   */
+  turnedAway?: 'doubtful' | 'cleared';
   /** Called once, when an acknowledgement or a reading tells that it landed. */
   readonly landed: () => void;
 }
@@ -53,12 +58,34 @@ export class OpenAttempts {
     this.#attempts.push(attempt);
     for (const change of attempt.changes) {
       change.openAttempts += 1;
+      change.doubtfulAttempts += 1;
       change.sentTo = attempt.base.id;
     }
   }
 
   has(attempt: Attempt): boolean {
     return this.#attempts.includes(attempt);
+  }
+
+  /** Whether one of them was not turned away: it may land any time. */
+  get mayLand(): boolean {
+    return this.#attempts.some(({ turnedAway }) => turnedAway === undefined);
+  }
+
+  /** When the first call ends that waits for what was turned away and not cleared, by the monotonic clock; Infinity if none does. */
+  get doubtDueMs(): number {
+    const doubtful = this.#attempts.filter(({ turnedAway }) => turnedAway === 'doubtful');
+    return Math.min(...doubtful.map(({ changes }) => firstDueMs(changes)));
+  }
+
+  /** As `settle`, by a read that was sent after all of them were answered: what was turned away and is not there was not applied. */
+  settleAndClear(now: Snapshot | undefined): void {
+    this.settle(now);
+    for (const attempt of this.#attempts) {
+      if (attempt.turnedAway !== 'doubtful') continue;
+      attempt.turnedAway = 'cleared';
+      for (const change of attempt.changes) change.doubtfulAttempts -= 1;
+    }
   }
 
   /** How many of them are among the commits that `now` counts beyond `before`, both headers of their container. */
@@ -124,7 +151,15 @@ export function unknownFate({ key, sentTo }: Change, table: string, cause?: unkn
 }
 
 function close(attempt: Attempt): void {
-  for (const change of attempt.changes) change.openAttempts -= 1;
+  for (const change of attempt.changes) {
+    change.openAttempts -= 1;
+    if (attempt.turnedAway !== 'cleared') change.doubtfulAttempts -= 1;
+  }
+}
+
+/** When the first of the calls ends that still wait, by the monotonic clock. */
+export function firstDueMs(changes: readonly Change[]): number {
+  return changes.reduce((least, { isSettled, dueMs }) => (isSettled ? least : Math.min(least, dueMs)), Infinity);
 }
 
 /** Many may repair one branch at a time: a hint that was refused so often is dropped. */

@@ -68,6 +68,8 @@ export class Change {
   readonly dueMs: number;
   /** Attempts under which it was sent and which are not settled. */
   openAttempts = 0;
+  /** Those of them that may have been applied, for all that was seen: all but what a read cleared after it was turned away. */
+  doubtfulAttempts = 0;
   /** The container it was sent to last; undefined before. */
   sentTo: EntityId | undefined;
   /** The low of the rightmost container that sent it on to the right; undefined before. */

@@ -102,14 +102,15 @@ export type Write =
     };
 
 /**
- * Certainly not applied, by any transmission of this request. May be said only of the single write of a one-write request, of all writes of a request
+ * Certainly not applied, by any transmission of this request (`throttled`: by the one that was answered). May be said only of the single write of a one-write request, of all writes of a request
  * that is atomic, or of all of one that was turned away as a whole.
  */
 export interface Refused {
   readonly kind: 'refused';
   /**
    * `condition`: another version, present or absent against the condition. `limit`: too large. `invalid`: the provider rejects its form.
-   * `denied`: the credentials may not do this. `throttled`: turned away unread, as too much came at once.
+   * `denied`: the credentials may not do this. `throttled`: turned away unread, as too much came at once; had something on the way sent it twice,
+   * the other copy may have been applied.
    */
   readonly reason: 'condition' | 'limit' | 'invalid' | 'denied' | 'throttled';
   /** Of `denied` and `throttled` the StoreError with which a read would reject: it says what to grant, or how long to wait. */

@@ -1,6 +1,6 @@
 // Sending the attempts at commits of one container, one after the other, and telling what became of each. An attempt that was refused, or whose fate
 // is unknown, is settled by reading the container: never by guessing, never by sending it again (rules 3 to 5).
-import { type Attempt, dropHints, dropRefusedHints, failAll, OpenAttempts } from '../container/attempts.ts';
+import { type Attempt, dropHints, dropRefusedHints, failAll, firstDueMs, OpenAttempts } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -55,9 +55,7 @@ export class AttemptSender implements Trouble {
 
   /** The container as this reading shows it. */
   async look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
-    this.seen = await reading;
-    this.hasLooked = true;
-    return this.seen;
+    return this.#seeNow(await reading);
   }
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
@@ -85,22 +83,41 @@ export class AttemptSender implements Trouble {
     for (;;) {
       const first = await this.#core.deadlines.within(this.#settlingPauseMs(attempt), writing);
       if (first !== undefined) return first;
-      try {
-        this.#open.settle(await this.look(this.#core.reader.readPages(this.#id, [])));
-      } catch {
-        // The write itself is still open: its outcome, or the next read, will tell.
-      }
+      const answered = await Promise.race([writing, this.#readWhileOpen()]);
+      if ('kind' in answered) return answered;
+      if ('now' in answered) this.#open.settle(this.#seeNow(answered.now));
       if (!this.#open.has(attempt)) return undefined;
     }
   }
 
+  /** What a read shows; nothing if it fails: then the write's own outcome, or the next read, will tell. */
+  #readWhileOpen(): Promise<{ readonly now: Snapshot | undefined } | { readonly isFailed: true }> {
+    return this.#core.reader.readPages(this.#id, []).then(
+      (now) => ({ now }),
+      () => ({ isFailed: true }),
+    );
+  }
+
+  #seeNow(now: Snapshot | undefined): Snapshot | undefined {
+    this.seen = now;
+    this.hasLooked = true;
+    return now;
+  }
+
+  /**
+   * Rule 7: before a pause that leaves a caller no time for it, one read tells whether what was turned away was applied after all. If that cannot be
+   * had in time, its fate is not known.
+   */
+  async clearBefore(pauseMs: number): Promise<void> {
+    const leftMs = this.#open.doubtDueMs - this.#core.runtime.monotonicMs();
+    if (pauseMs < leftMs / 2) return;
+    const read = await this.#core.deadlines.within(leftMs, this.#readWhileOpen());
+    if (read !== undefined && 'now' in read) this.#open.settleAndClear(this.#seeNow(read.now));
+  }
+
   /** Half of what is left to whoever ends first: so that a read can still prove what became of the write. */
   #settlingPauseMs({ changes }: Attempt): number {
-    const firstMs = changes.reduce(
-      (least, { isSettled, dueMs }) => (isSettled ? least : Math.min(least, dueMs)),
-      Infinity,
-    );
-    const leftMs = firstMs - this.#core.runtime.monotonicMs();
+    const leftMs = firstDueMs(changes) - this.#core.runtime.monotonicMs();
     return Math.min(SETTLING_READ_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
   }
 
@@ -120,16 +137,15 @@ export class AttemptSender implements Trouble {
     this.#open.acknowledge(attempt);
   }
 
-  /** It was certainly not applied: nothing is to be read but for attempts before it, of which a read may tell before the callers' time is over. */
+  /** Who is turned away asks no more at once, but for attempts before it, of which a read may tell before the callers' time is over. */
   async #turnAway(attempt: Attempt, refused: Refused): Promise<void> {
     const { table, reader } = this.#core;
-    this.#open.withdraw(attempt);
+    attempt.turnedAway = 'doubtful';
     this.throttledInARow += 1;
     this.turnedAway = refusedError(refused, table, this.#id);
     for (const change of attempt.changes) change.turnedAway = this.turnedAway;
     dropHints(attempt.changes);
-    if (attempt.changes.some(({ openAttempts }) => openAttempts > 0))
-      this.#open.settle(await this.look(reader.readPages(this.#id, [])));
+    if (this.#open.mayLand) this.#open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
   }
 
   /** Rule 7: a refusal for limit, form or access is final. For size one forced split, then an error. */

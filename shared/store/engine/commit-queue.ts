@@ -117,10 +117,14 @@ export class CommitQueue {
   /** Until it is worth trying again, or a change came that somebody waits for. */
   async #backOff(): Promise<void> {
     const { runtime } = this.#core;
-    if (!this.#areHints) return runtime.sleep(this.#backoffMs());
+    const pauseMs = this.#backoffMs();
+    if (!this.#areHints) {
+      await this.#committer.sender.clearBefore(pauseMs);
+      return runtime.sleep(pauseMs);
+    }
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    await runtime.watch(this.#backoffMs(), woken.signal);
+    await runtime.watch(pauseMs, woken.signal);
     this.#wake = undefined;
   }
 

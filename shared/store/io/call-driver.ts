@@ -59,7 +59,7 @@ export class CallDriver {
   }
 }
 
-/** By a refusal that stands for itself: one for its condition is looked into by reading. */
+/** By a refusal that stands for itself: one for its condition, or as too much, is looked into by reading. */
 function wasTurnedAway(outcome: WriteOutcome | RemoveOutcome): boolean {
-  return outcome.kind === 'refused' && outcome.reason !== 'condition';
+  return outcome.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled';
 }

@@ -139,9 +139,9 @@ export class Writer {
     const unwatch = deadlines.watch(deadline, (cause) => {
       const aborted = abortedError(cause);
       for (const change of changes) {
-        const isSent = change.openAttempts > 0;
-        const unsent = cause === undefined ? (change.turnedAway ?? aborted) : aborted;
-        change.settle({ kind: 'failed', error: isSent ? unknownFate(change, engine.table, cause) : unsent });
+        const why = cause === undefined ? change.turnedAway : undefined;
+        const error = change.doubtfulAttempts > 0 ? unknownFate(change, engine.table, cause ?? why) : (why ?? aborted);
+        change.settle({ kind: 'failed', error });
       }
     });
     engine.counters.queueDepth += changes.length;

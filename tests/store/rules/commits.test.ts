@@ -104,7 +104,7 @@ describe('a request that is turned away', () => {
     for (let number = 0; number < 320; number += 1) await world.run(table.put(key(number), 'old'));
     const leaves = leavesOf(world.state, 't').length;
     a.takeCalls();
-    const isOver = a.rule(() => ({ refuse: 'throttled' }));
+    const isOver = a.rule((call) => (isWrite(call) ? { refuse: 'throttled' } : undefined));
     const puts = Array.from({ length: 32 }, (_, number) => table.put(key(number), 'new'));
     const ends = await world.run(Promise.allSettled(puts));
     for (const end of ends)
@@ -115,10 +115,48 @@ describe('a request that is turned away', () => {
     const sent = Map.groupBy(a.writes, ({ id }) => id);
     const busiest = Math.max(...[...sent.values()].map((writes) => writes.length));
     expect(busiest).toBeLessThanOrEqual(10);
-    expect(a.calls.filter(({ kind }) => kind === 'read')).toEqual([]);
+    // What proves at the end that nothing was written, and no more.
+    const reads = a.calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
+    expect(reads.length).toBeLessThanOrEqual(a.writes.length / 2);
     isOver();
     expect((await world.run(table.get(key(1))))?.value).toBe('old');
     expect(leavesOf(world.state, 't')).toHaveLength(leaves);
+  });
+
+  test('rule 7: where reads are turned away too nothing proves that nothing was written', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    a.rule(() => ({ refuse: 'throttled' }));
+    await expect(world.run(tableA.put('k', 'v', { timeoutMs: 2_000 }))).rejects.toMatchObject({
+      code: 'unknown',
+      cause: { code: 'throttled', retryAfterMs: 100 },
+    });
+  });
+
+  describe('that something on the way sent twice, and whose first copy landed', () => {
+    const APPLIED = { refuse: 'throttled', again: (deliver: () => void) => deliver() } as const;
+
+    test('rule 3: is found out, and counts once', async () => {
+      const { world, a, tableA } = await twoProcesses();
+      a.once(isWriteOf('patch'), APPLIED);
+      await world.run(tableA.put('k', 'v', { ifAbsent: true }));
+      a.once(isWriteOf('patch'), APPLIED);
+      await world.run(tableA.update('k', (entry) => `${entry?.value ?? ''}+`));
+      expect((await world.run(tableA.get('k')))?.value).toBe('v+');
+    });
+
+    test('rule 7: is known to be written at the deadline, by one read', async () => {
+      const { world, a, tableA } = await twoProcesses();
+      a.rule((call) => (isWrite(call) ? APPLIED : undefined));
+      await world.run(tableA.put('k', 'v', { timeoutMs: 200 }));
+      expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
+    });
+
+    test('rule 7: is unknown at the deadline if no read tells', async () => {
+      const { world, a, tableA } = await twoProcesses();
+      a.rule((call) => (isWrite(call) ? APPLIED : { fail: 'unavailable' }));
+      const put = tableA.put('k', 'v', { timeoutMs: 200 });
+      await expect(world.run(put)).rejects.toMatchObject({ code: 'unknown' });
+    });
   });
 
   test('a put that comes while its container waits hears at its deadline why', async () => {
@@ -162,6 +200,14 @@ test('rule 3: a write that is open as the deadline nears is asked after in time'
   const never = new Promise<never>(nothing);
   a.once(isWriteOf('patch'), { reply: never });
   await world.run(tableA.put('k', 'v', { timeoutMs: 900 }));
+  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
+});
+
+test('rule 3: a write that is acknowledged while a slow read asks after it is written', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(700) });
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(5_000) });
+  await world.run(tableA.put('k', 'v', { timeoutMs: 1_000 }));
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
 });
 
