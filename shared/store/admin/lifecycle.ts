@@ -6,7 +6,7 @@ import { planSplit } from '../container/split.ts';
 import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order, TableInfo } from '../contract/api.ts';
-import type { Driver, EntityId, Write } from '../contract/driver.ts';
+import type { Driver, EntityId, RemoveOutcome, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
@@ -17,8 +17,12 @@ import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 import { originInPlaceOf } from './dropped.ts';
 
-/** After so many conflicts a root is left to its other writers. */
+/** After so many conflicts a root is left to its other writers. What is turned away as too much is tried until the call ends. */
 const TRIES_MAX = 20;
+const PAUSE_LEAST_MS = 100;
+
+/** What became of a write of a root, or of the last step of several. */
+type Sent = 'written' | 'turned away' | 'other';
 
 export interface CreateOptions {
   readonly order: Order | undefined;
@@ -44,7 +48,7 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
     }
     if (!options.create) throw tableNotFound(table);
     if (root?.header.state === 'removing') {
-      await removeNodes(engine, root);
+      if ((await removeNodes(engine, root)) === 'turned away') tries -= 1;
       continue;
     }
     const unwritten = freshRoot(engine, options.order ?? 'hash', root?.header);
@@ -52,7 +56,9 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
     const attempt = drawAttempt(engine);
     const header = successor(unwritten, attempt);
     const write = root === undefined ? insertOf(rootId(table), header, attempt) : replaceOf(root, header, attempt);
-    if ((await send(engine, write)) === 'written' && options.containers > 1) await preSplit(engine, options.containers);
+    const sent = await send(engine, write);
+    if (sent === 'turned away') tries -= 1;
+    if (sent === 'written' && options.containers > 1) await preSplit(engine, options.containers);
   }
   throw new StoreError('unavailable', 'the table could not be created: its root keeps changing', { table });
 }
@@ -87,12 +93,22 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
 }
 
 /** Sends one write of a root. Only "written" is certain; otherwise the caller reads the root to learn what became of it. */
-async function send(engine: Engine, write: Write): Promise<'written' | 'other'> {
+async function send(engine: Engine, write: Write): Promise<Sent> {
   const [outcome] = await sendWrites(engine, [write]);
+  if (await pauseIfTurnedAway(engine, outcome)) return 'turned away';
   if (outcome?.kind === 'refused' && outcome.reason !== 'condition')
     throw refusedError(outcome, engine.table, write.id);
-  if (outcome?.kind === 'unknown') await engine.runtime.sleep(100);
+  if (outcome?.kind === 'unknown') await engine.runtime.sleep(PAUSE_LEAST_MS);
   return outcome?.kind === 'written' ? 'written' : 'other';
+}
+
+/** After a refusal as too much, waits for as long as the provider asks. It may have been applied all the same. */
+async function pauseIfTurnedAway(engine: Engine, outcome: WriteOutcome | RemoveOutcome | undefined): Promise<boolean> {
+  if (outcome?.kind !== 'refused' || outcome.reason !== 'throttled') return false;
+  const { cause } = outcome;
+  const askedMs = cause instanceof StoreError ? cause.retryAfterMs : undefined;
+  await engine.runtime.sleep(Math.max(PAUSE_LEAST_MS, askedMs ?? 0));
+  return true;
 }
 
 /** An ordinary split of the empty root. A table that could not be pre-split works as well: it splits when it grows. */
@@ -116,8 +132,9 @@ export async function dropTable(engine: Engine): Promise<boolean> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const isOurs = root.header.incarnation === first.header.incarnation;
     if (!isOurs || root.header.state === 'removed') return true;
-    if (root.header.state === 'removing') await removeNodes(engine, root);
-    else await setState(engine, root, 'removing');
+    const isRemoving = root.header.state === 'removing';
+    const sent = await (isRemoving ? removeNodes(engine, root) : setState(engine, root, 'removing'));
+    if (sent === 'turned away') tries -= 1;
     const again = await engine.reader.readPages(rootId(table), []);
     if (again === undefined) throw new StoreError('corrupt', 'the root vanished during the drop', { table });
     root = again;
@@ -125,7 +142,7 @@ export async function dropTable(engine: Engine): Promise<boolean> {
   throw new StoreError('unavailable', 'the drop could not be finished: drop again to go on', { table });
 }
 
-async function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<void> {
+function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<Sent> {
   const attempt = drawAttempt(engine);
   const tombstone: Header = {
     ...successor(root.header, attempt),
@@ -139,21 +156,19 @@ async function setState(engine: Engine, root: Snapshot, state: NodeState): Promi
     lastSplit: undefined,
     pages: [],
   };
-  await send(engine, replaceOf(root, tombstone, attempt));
+  return send(engine, replaceOf(root, tombstone, attempt));
 }
 
 /** Removes every node of a dropped incarnation; says so in the tombstone once a listing begun after the last removal found none. */
-async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
+async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   const prefix = incarnationPrefix(engine.table, tombstone.header.incarnation);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     let found = 0;
     for await (const id of listIds(engine.driver, prefix)) {
       found += 1;
-      await removeNode(engine, id);
+      if (await pauseIfTurnedAway(engine, await removeNode(engine, id))) return 'turned away';
     }
-    if (found > 0) continue;
-    await setState(engine, tombstone, 'removed');
-    return;
+    if (found === 0) return setState(engine, tombstone, 'removed');
   }
   throw new StoreError('unavailable', 'containers of the dropped table keep appearing: drop again to go on', {
     table: engine.table,
@@ -161,10 +176,9 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<void> {
 }
 
 /** Removes a node at the version it has now; a refusal or doubt is met by the next listing. */
-async function removeNode(engine: Engine, id: EntityId): Promise<void> {
+async function removeNode(engine: Engine, id: EntityId): Promise<RemoveOutcome | undefined> {
   const version = await engine.reader.versionOf(id);
-  if (version === undefined) return;
-  await sendRemoval(engine, { id, version });
+  return version === undefined ? undefined : sendRemoval(engine, { id, version });
 }
 
 /** The live tables, by name. */

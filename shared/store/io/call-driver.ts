@@ -15,6 +15,8 @@ const SAYS_NOTHING_WRITTEN: ReadonlySet<string> = new Set([
 export class CallDriver {
   readonly driver: Driver;
   readonly #over = new AbortController();
+  /** Why the provider turned the last change away as too much; undefined if it did not. */
+  #turnedAway: unknown;
   /** Requests that wrote, or may have. */
   #changes = 0;
 
@@ -26,7 +28,8 @@ export class CallDriver {
     ): Promise<readonly O[]> => {
       if (!this.ended.aborted) this.#changes += 1;
       const outcomes = await ask(send);
-      if (outcomes.every(wasTurnedAway)) this.#changes -= 1;
+      if (outcomes.every(isRefusedForGood)) this.#changes -= 1;
+      this.#turnedAway = causeOf(outcomes);
       return outcomes;
     };
     this.driver = {
@@ -55,11 +58,18 @@ export class CallDriver {
     this.#over.abort();
     if (this.#changes === 0) return abortedError(cause);
     const message = 'the call ended when some of its writes had been sent: call again to finish what it began';
-    return new StoreError('unknown', message, { cause });
+    return new StoreError('unknown', message, { cause: cause ?? this.#turnedAway });
   }
 }
 
 /** By a refusal that stands for itself: one for its condition, or as too much, is looked into by reading. */
-function wasTurnedAway(outcome: WriteOutcome | RemoveOutcome): boolean {
+function isRefusedForGood(outcome: WriteOutcome | RemoveOutcome): boolean {
   return outcome.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled';
+}
+
+/** Why one of them was turned away as too much. */
+function causeOf(outcomes: readonly (WriteOutcome | RemoveOutcome)[]): unknown {
+  for (const outcome of outcomes)
+    if (outcome.kind === 'refused' && outcome.reason === 'throttled') return outcome.cause;
+  return undefined;
 }

@@ -89,6 +89,30 @@ describe('a request that is turned away', () => {
     await expect(world.run(tableA.get('k'))).resolves.toBeUndefined();
   });
 
+  test('a table is opened, made and dropped although the writes of its root are turned away for a while', async () => {
+    const { world, a } = await twoProcesses();
+    for (let count = 0; count < 30; count += 1) a.once(isWriteOf('insert'), { refuse: 'throttled' });
+    await world.run(a.store.table('u'));
+    for (let count = 0; count < 30; count += 1) a.once(isWriteOf('replace'), { refuse: 'throttled' });
+    await world.run(a.store.drop('u', { timeoutMs: 60_000 }));
+    expect((await world.run(a.store.tables())).map(({ name }) => name)).toEqual(['t']);
+  });
+
+  test('a drop whose removals are turned away asks seldom, and says why it could not end', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    await fill(world, tableA, 0, 60);
+    const isOver = a.rule((call) => (call.kind === 'remove' ? { refuse: 'throttled' } : undefined));
+    a.takeCalls();
+    await expect(world.run(a.store.drop('t', { timeoutMs: 5_000 }))).rejects.toMatchObject({
+      code: 'unknown',
+      cause: { code: 'throttled', retryAfterMs: 100 },
+    });
+    expect(a.calls.filter(({ kind }) => kind === 'remove').length).toBeLessThanOrEqual(50);
+    isOver();
+    await world.run(a.store.drop('t'));
+    expect(await world.run(a.store.tables())).toEqual([]);
+  });
+
   test('a drop that may write, and not remove, says so', async () => {
     const { world, a, tableA } = await twoProcesses();
     await fill(world, tableA, 0, 60);
