@@ -38,7 +38,7 @@ interface Judgement {
 export class AdaptiveLimit {
   readonly #runtime: Runtime;
   readonly #inFlightMost: number;
-  readonly #semaphore = new Semaphore(IN_FLIGHT_FIRST);
+  readonly #semaphore: Semaphore;
   /** Of requests that had the way to themselves: others may have stood in line behind those of this very process. */
   readonly #lone = new RoundTrip();
   #replies = new Replies(0);
@@ -51,6 +51,7 @@ export class AdaptiveLimit {
   constructor(runtime: Runtime, inFlightMost: number) {
     this.#runtime = runtime;
     this.#inFlightMost = inFlightMost;
+    this.#semaphore = new Semaphore(Math.min(IN_FLIGHT_FIRST, inFlightMost));
   }
 
   /** Requests that may be in flight now. */

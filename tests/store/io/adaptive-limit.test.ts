@@ -52,6 +52,12 @@ test('while requests wait and more in flight bring more, more may be in flight, 
   expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
 });
 
+test('no more are in flight than the driver allows, from the first request on', async () => {
+  const runtime = new VirtualRuntime();
+  const limited = { runtime, limit: new AdaptiveLimit(runtime, 4) };
+  expect((await answer(limited, 1_000, () => ({ tookMs: 10 }))).most).toBe(4);
+});
+
 test('a lone caller leaves the limit where it is', async () => {
   const limited = newLimit();
   const before = limited.limit.inFlightMax;
