@@ -141,11 +141,16 @@ export class AttemptSender implements Trouble {
   async #turnAway(attempt: Attempt, refused: Refused): Promise<void> {
     const { table, reader } = this.#core;
     attempt.turnedAway = 'doubtful';
-    this.throttledInARow += 1;
-    this.turnedAway = refusedError(refused, table, this.#id);
-    for (const change of attempt.changes) change.turnedAway = this.turnedAway;
-    dropHints(attempt.changes);
+    this.noteTurnedAway(refusedError(refused, table, this.#id), attempt.changes);
     if (this.#open.mayLand) this.#open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
+  }
+
+  /** The changes, or nodes that they need, were turned away as too much: the next pause heeds it, and their callers hear it. */
+  noteTurnedAway(refusal: StoreError, changes: readonly Change[]): void {
+    this.throttledInARow += 1;
+    this.turnedAway = refusal;
+    for (const change of changes) change.turnedAway = refusal;
+    dropHints(changes);
   }
 
   /** Rule 7: a refusal for limit, form or access is final. For size one forced split, then an error. */

@@ -59,6 +59,8 @@ export class Committer {
   groupCountMax = GROUP_COUNT_MAX;
   /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
   #mustHurry = false;
+  /** A split whose nodes were turned away as too much: tried again as it is, while its base is the newest. */
+  #turnedAwaySplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
 
   constructor(id: EntityId, core: EngineCore) {
     this.#id = id;
@@ -73,6 +75,11 @@ export class Committer {
    */
   async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
     this.sender.seen = snapshot;
+    const split = this.#takeTurnedAwaySplit();
+    if (split?.draft.base.version === snapshot.version && upkeep === undefined) {
+      await this.#splitForSize(split.draft, split.plan);
+      return this.sender.seen;
+    }
     const base = typeof upkeep === 'object' ? upkeep.joined : snapshot;
     const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
     const evaluation = await this.#evaluate(group);
@@ -84,6 +91,13 @@ export class Committer {
       await this.#write(group, evaluation);
     }
     return this.sender.seen;
+  }
+
+  /** Undefined if there is none, or if one of its calls ended: that one was told that nothing was written. */
+  #takeTurnedAwaySplit(): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
+    const split = this.#turnedAwaySplit;
+    this.#turnedAwaySplit = undefined;
+    return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
   }
 
   /** Rule 6: a verdict that no commit carries needs a read, sent after the call began, that shows this version. */
@@ -144,7 +158,10 @@ export class Committer {
           );
         return;
       case 'split':
-        return this.#splitForSize(draft, plan);
+        await this.#splitForSize(draft, plan);
+        // Another round makes anew what takes a neighbour in: it may have changed.
+        if (upkeep !== undefined) this.#turnedAwaySplit = undefined;
+        return;
       case 'update':
         if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
         if (parts > 0) await this.#splitHeld(id, parts);
@@ -217,12 +234,17 @@ export class Committer {
    * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if they are known to be linked. Where
    * they are not there `withinMs`, they are left to vacuum.
    */
-  async #split(draft: Draft, { inserts, left }: SplitPlan, withinMs?: number): Promise<boolean> {
+  async #split(draft: Draft, plan: SplitPlan, withinMs?: number): Promise<boolean> {
     const { changes } = draft;
-    const inserting = insertNodes(this.#core, inserts, draft.id);
+    const { inserts, left } = plan;
+    const refusals: StoreError[] = [];
+    const inserting = insertNodes(this.#core, inserts, draft.id, (refusal) => refusals.push(refusal));
     const inserted = await (withinMs === undefined ? inserting : this.#core.deadlines.within(withinMs, inserting));
     if (inserted === undefined) {
-      this.sender.failuresInARow += 1;
+      const refusal = refusals.at(-1);
+      if (refusal === undefined) this.sender.failuresInARow += 1;
+      else this.sender.noteTurnedAway(refusal, changes);
+      if (refusal !== undefined && withinMs === undefined) this.#turnedAwaySplit = { draft, plan };
       dropHints(changes);
       return false;
     }

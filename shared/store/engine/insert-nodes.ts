@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
-import { refusedError } from '../contract/errors.ts';
+import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
@@ -20,19 +20,27 @@ export interface InsertedNode {
 
 /**
  * Inserts the nodes, up to 8 at a time: one write each, and one tiny read where the outcome is unknown. Gives them in the order given, or
- * undefined if one of them is not certainly there. Throws if the provider refused one, for its size, its form or as it denies access.
+ * undefined if one of them is not certainly there, as it was turned away (`onTurnedAway` hears why) or its fate is unknown. The same may be tried again. Throws if the provider refused one, for its size, its form or as it denies access.
  */
 export async function insertNodes(
   core: EngineCore,
   headers: readonly Header[],
   attempt: Id64,
+  onTurnedAway?: (refusal: StoreError) => void,
 ): Promise<InsertedNode[] | undefined> {
   const limit = pLimit(INSERTS_IN_FLIGHT);
-  const inserted = await Promise.all(headers.map((header) => limit(() => insertNode(core, header, attempt))));
+  const inserted = await Promise.all(
+    headers.map((header) => limit(() => insertNode(core, header, attempt, onTurnedAway))),
+  );
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
 
-async function insertNode(core: EngineCore, header: Header, attempt: Id64): Promise<InsertedNode | undefined> {
+async function insertNode(
+  core: EngineCore,
+  header: Header,
+  attempt: Id64,
+  onTurnedAway?: (refusal: StoreError) => void,
+): Promise<InsertedNode | undefined> {
   const id = nodeId(core.table, header.incarnation, header.container);
   const seen = core.clock.now();
   const [outcome] = await sendWrites(core, [insertOf(id, header, attempt)]);
@@ -42,9 +50,11 @@ async function insertNode(core: EngineCore, header: Header, attempt: Id64): Prom
   // Nobody else draws this id: the node that is there is this one, sent twice by something on the way.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
-    if (outcome.reason === 'throttled') return undefined;
+    const error = refusedError(outcome, core.table, id);
     // Rule 7: sent again it would be refused again.
-    throw refusedError(outcome, core.table, id);
+    if (outcome.reason !== 'throttled') throw error;
+    onTurnedAway?.(error);
+    return undefined;
   }
   const lastCommit = (await core.reader.commitOf(id))?.lastCommit;
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;

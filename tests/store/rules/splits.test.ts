@@ -209,6 +209,26 @@ test.each([
   expect(leavesOf(world.state, 't')).toHaveLength(leaves);
 });
 
+test('rule 8: a split whose nodes are turned away is tried again with the same nodes, ever later; at the deadline it is throttled', async () => {
+  const world = new World();
+  const a = world.process();
+  const table = await open(world, a);
+  for (let number = 0; number < 8; number += 1) await world.run(table.put(key(number), text(number, 300)));
+  a.takeCalls();
+  const isOver = a.rule((call) => (isWriteOf('insert')(call) ? { refuse: 'throttled' } : undefined));
+  const hurried = table.put('y', text(1, 3_000), { timeoutMs: 10_000 });
+  await expect(world.run(hurried)).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 100 });
+  const inserts = a.writes.filter(({ kind }) => kind === 'insert');
+  const nodes = new Set(inserts.map(({ id }) => id)).size;
+  expect(inserts.length).toBeGreaterThan(nodes);
+  expect(inserts.length).toBeLessThanOrEqual(10 * nodes);
+  expect(nodes).toBeLessThanOrEqual(3);
+  expect(leavesOf(world.state, 't')).toHaveLength(1);
+  isOver();
+  await world.run(table.put('z', text(1, 3_000)));
+  expect(faultsOf(world.state, 't')).toEqual([]);
+});
+
 test('rule 10: a reader beside a split, which expands pages, does not get in its way', async () => {
   const world = new World();
   const [a, b] = [world.process(), world.process()];
