@@ -71,13 +71,15 @@ function httpFunctions(prefix: string): HttpFunction[] {
 }
 
 async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  // A target may name scheme and host, as one to a proxy does (RFC 9112, 3.2.2).
+  incoming.url = (incoming.url ?? '/').replace(/^https?:\/\/[^/]*/i, '');
   const timer = timerFor(registered.functions, incoming.method, incoming.url);
   if (timer !== undefined) {
     if (!hasKey(incoming)) return answerOnly(outgoing, 401);
     void runTimer(model as ProgrammingModel, timer);
     return answerOnly(outgoing, 202);
   }
-  const found = matchRoute(functions, incoming.method ?? '', incoming.url ?? '/');
+  const found = matchRoute(functions, incoming.method ?? '', incoming.url);
   if (found === undefined) return answerOnly(outgoing, 404);
   if (found.authLevel !== 'anonymous' && !hasKey(incoming)) return answerOnly(outgoing, 401);
   try {

@@ -136,6 +136,12 @@ describe.each([
     expect(answer).not.toContain('<html');
   });
 
+  test('takes a target that names scheme and host, as one to a proxy does', async () => {
+    const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
+    const line = 'GET http://elsewhere.example/v1/tables/nowhere HTTP/1.1';
+    expect(await rawRequest(host, line, headers)).toContain('"code":"table_not_found"');
+  });
+
   test('refuses a bare # in the target, of which the rest would be lost', async () => {
     const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}` };
     const answer = await rawRequest(host, 'DELETE /v1/tables/nowhere#else HTTP/1.1', headers);
