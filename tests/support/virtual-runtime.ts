@@ -22,6 +22,8 @@ export class VirtualRuntime implements Runtime {
   #wallOffsetMs = START_WALL_MS;
   /** Turns of the event loop that work has asked for. */
   turns = 0;
+  /** Sleeps under way: each keeps a process alive. */
+  sleepers = 0;
   /** What `busyShare` answers, 0 to 1: no processor time passes by itself. */
   share = 0;
 
@@ -38,7 +40,8 @@ export class VirtualRuntime implements Runtime {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.watch(ms, signal);
+    this.sleepers += 1;
+    return this.watch(ms, signal).finally(() => (this.sleepers -= 1));
   }
 
   watch(ms: number, signal?: AbortSignal): Promise<void> {

@@ -24,6 +24,8 @@ const PAGE_READS_BEFORE_WHOLE = 2;
 const REMEMBERED_MS = 12 * 60 * 60_000;
 /** So often in a row a queue rests before it tries a commit whatever others do. */
 const RESTS_MAX = 16;
+/** A pause is slept in pieces no longer than this, and ends with the last call that waits for it. */
+const PAUSE_PIECE_MS = 100;
 /** Those who rested come back at different times, spread over this share of their rest. */
 const REST_SPREAD = 0.25;
 
@@ -111,7 +113,7 @@ export class CommitQueue {
 
   /** Whether somebody waits for what it does: nobody waits for hints. */
   get isAwaited(): boolean {
-    return this.#changes.some(({ isHint }) => !isHint);
+    return this.#changes.some(({ isHint, isSettled }) => !isHint && !isSettled);
   }
 
   /** Until it is worth trying again, or a change came that somebody waits for. */
@@ -120,12 +122,18 @@ export class CommitQueue {
     const pauseMs = this.#backoffMs();
     if (!this.#areHints) {
       await this.#committer.sender.clearBefore(pauseMs);
-      return runtime.sleep(pauseMs);
+      return this.#pause(pauseMs);
     }
     const woken = new AbortController();
     this.#wake = () => woken.abort();
     await runtime.watch(pauseMs, woken.signal);
     this.#wake = undefined;
+  }
+
+  /** Sleeps while somebody waits: a provider may ask for more time than any caller has, and `close` waits for this. */
+  async #pause(pauseMs: number): Promise<void> {
+    for (let leftMs = pauseMs; leftMs > 0 && this.isAwaited; leftMs -= PAUSE_PIECE_MS)
+      await this.#core.runtime.sleep(Math.min(leftMs, PAUSE_PIECE_MS));
   }
 
   #backoffMs(): number {
@@ -274,7 +282,7 @@ export class CommitQueue {
     if (!this.#isCarrying) this.#absorbing = undefined;
     if (error instanceof StoreError && error.code === 'throttled') this.#committer.sender.throttledInARow += 1;
     else this.#committer.sender.failuresInARow += 1;
-    await this.#core.runtime.sleep(this.#backoffMs());
+    await this.#pause(this.#backoffMs());
   }
 
   /** Its keys fail; what lies beyond goes on along its link, once; the leaf's own are committed without it. */

@@ -1,15 +1,19 @@
 // Rules 1 to 7: what a commit is, and how its fate is learned.
 import { describe, expect, test } from 'vitest';
+import { refused } from '../../../shared/drivers/common/outcomes.ts';
 import { type MemoryCall, memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { compressHere } from '../../../shared/store/format/compression.ts';
 import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/format/header.ts';
+import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { fill } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ROOT = entityId('t!t!');
 
@@ -145,6 +149,24 @@ describe('a request that is turned away', () => {
     isOver();
     expect((await world.run(table.get(key(1))))?.value).toBe('old');
     expect(leavesOf(world.state, 't')).toHaveLength(leaves);
+  });
+
+  test('a call that ends while the provider wants a longer pause holds up no close, and no process', async () => {
+    const runtime = new VirtualRuntime();
+    const memory = memoryDriver();
+    const error = new StoreError('throttled', 'said by a test', { retryAfterMs: 30_000 });
+    let isThrottled = false;
+    const write: Driver['write'] = async (writes, options) =>
+      isThrottled ? writes.map(() => refused('throttled', error)) : memory.write(writes, options);
+    const store = openStore({ driver: { ...memory, write }, runtime, timeoutMs: 500 });
+    const table = await runtime.run(store.table<string>('t'));
+    isThrottled = true;
+    await expect(runtime.run(table.put('k', 'v'))).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 30_000 });
+    const endedMs = runtime.monotonicMs();
+    await runtime.run(store.close());
+    expect(runtime.monotonicMs() - endedMs).toBeLessThan(100);
+    await runtime.advance(100);
+    expect(runtime.sleepers).toBe(0);
   });
 
   test('rule 7: where reads are turned away too nothing proves that nothing was written', async () => {
