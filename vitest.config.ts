@@ -4,10 +4,10 @@ import { defineConfig } from 'vitest/config';
 export const REST = [
   'tests/readme.test.ts',
   'tests/infra/*.test.ts',
-  'tests/infra/{bench,emulators,experiments,model,package,plugin}/**/*.test.ts',
+  'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',
   'tests/infra/cli/command-lines.test.ts',
   'tests/infra/start/interrupt.test.ts',
-  'tests/model/run/**/*.test.ts',
+  'tests/lab/{cloud/run-cell,plan/modelled/plan,report/modelled/guard}.test.ts',
   'tests/simulation/merge-model/**/*.test.ts',
 ];
 

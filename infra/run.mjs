@@ -12,10 +12,10 @@ if (major < 22 || (major === 22 && minor < 18)) {
 
 const COMMANDS = {
   start: () => import('./start/main.ts'),
-  bench: () => import('./bench/main.ts'),
-  model: () => import('./model/main.ts'),
-  merging: () => import('./model/merging.ts'),
-  experiments: () => import('./experiments/main.ts'),
+  bench: () => import('./lab/bench/main.ts'),
+  model: () => import('./lab/model/main.ts'),
+  merging: () => import('./lab/model/merging.ts'),
+  experiments: () => import('./lab/experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),
 };

@@ -30,23 +30,17 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/store': ['contract', 'format', 'container system', 'io', 'engine', 'table admin', 'store.ts', 'index.ts'],
   'shared/drivers': ['common', 'memory datastore azure-tables', '*.ts'],
   'shared/drivers/datastore': ['messages grpc', '*.ts'],
-  'shared/cost': ['*.ts'],
-  'shared/compare': ['dimensions.ts usage.ts', 'data', 'baseline', 'cell', 'plan', 'report'],
-  'shared/compare/baseline': ['baseline.ts', 'datastore.ts azure-tables.ts'],
-  'shared/model': ['time data', 'service tables', 'instance', 'work', 'run', 'merging report'],
+  shared: ['store', 'drivers', 'lab'],
+  'shared/lab': ['kit', 'cost work', 'sdk', 'load', 'cloud', 'plan', 'report'],
+  'shared/lab/sdk': ['datastore.ts azure-tables.ts'],
+  'shared/lab/cloud': ['time data', 'service tables', 'instance', 'work', 'run'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
-  infra: [
-    'processes package cli',
-    'emulators hosts',
-    'start bench model',
-    'experiments',
-    'plugin run.mjs',
-    'check.mjs',
-  ],
+  infra: ['processes package cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/bench': ['contest', 'calibration', '*.ts'],
-  'infra/experiments': [
+  'infra/lab': ['bench model', 'experiments'],
+  'infra/lab/bench': ['contest', 'calibration', '*.ts'],
+  'infra/lab/experiments': [
     'results.ts',
     'published words.ts plain-sdk',
     'experiment.ts counted-store.ts text-table.ts texts.ts',
@@ -64,8 +58,6 @@ const STORE = 'shared/store/index.ts';
 const CONTRACT = 'shared/store/contract/';
 /** Counts what passes through any driver; knows no provider. */
 const MEASURED = 'shared/drivers/measured.ts';
-/** What is compared: names alone. */
-const DIMENSIONS = 'shared/compare/dimensions.ts';
 const DATASTORE_SDK = ['@google-cloud/datastore', 'google-gax', 'google-auth-library', '@grpc/grpc-js'];
 const AZURE_SDK = [
   '@azure/data-tables',
@@ -99,79 +91,60 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/drivers/datastore/grpc', CONTRACT, 'node:'],
   ['shared/drivers/datastore', CONTRACT],
   ['shared/drivers', CONTRACT, 'node:'],
-  ['shared/compare/baseline/datastore.ts', ...DATASTORE_SDK],
-  ['shared/compare/baseline/azure-tables.ts', ...AZURE_SDK],
-  ['shared/cost', MEASURED, DIMENSIONS],
-  ['shared/compare/cell', STORE, 'zod', 'p-limit', 'hdr-histogram-js', 'node:timers/promises'],
-  ['shared/compare/report', 'shared/cost/', 'zod', 'simple-statistics'],
-  ['shared/compare', 'zod'],
+  ['shared/lab/sdk/datastore.ts', ...DATASTORE_SDK],
+  ['shared/lab/sdk/azure-tables.ts', ...AZURE_SDK],
+  ['shared/lab/kit', 'zod', 'hdr-histogram-js'],
+  ['shared/lab/cost', MEASURED],
+  ['shared/lab/work', STORE],
+  ['shared/lab/load', STORE, 'zod', 'p-limit', 'node:timers/promises'],
+  ['shared/lab/report', 'zod', 'simple-statistics'],
+  ['shared/lab', 'zod'],
   [
-    'shared/model/service',
+    'shared/lab/cloud/service',
     CONTRACT,
     'shared/drivers/memory',
     'shared/drivers/common',
     'shared/drivers/datastore/mapping.ts',
     'shared/drivers/azure-tables/mapping.ts',
-    'shared/compare/data',
   ],
-  ['shared/model/instance', 'shared/compare/data', CONTRACT, 'shared/store/format/compression.ts'],
+  ['shared/lab/cloud/instance', CONTRACT, 'shared/store/format/compression.ts'],
   [
-    'shared/model/tables',
+    'shared/lab/cloud/tables',
     CONTRACT,
     'shared/store/format',
     'shared/store/container',
     'shared/store/table/values.ts',
     'shared/drivers/memory',
-    'shared/compare/data',
   ],
-  ['shared/model', STORE, 'shared/drivers/memory', 'shared/compare/', 'shared/cost/', 'zod'],
-  [
-    'functions/gcp',
-    STORE,
-    'shared/drivers/datastore.ts',
-    MEASURED,
-    'shared/compare/',
-    'zod',
-    'node:',
-    ...DATASTORE_SDK,
-  ],
+  ['shared/lab/cloud', STORE, 'shared/drivers/memory', 'zod'],
+  ['functions/gcp', STORE, 'shared/drivers/datastore.ts', MEASURED, 'shared/lab/', 'zod', 'node:', ...DATASTORE_SDK],
   [
     'functions/azure',
     STORE,
     'shared/drivers/azure-tables.ts',
     MEASURED,
-    'shared/compare/',
+    'shared/lab/',
     'zod',
     'node:',
     '@azure/functions',
     ...AZURE_SDK,
   ],
   // No SDK: what both clouds share knows neither.
-  ['functions', STORE, MEASURED, 'shared/compare/', 'shared/cost/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
+  ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
   [
     'infra/cli',
-    'shared/compare/cell/histogram.ts',
-    'shared/compare/cell/coordinates.ts',
-    'shared/compare/plan',
-    'shared/compare/report',
-    'shared/cost/',
-    DIMENSIONS,
+    'shared/lab/kit/',
+    'shared/lab/load/coordinates.ts',
+    'shared/lab/plan',
+    'shared/lab/report',
+    'shared/lab/cost/',
     'zod',
     'node:',
   ],
-  [
-    'infra/bench',
-    STORE,
-    'shared/drivers/',
-    'shared/compare/',
-    'shared/cost/',
-    'shared/model/data',
-    'package:',
-    'node:',
-  ],
-  ['infra', STORE, 'shared/drivers/', 'shared/compare/', 'shared/cost/', 'shared/model/', 'package:', 'node:'],
+  ['infra/lab/bench', STORE, 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
+  ['infra', STORE, 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],
 ];
@@ -179,16 +152,16 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
 /** Rooms that only these may import, whatever the lists above say: each cloud's SDK stays with its cloud. */
 const ONLY_FOR: readonly (readonly [room: string, ...users: string[]])[] = [
   // The mappings know limits and no SDK: the model has the limits of the real drivers.
-  ['shared/drivers/datastore/mapping.ts', 'shared/drivers/datastore', 'shared/model/service', 'tests'],
-  ['shared/drivers/azure-tables/mapping.ts', 'shared/drivers/azure-tables', 'shared/model/service', 'tests'],
+  ['shared/drivers/datastore/mapping.ts', 'shared/drivers/datastore', 'shared/lab/cloud/service', 'tests'],
+  ['shared/drivers/azure-tables/mapping.ts', 'shared/drivers/azure-tables', 'shared/lab/cloud/service', 'tests'],
   ['shared/drivers/datastore/', 'shared/drivers/datastore', 'tests'],
   ['shared/drivers/azure-tables/', 'shared/drivers/azure-tables', 'tests'],
   ['shared/drivers/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/drivers/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
   // No table and no container knows prices.
-  ['shared/cost/', 'shared/compare', 'shared/model', 'functions', 'infra', 'tests'],
-  ['shared/compare/baseline/datastore.ts', 'functions/gcp', 'infra', 'tests'],
-  ['shared/compare/baseline/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
+  ['shared/lab/cost/', 'shared/lab', 'functions', 'infra', 'tests'],
+  ['shared/lab/sdk/datastore.ts', 'functions/gcp', 'infra', 'tests'],
+  ['shared/lab/sdk/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
 ];
 
 /** Others may want these alone: they know nothing of this project. */
@@ -301,9 +274,9 @@ describe('the engine', () => {
 });
 
 describe('the model', () => {
-  const model = sources.filter(({ file }) => file.startsWith('shared/model/'));
+  const model = sources.filter(({ file }) => file.startsWith('shared/lab/cloud/'));
 
-  test('takes its last digits from no machine: what V8 and the C library compute is in compare/data/exact-math.ts too', () => {
+  test('takes its last digits from no machine: what V8 and the C library compute is in kit/exact-math.ts too', () => {
     const inexact = /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /;
     expect(model.filter(({ text }) => inexact.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
   });

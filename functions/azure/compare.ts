@@ -2,9 +2,9 @@
 // (`x-functions-key`); health and the static page are open, as they show nothing.
 import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
-import { azureTablesBaseline } from '../../shared/compare/baseline/azure-tables.ts';
-import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
-import type { CellTargets } from '../../shared/compare/cell/targets.ts';
+import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
+import { COMPARISON } from '../../shared/lab/work/baseline.ts';
+import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
 import { readLivePage } from '../compare/live-page.ts';

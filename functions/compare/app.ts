@@ -9,9 +9,9 @@ import {
   type DatasetRequest,
   datasetRequestSchema,
   datasetSchema,
-} from '../../shared/compare/cell/cell.ts';
-import type { Place } from '../../shared/compare/cell/place.ts';
-import { CellError } from '../../shared/compare/cell/run.ts';
+} from '../../shared/lab/load/cell.ts';
+import type { Place } from '../../shared/lab/load/place.ts';
+import { CellError } from '../../shared/lab/load/run.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { pathSegment, queryOf } from '../http/paths.ts';

@@ -1,7 +1,7 @@
 // What the app of the function `compare` asks of its targets, which are made at the first request.
-import { prepareDataset, removeDataset } from '../../shared/compare/cell/dataset.ts';
-import { runCell } from '../../shared/compare/cell/run.ts';
-import type { CellTargets } from '../../shared/compare/cell/targets.ts';
+import { prepareDataset, removeDataset } from '../../shared/lab/load/dataset.ts';
+import { runCell } from '../../shared/lab/load/run.ts';
+import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import type { CompareAppOptions } from './app.ts';
 
 export function cellsOn(

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import * as z from 'zod';
-import type { Place } from '../../shared/compare/cell/place.ts';
-import type { CellTargets } from '../../shared/compare/cell/targets.ts';
+import type { Place } from '../../shared/lab/load/place.ts';
+import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { processorTimes } from '../instance/processor.ts';
 
 /** What only the cloud's entry knows. */

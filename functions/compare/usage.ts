@@ -1,7 +1,7 @@
 // What a store spent at its provider, from the counts of its driver.
-import type { Provider } from '../../shared/compare/dimensions.ts';
-import type { Usage } from '../../shared/compare/usage.ts';
-import { billableOf } from '../../shared/cost/billable.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import type { Usage } from '../../shared/lab/kit/usage.ts';
+import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { DriverCounters } from '../../shared/drivers/measured.ts';
 
 /** Running totals. The store never repeats a write, and a repeated read is a request like any other: there are no retries beside the requests. */

@@ -1,7 +1,7 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
-import { datastoreBaseline } from '../../shared/compare/baseline/datastore.ts';
-import { COMPARISON } from '../../shared/compare/baseline/baseline.ts';
-import type { CellTargets } from '../../shared/compare/cell/targets.ts';
+import { datastoreBaseline } from '../../shared/lab/sdk/datastore.ts';
+import { COMPARISON } from '../../shared/lab/work/baseline.ts';
+import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
 import { readLivePage } from '../compare/live-page.ts';

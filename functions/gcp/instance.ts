@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { measured } from '../../shared/drivers/measured.ts';
 import { openStore } from '../../shared/store/index.ts';
-import type { ContainerStore } from '../../shared/compare/cell/targets.ts';
+import type { ContainerStore } from '../../shared/lab/load/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { functionConfig, parsedEnvironment } from '../instance/config.ts';

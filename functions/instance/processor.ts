@@ -1,6 +1,6 @@
 // What Linux tells of processors: how long this process's first thread, on which a function runs, ran and waited, and what the hypervisor took.
 import { readFileSync } from 'node:fs';
-import type { ProcessorTimes } from '../../shared/compare/cell/processor-shares.ts';
+import type { ProcessorTimes } from '../../shared/lab/load/processor-shares.ts';
 
 /** Linux counts machine time in ticks of a hundredth of a second, whatever its own clock does. */
 const TICK_MS = 10;

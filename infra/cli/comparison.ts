@@ -1,16 +1,16 @@
 // A comparison from the command line, on emulators or on deployed functions: runs the plan, shows how far it is, writes the report of what there is, and
 // says by its exit code how it went.
 import path from 'node:path';
-import { type Endpoint, runPlan } from '../../shared/compare/plan/coordinator.ts';
-import type { Plan } from '../../shared/compare/plan/plan.ts';
-import { against } from '../../shared/compare/report/against.ts';
-import { type Condition, idleConditions, metBy } from '../../shared/compare/report/conditions.ts';
-import { factor } from '../../shared/compare/report/format.ts';
-import { reportOf } from '../../shared/compare/report/report.ts';
-import type { Circumstances, Report } from '../../shared/compare/report/schema.ts';
-import { reportText } from '../../shared/compare/report/text.ts';
-import { cellWords } from '../../shared/compare/report/words.ts';
-import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
+import { type Endpoint, runPlan } from '../../shared/lab/plan/coordinator.ts';
+import type { Plan } from '../../shared/lab/plan/plan.ts';
+import { against } from '../../shared/lab/report/against.ts';
+import { type Condition, idleConditions, metBy } from '../../shared/lab/report/conditions.ts';
+import { factor } from '../../shared/lab/kit/format.ts';
+import { reportOf } from '../../shared/lab/report/report.ts';
+import type { Circumstances, Report } from '../../shared/lab/report/schema.ts';
+import { reportText } from '../../shared/lab/report/text.ts';
+import { cellWords } from '../../shared/lab/report/words.ts';
+import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { EXIT } from './exit.ts';
 import { machine } from './machine.ts';
 import type { Baseline } from './plan-options.ts';

@@ -1,8 +1,8 @@
 // Estimates as a table of at most 80 columns.
-import { type Layout, LAYOUTS } from '../../shared/compare/dimensions.ts';
-import { PROVIDER_NAMES } from '../../shared/compare/report/names.ts';
-import type { Estimate, MillionRecords } from '../../shared/cost/estimate.ts';
-import { type Meter, type Origin, type PriceList, regionOf, regionText } from '../../shared/cost/prices.ts';
+import { type Layout, LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
+import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
+import type { Estimate, MillionRecords } from '../../shared/lab/cost/estimate.ts';
+import { type Meter, type Origin, type PriceList, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
 
 const WIDTH = 80;
 const NAME_WIDTH = 32;

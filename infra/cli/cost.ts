@@ -1,9 +1,9 @@
 // `stowage cost`: what a table would be billed for a month on both clouds, in three layouts, by a dated price list. It asks no cloud.
-import { PROVIDERS, type Provider } from '../../shared/compare/dimensions.ts';
-import { assumptionsOf, type Estimate, estimateOf } from '../../shared/cost/estimate.ts';
-import { PRICES_2026_11 } from '../../shared/cost/prices-2026-11.ts';
-import type { PriceList } from '../../shared/cost/prices.ts';
-import { type Calls, INSTANCE, type Workload } from '../../shared/cost/workload.ts';
+import { PROVIDERS, type Provider } from '../../shared/lab/kit/dimensions.ts';
+import { assumptionsOf, type Estimate, estimateOf } from '../../shared/lab/cost/estimate.ts';
+import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
+import type { PriceList } from '../../shared/lab/cost/prices.ts';
+import { type Calls, INSTANCE, type Workload } from '../../shared/lab/cost/workload.ts';
 import { assumptionsText, estimateText } from './cost-text.ts';
 import { choice, command, type CommandLine, count, positiveNumber, UsageError } from './options.ts';
 

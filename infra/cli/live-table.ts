@@ -1,13 +1,13 @@
 // What a terminal shows while a plan runs: the figures so far, and how far the plan is. Pure lines of text.
-import type { Coordinates } from '../../shared/compare/cell/coordinates.ts';
-import { latenciesOf } from '../../shared/compare/cell/histogram.ts';
-import { LAYOUTS, PROVIDERS, WORKLOADS } from '../../shared/compare/dimensions.ts';
-import { median } from '../../shared/compare/plan/median.ts';
-import { mergeParts } from '../../shared/compare/plan/merge.ts';
-import type { CellRun, PlanEvent } from '../../shared/compare/plan/outcome.ts';
-import { decimal, whole } from '../../shared/compare/report/format.ts';
-import { textTable } from '../../shared/compare/report/text-table.ts';
-import { cellWords, loadWords } from '../../shared/compare/report/words.ts';
+import type { Coordinates } from '../../shared/lab/load/coordinates.ts';
+import { latenciesOf } from '../../shared/lab/kit/histogram.ts';
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
+import { median } from '../../shared/lab/kit/median.ts';
+import { mergeParts } from '../../shared/lab/plan/merge.ts';
+import type { CellRun, PlanEvent } from '../../shared/lab/plan/outcome.ts';
+import { decimal, whole } from '../../shared/lab/kit/format.ts';
+import { textTable } from '../../shared/lab/kit/text-table.ts';
+import { cellWords, loadWords } from '../../shared/lab/report/words.ts';
 
 /** A plan as it runs, told by its events. */
 export class LivePlan {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Circumstances } from '../../shared/compare/report/schema.ts';
+import type { Circumstances } from '../../shared/lab/report/schema.ts';
 
 /** Packages whose versions may move the figures. */
 const PACKAGES = [

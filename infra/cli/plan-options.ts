@@ -1,11 +1,11 @@
 // The options of a comparison: which plan, what to change in it, what to compare it with. The same for `npm start` and `stowage compare`.
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/compare/cell/coordinates.ts';
-import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/compare/dimensions.ts';
-import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/compare/plan/plan.ts';
-import { type Condition, conditionsOf } from '../../shared/compare/report/conditions.ts';
-import type { Report } from '../../shared/compare/report/schema.ts';
+import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
+import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
+import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
+import { type Condition, conditionsOf } from '../../shared/lab/report/conditions.ts';
+import type { Report } from '../../shared/lab/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
 
 const NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];

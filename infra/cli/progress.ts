@@ -1,6 +1,6 @@
 // Shows a plan while it runs: on a terminal a table that is drawn again and again, elsewhere a line for each tenth of the plan.
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
-import type { PlanEvent } from '../../shared/compare/plan/outcome.ts';
+import type { PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import { LivePlan } from './live-table.ts';
 
 /** Gives the listener for a plan's events. `nowMs` is a monotonic clock. */

@@ -1,10 +1,10 @@
 // Writes the report as data and as a page, and keeps those of earlier comparisons: each has a folder named after when it began.
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { reportCsv } from '../../shared/compare/report/csv.ts';
-import { reportHtml } from '../../shared/compare/report/html.ts';
-import { reportJsonSchema } from '../../shared/compare/report/json-schema.ts';
-import { REPORT_SCHEMA_VERSION, type Report, reportSchema } from '../../shared/compare/report/schema.ts';
+import { reportCsv } from '../../shared/lab/report/csv.ts';
+import { reportHtml } from '../../shared/lab/report/html.ts';
+import { reportJsonSchema } from '../../shared/lab/report/json-schema.ts';
+import { REPORT_SCHEMA_VERSION, type Report, reportSchema } from '../../shared/lab/report/schema.ts';
 
 /**
  * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of this comparison in `folder`, like `2026-11-22T10-48-24-123Z`, and copies them

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { buildFacts } from './build-facts.ts';
-import type { Provider } from '../../shared/compare/dimensions.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
 import { buildPage } from './page.ts';
 

@@ -1,7 +1,7 @@
 // The Serverless Framework's plugin for this project: adds the provider `stowage`, which stands for both clouds, and runs the framework's
 // commands by the files in commands/. The framework itself reports errors in serverless.yml, from the schema.
 import path from 'node:path';
-import { PLANS } from '../../shared/compare/plan/plan.ts';
+import { PLANS } from '../../shared/lab/plan/plan.ts';
 import { compareDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';

@@ -2,9 +2,9 @@
 // However the job ends, everything it started is closed, in reverse order.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Endpoint } from '../../shared/compare/plan/coordinator.ts';
-import { heatUp } from '../../shared/compare/plan/heat-up.ts';
-import { PROVIDERS } from '../../shared/compare/dimensions.ts';
+import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
+import { heatUp } from '../../shared/lab/plan/heat-up.ts';
+import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';

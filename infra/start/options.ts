@@ -1,6 +1,6 @@
 // The options of `npm start` and `npm run dev`.
-import type { Provider } from '../../shared/compare/dimensions.ts';
-import type { Plan } from '../../shared/compare/plan/plan.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import type { Plan } from '../../shared/lab/plan/plan.ts';
 import { EXIT_HELP } from '../cli/exit.ts';
 import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
 import {

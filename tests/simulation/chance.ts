@@ -1,5 +1,5 @@
 // Chance from seeds: each use has a source of its own, named by numbers, so that leaving one thing out of a scenario leaves the others as they were.
-import { seededRandom } from '../../shared/compare/data/random.ts';
+import { seededRandom } from '../../shared/lab/kit/random.ts';
 
 export class Chance {
   readonly #draw: () => number;

@@ -6,7 +6,7 @@ import type { Life, Process } from './process.ts';
 import type { Call, Recorder, Value } from './recorder.ts';
 import type { Action } from './actions.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
-import type { Scheduler } from '../../shared/model/time/scheduler.ts';
+import type { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { Singles } from './singles.ts';
 
 /** A smaller record fits into every container there is. */

@@ -8,7 +8,7 @@ import { loadHash } from '../../shared/store/system/hash.ts';
 import { Chance } from './chance.ts';
 import type { MergeStep } from './mishap.ts';
 import type { Scenario } from './scenario.ts';
-import type { Owner, Scheduler } from '../../shared/model/time/scheduler.ts';
+import type { Owner, Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 
 // WebAssembly is compiled beside virtual time, which would pass the first call's deadline meanwhile.
 await loadHash();

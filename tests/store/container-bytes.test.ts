@@ -5,7 +5,7 @@ import type { Snapshot } from '../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
-import { seededRandom } from '../../shared/compare/data/random.ts';
+import { seededRandom } from '../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, levelsOf } from './rules/structure.ts';
 import { key, text, World } from './rules/world.ts';
 

@@ -1,6 +1,6 @@
 // A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
 // deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
-import { seededRandom } from '../../shared/compare/data/random.ts';
+import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
 import { ON_THE_SPOT } from '../../shared/store/format/compression.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';

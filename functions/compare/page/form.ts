@@ -1,9 +1,9 @@
 // The live page's form: which functions take part, and what plan they run. Nothing of it is stored: keys are read when the comparison starts.
 import type * as z from 'zod';
-import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/compare/dimensions.ts';
-import type { Endpoint } from '../../../shared/compare/plan/endpoint.ts';
-import { type Plan, PLANS, planSchema } from '../../../shared/compare/plan/plan.ts';
-import { PROVIDER_NAMES } from '../../../shared/compare/report/names.ts';
+import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
+import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
+import { type Plan, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
+import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
 
 /** What somebody filled in is wrong; the message says where and how. */
 export class FormError extends Error {}

@@ -1,14 +1,14 @@
 // What the live page shows of a comparison as it runs: the report's own charts, of what there is by then.
-import type { PlanEvent, PlanOutcome } from '../../../shared/compare/plan/outcome.ts';
-import type { Plan } from '../../../shared/compare/plan/plan.ts';
-import { chartsOf } from '../../../shared/compare/report/charts.ts';
-import { chartHtml, legendHtml } from '../../../shared/compare/report/html-charts.ts';
-import { reportOf } from '../../../shared/compare/report/report.ts';
-import type { Circumstances, Report } from '../../../shared/compare/report/schema.ts';
-import { cellWords, WORKLOAD_TITLES } from '../../../shared/compare/report/words.ts';
-import { PRICES_2026_11 } from '../../../shared/cost/prices-2026-11.ts';
-import { WORKLOADS } from '../../../shared/compare/dimensions.ts';
-import { escape } from '../../../shared/compare/report/html-parts.ts';
+import type { PlanEvent, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
+import type { Plan } from '../../../shared/lab/plan/plan.ts';
+import { chartsOf } from '../../../shared/lab/report/charts.ts';
+import { chartHtml, legendHtml } from '../../../shared/lab/report/html-charts.ts';
+import { reportOf } from '../../../shared/lab/report/report.ts';
+import type { Circumstances, Report } from '../../../shared/lab/report/schema.ts';
+import { cellWords, WORKLOAD_TITLES } from '../../../shared/lab/report/words.ts';
+import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import { WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
+import { escape } from '../../../shared/lab/report/html-parts.ts';
 
 /** Of each workload: throughput against callers, and latency against throughput. */
 const CHARTS_SHOWN = 2;

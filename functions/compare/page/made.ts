@@ -1,7 +1,7 @@
 // What comparisons of this browser made at the providers, from before it is made until it is gone: a tab may be closed, or crash. Names and addresses
 // alone; keys are kept nowhere.
-import type { Provider } from '../../../shared/compare/dimensions.ts';
-import type { PlanEvent } from '../../../shared/compare/plan/outcome.ts';
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 
 /** A space stands neither in an address nor in a dataset's name. */
 const MARK = 'stowage-made ';

@@ -1,21 +1,21 @@
 // The live page: the coordinator of `npm start` in a browser. It calls the functions' cells with the keys that it is given, draws what they measure as it
 // comes, and hands out the report.
-import { type Provider, PROVIDERS } from '../../../shared/compare/dimensions.ts';
-import { itemsOf } from '../../../shared/compare/plan/cells.ts';
+import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { itemsOf } from '../../../shared/lab/plan/cells.ts';
 import {
   checkEndpoint,
   type Endpoint,
   messageOf,
   NoAnswerError,
   RefusedError,
-} from '../../../shared/compare/plan/endpoint.ts';
-import { runPlan } from '../../../shared/compare/plan/coordinator.ts';
-import type { Plan } from '../../../shared/compare/plan/plan.ts';
-import { reportCsv } from '../../../shared/compare/report/csv.ts';
-import { reportBody, reportHtml } from '../../../shared/compare/report/html.ts';
-import { reportOf } from '../../../shared/compare/report/report.ts';
-import type { Circumstances, Report } from '../../../shared/compare/report/schema.ts';
-import { PRICES_2026_11 } from '../../../shared/cost/prices-2026-11.ts';
+} from '../../../shared/lab/plan/endpoint.ts';
+import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
+import type { Plan } from '../../../shared/lab/plan/plan.ts';
+import { reportCsv } from '../../../shared/lab/report/csv.ts';
+import { reportBody, reportHtml } from '../../../shared/lab/report/html.ts';
+import { reportOf } from '../../../shared/lab/report/report.ts';
+import type { Circumstances, Report } from '../../../shared/lab/report/schema.ts';
+import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { FormError, PlanForm } from './form.ts';
 import { eventWords, liveHtml, LiveOutcome } from './live.ts';
 import { commandOf, forget, note, notGone } from './made.ts';

@@ -1,7 +1,7 @@
 // `serverless invoke local`: a function's package in its cloud's host on this machine, against an emulator, on each cloud the command is for.
 // What runs on a schedule is called as its platform's scheduler calls it, unless the data says otherwise.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Provider } from '../../../shared/compare/dimensions.ts';
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { untilInterrupted } from '../../cli/interrupt.ts';
 import { FUNCTIONS } from '../../package/package.ts';
 import { type FunctionName, type RunningFunction, startFunction } from '../../start/clouds.ts';

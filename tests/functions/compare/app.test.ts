@@ -1,11 +1,11 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { describe, expect, test } from 'vitest';
-import { placeOf } from '../../compare/sample-report.ts';
+import { placeOf } from '../../lab/report/sample-report.ts';
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
-import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/compare/cell/cell.ts';
-import { CellError } from '../../../shared/compare/cell/run.ts';
+import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
+import { CellError } from '../../../shared/lab/load/run.ts';
 
 const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };
 

@@ -10,12 +10,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createCompareApp } from '../../../functions/compare/app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
 import { buildPage } from '../../../infra/package/page.ts';
-import type { CellRequest } from '../../../shared/compare/cell/cell.ts';
-import { type Provider, PROVIDERS } from '../../../shared/compare/dimensions.ts';
-import { reportHtml } from '../../../shared/compare/report/html.ts';
-import { reportSchema } from '../../../shared/compare/report/schema.ts';
-import { fakeResult } from '../../compare/fake-function.ts';
-import { placeOf, sampleReport, unusualCells } from '../../compare/sample-report.ts';
+import type { CellRequest } from '../../../shared/lab/load/cell.ts';
+import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { reportHtml } from '../../../shared/lab/report/html.ts';
+import { reportSchema } from '../../../shared/lab/report/schema.ts';
+import { fakeResult } from '../../lab/fake-function.ts';
+import { placeOf, sampleReport, unusualCells } from '../../lab/report/sample-report.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'a-compare-key-for-this-test';

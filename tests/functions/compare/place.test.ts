@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { azureFacts } from '../../../functions/azure/platform.ts';
 import { instance, placeOf } from '../../../functions/compare/place.ts';
 import { googleFacts } from '../../../functions/gcp/platform.ts';
-import { placeSchema } from '../../../shared/compare/cell/place.ts';
+import { placeSchema } from '../../../shared/lab/load/place.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

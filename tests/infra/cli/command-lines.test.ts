@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { choice, command, commandLineOf, count, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
 import { startHost } from '../../../infra/hosts/host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/options.ts';
-import { DEFAULT_PLAN, PLANS } from '../../../shared/compare/plan/plan.ts';
+import { DEFAULT_PLAN, PLANS } from '../../../shared/lab/plan/plan.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {

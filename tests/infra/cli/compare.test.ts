@@ -13,10 +13,10 @@ import type { CloudEndpoint } from '../../../infra/cli/endpoints.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { FreshHeaders } from '../../../infra/cli/fresh-headers.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
-import type { Provider } from '../../../shared/compare/dimensions.ts';
-import { planSchema } from '../../../shared/compare/plan/plan.ts';
-import { fakeResult } from '../../compare/fake-function.ts';
-import { placeOf } from '../../compare/sample-report.ts';
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { planSchema } from '../../../shared/lab/plan/plan.ts';
+import { fakeResult } from '../../lab/fake-function.ts';
+import { placeOf } from '../../lab/report/sample-report.ts';
 
 const KEY = 'a-compare-key-for-this-test';
 

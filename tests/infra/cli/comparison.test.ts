@@ -6,10 +6,10 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { runComparison } from '../../../infra/cli/comparison.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
-import { PROVIDERS } from '../../../shared/compare/dimensions.ts';
-import { planSchema } from '../../../shared/compare/plan/plan.ts';
-import { conditionsOf } from '../../../shared/compare/report/conditions.ts';
-import { fakeFunctions, fakeResult } from '../../compare/fake-function.ts';
+import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { planSchema } from '../../../shared/lab/plan/plan.ts';
+import { conditionsOf } from '../../../shared/lab/report/conditions.ts';
+import { fakeFunctions, fakeResult } from '../../lab/fake-function.ts';
 
 const PLAN = planSchema.parse({ name: 'small', workloads: ['ycsb-a'], callers: [1, 4], repetitions: 4 });
 const RUNS = 2 * 3 * 2 * 4;

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { COST, costJson, costQuestionOf, costText } from '../../../infra/cli/cost.ts';
 import { commandLineOf } from '../../../infra/cli/options.ts';
-import { LAYOUTS, PROVIDERS } from '../../../shared/compare/dimensions.ts';
-import { METERS } from '../../../shared/cost/prices.ts';
+import { LAYOUTS, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { METERS } from '../../../shared/lab/cost/prices.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command, commandLineOf } from '../../../infra/cli/options.ts';
 import { baselineFrom, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
-import { DEFAULT_PLAN, PLANS, planSchema } from '../../../shared/compare/plan/plan.ts';
-import { sampleReport } from '../../compare/sample-report.ts';
+import { DEFAULT_PLAN, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
+import { sampleReport } from '../../lab/report/sample-report.ts';
 
 const TOOL = command({ name: 'tool', operands: [PLAN_OPERAND], about: '', options: PLAN_OPTIONS, examples: [] });
 

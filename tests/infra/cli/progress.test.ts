@@ -4,12 +4,12 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { LivePlan } from '../../../infra/cli/live-table.ts';
 import { showProgress } from '../../../infra/cli/progress.ts';
-import type { CellResult } from '../../../shared/compare/cell/cell.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/compare/cell/histogram.ts';
-import type { PlanEvent } from '../../../shared/compare/plan/outcome.ts';
-import { coordinatesOf } from '../../../shared/compare/report/against.ts';
-import { result } from '../../compare/fakes.ts';
-import { sampleCell } from '../../compare/sample-report.ts';
+import type { CellResult } from '../../../shared/lab/load/cell.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
+import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
+import { coordinatesOf } from '../../../shared/lab/report/against.ts';
+import { result } from '../../lab/fakes.ts';
+import { sampleCell } from '../../lab/report/sample-report.ts';
 
 const cell = coordinatesOf(sampleCell({ workload: 'ycsb-a', callers: 8 }, { repetitions: 1 }));
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { readReport, writeReport } from '../../../infra/cli/report-files.ts';
-import { sampleCell, sampleReport } from '../../compare/sample-report.ts';
+import { sampleCell, sampleReport } from '../../lab/report/sample-report.ts';
 
 const FILES = ['compare.csv', 'compare.html', 'compare.json', 'compare.schema.json'];
 const CELLS = [sampleCell({}, { repetitions: 4 })];

@@ -9,7 +9,7 @@ import { startAzureHost } from '../../../infra/hosts/azure.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp.ts';
 import type { FunctionHost } from '../../../infra/hosts/host.ts';
 import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
-import { cellResultSchema } from '../../../shared/compare/cell/cell.ts';
+import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
 import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
 import { describeRecords } from '../../functions/suite/index.ts';

@@ -1,7 +1,7 @@
 // A leaf and its right neighbour as one: what a retired, absorbed and stripped leaf's headers say, and that nothing is lost, found twice or
 // brought back when the two are joined, copied and written.
 import { describe, expect, test } from 'vitest';
-import { type Random, randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import {
   copyOf,
   fitsTogether,

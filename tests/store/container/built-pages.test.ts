@@ -1,6 +1,6 @@
 // Where pages lie that a commit builds: merges use memory again that no page may be left in, and what is stored as it is lies in its envelope.
 import { expect, test } from 'vitest';
-import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { mergeLayers, PASSING } from '../../../shared/store/container/merge.ts';
 import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';

@@ -1,6 +1,6 @@
 // Changes of records as tests make them up, what they make of a leaf, and a model that says what they should.
 import { expect } from 'vitest';
-import { type Random, randomInt } from '../../../shared/compare/data/random.ts';
+import { type Random, randomInt } from '../../../shared/lab/kit/random.ts';
 import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';

@@ -1,6 +1,6 @@
 // Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
 import { PURGE_AFTER_MS, deadShare, pagesToCommit } from '../../../shared/store/container/compaction.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';

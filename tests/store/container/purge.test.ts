@@ -1,6 +1,6 @@
 // A purge leaves no dead record: deleted, hidden, or long expired; nobody notices but by the size.
 import { expect, test } from 'vitest';
-import { randomInt, seededRandom } from '../../../shared/compare/data/random.ts';
+import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers, withoutDead } from '../../../shared/store/container/merge.ts';

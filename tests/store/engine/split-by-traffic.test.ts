@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { MemoryFault } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import type { Table } from '../../../shared/store/index.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, storedKeys } from '../rules/structure.ts';
 import { isWriteOf, key, type Rule, text, World } from '../rules/world.ts';

@@ -1,7 +1,7 @@
 // How many requests may be in flight: more while they wait, fewer only where fewer bring more, half when throttled.
 import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1, isThrottled: false };

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const RECORDS = 300;

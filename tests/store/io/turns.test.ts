@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
 import { Turns } from '../../../shared/store/io/turns.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const COUNT = 20_000;

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
 import { slotOfPart } from '../../../shared/store/format/ids.ts';
 import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';

@@ -6,7 +6,7 @@ import type { Entity } from '../../../shared/store/contract/driver.ts';
 import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { fill, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';

@@ -8,7 +8,7 @@ import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { VALUE_DEPTH_MAX } from '../../../shared/store/table/carried.ts';
 import { packr } from '../../../shared/store/table/msgpack.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
 type Codec = 'msgpack' | 'json';
 

@@ -6,7 +6,7 @@ import { type Position, positionsOf } from '../../../shared/store/format/positio
 import { Turns } from '../../../shared/store/io/turns.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { wavesOf } from '../../../shared/store/table/write-order.ts';
-import { seededRandom } from '../../../shared/compare/data/random.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 type Places = ({ readonly position: Position } | undefined)[];

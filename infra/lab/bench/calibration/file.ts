@@ -1,0 +1,30 @@
+// The data file that a calibration writes: one for each day, so that a model's figures can say which one they hang on.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import type { ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
+
+/** Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day. Resolves to its path. */
+export async function writeProcessorTable(table: ProcessorTable, root: string): Promise<string> {
+  const file = path.join(root, 'shared/lab/cloud/data', `processor-${table.measured}.ts`);
+  const text = processorFile(table);
+  await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+  return file;
+}
+
+const COMMENT = [
+  '// Client processor time as `npm run bench -- --calibrate` measured it, and wrote this file: do not edit it. Other machines have other figures;',
+  '// a calibration of another day is a new file.',
+];
+const IMPORT = ['import type { ProcessorTable } from', "'./processor.ts';"].join(' ');
+
+/** The file's text, not yet formatted. Costs are rounded to tenths of a microsecond. */
+export function processorFile(table: ProcessorTable): string {
+  const name = `PROCESSOR_${table.measured.replaceAll('-', '_')}`;
+  const value = `export const ${name}: ProcessorTable = ${JSON.stringify(table, inTenths)};`;
+  return [...COMMENT, IMPORT, '', value, ''].join('\n');
+}
+
+function inTenths(_: string, value: unknown): unknown {
+  return typeof value === 'number' ? Math.round(value * 10) / 10 : value;
+}

@@ -1,0 +1,146 @@
+// Measures how long a cold function takes: from the start of its host to the first health, and to the first record in a table that it makes,
+// beside an empty function under the same host.
+import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { median } from '../../../shared/lab/kit/median.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../emulators/azurite.ts';
+import { startEmbeddedDatastore } from '../../emulators/embedded.ts';
+import type { Emulator } from '../../emulators/emulator.ts';
+import { startAzureHost } from '../../hosts/azure.ts';
+import { startGcpHost } from '../../hosts/gcp.ts';
+import type { FunctionHost } from '../../hosts/host.ts';
+import type { Cloud } from '../../package/bundle.ts';
+import { folderOf, FUNCTIONS, packageAndUnpack } from '../../package/package.ts';
+
+const KEY = 'measure-cold-start-key';
+/** A package's code. */
+const MAIN = 'lib/main.js';
+
+/** A function that answers every path at once, whose time is the host's alone. */
+const EMPTY: Readonly<Record<Cloud, string>> = {
+  gcp: `export const records = (request, response) => { response.statusCode = 200; response.end('{}'); };\n`,
+  azure: `import { createRequire } from 'node:module';
+const { app } = createRequire(process.argv[1])('@azure/functions');
+app.setup({ enableHttpStream: true });
+app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*path}', handler: async () => ({ status: 200, body: '{}' }) });
+`,
+};
+
+interface Emulators {
+  readonly azurite: Emulator;
+  readonly datastore: Emulator;
+}
+
+/** Milliseconds since the host was started. */
+export interface Times {
+  readonly healthMs: number;
+  readonly recordMs: number;
+}
+
+/** How long one cloud's function takes, and the empty one. Medians. */
+export interface ColdStart {
+  readonly cloud: Cloud;
+  /** Of our function's code, which the platform loads whole. */
+  readonly bundleBytes: number;
+  readonly own: Times;
+  readonly empty: Times;
+}
+
+/** Packages both functions as for a deployment, and starts them in turn, against the emulators. */
+export async function coldStarts(rounds: number, signal: AbortSignal): Promise<ColdStart[]> {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
+  const azurite = await startAzurite({ inProcess: false });
+  const datastore = await startEmbeddedDatastore({ inProcess: false });
+  const measured: ColdStart[] = [];
+  try {
+    const packages = await packageAndUnpack(
+      dir,
+      FUNCTIONS.filter(({ name }) => name === 'records'),
+    );
+    for (const cloud of ['gcp', 'azure'] as const) {
+      const own = folderOf(packages, cloud, 'records');
+      const empty = path.join(dir, `${cloud}-empty`);
+      await cp(own, empty, { recursive: true });
+      await writeFile(path.join(empty, MAIN), EMPTY[cloud]);
+      const { size } = await stat(path.join(own, MAIN));
+      const times = await medians(cloud, { own, empty }, { emulators: { azurite, datastore }, rounds, signal });
+      measured.push({ cloud, bundleBytes: size, ...times });
+    }
+  } finally {
+    await Promise.all([azurite.close(), datastore.close()]);
+    await rm(dir, { recursive: true, force: true });
+  }
+  return measured;
+}
+
+interface Measuring {
+  readonly emulators: Emulators;
+  readonly rounds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Medians over rounds that alternate between both functions, so that the machine's other load meets both. */
+async function medians(
+  cloud: Cloud,
+  folders: { readonly own: string; readonly empty: string },
+  { emulators, rounds, signal }: Measuring,
+): Promise<Pick<ColdStart, 'own' | 'empty'>> {
+  const own: Times[] = [];
+  const empty: Times[] = [];
+  for (let round = 0; round < rounds; round++) {
+    signal.throwIfAborted();
+    empty.push(await once(cloud, folders.empty, emulators));
+    own.push(await once(cloud, folders.own, emulators));
+  }
+  return { own: medianOf(own), empty: medianOf(empty) };
+}
+
+function medianOf(rounds: readonly Times[]): Times {
+  return {
+    healthMs: Math.round(median(rounds.map(({ healthMs }) => healthMs))),
+    recordMs: Math.round(median(rounds.map(({ recordMs }) => recordMs))),
+  };
+}
+
+async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Promise<Times> {
+  const startedMs = performance.now();
+  const { host, headers } = await start(cloud, bundleDir, emulators);
+  const healthMs = performance.now() - startedMs;
+  try {
+    const table = `${host.url}/v1/tables/cold`;
+    const init = { headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers } };
+    const signal = AbortSignal.timeout(30_000);
+    for (const url of [table, `${table}/records/one`]) {
+      const response = await fetch(url, { ...init, method: 'PUT', body: '{}', signal });
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    }
+    return { healthMs, recordMs: performance.now() - startedMs };
+  } finally {
+    await host.close();
+  }
+}
+
+async function start(
+  cloud: Cloud,
+  bundleDir: string,
+  { azurite, datastore }: Emulators,
+): Promise<{ readonly host: FunctionHost; readonly headers: Record<string, string> }> {
+  if (cloud === 'gcp') {
+    const env = {
+      GOOGLE_CLOUD_PROJECT: 'stowage-local',
+      DATASTORE_EMULATOR_HOST: datastore.endpoint.replace('http://', ''),
+      STOWAGE_ADMIN_KEYS: KEY,
+    };
+    return { host: await startGcpHost({ bundleDir, target: 'records', env }), headers: {} };
+  }
+  const env = {
+    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    STOWAGE_ADMIN_KEYS: KEY,
+  };
+  const host = await startAzureHost({ bundleDir, env });
+  return { host, headers: { 'x-functions-key': host.hostKey } };
+}

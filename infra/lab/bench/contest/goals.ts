@@ -1,0 +1,59 @@
+// The contests there are, and the ratios to the plain SDK that each is to reach: whoever replaces SDK calls by this store must lose neither
+// speed nor processor time by a lone call, and gains where calls can share an entity or a request.
+import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
+import type { Cloud } from '../../../package/bundle.ts';
+
+export type ContestName = 'bulk put' | 'put' | 'get' | 'get, leaf not cached' | 'getMany of 500' | 'scan';
+
+/** A ratio for each provider. */
+type Ratios = Readonly<Record<Provider, number>>;
+
+export interface Goal {
+  readonly name: ContestName;
+  readonly inFlight: number;
+  /** Whether it is run over a link with a long round trip. */
+  readonly isFar: boolean;
+  /** Of records a second, at least. */
+  readonly rate: Ratios | undefined;
+  /** Of processor time a record, at most. */
+  readonly processor: Ratios | undefined;
+}
+
+/** Stored bytes of the plain SDK's entities to ours, at least, index entries of fields counted. */
+export const STORED_GOAL = 1.4;
+
+/** Milliseconds to the first record of a cold function, over those of an empty one, at most. */
+export const COLD_START_GOALS_MS: Readonly<Record<Cloud, number>> = { gcp: 300, azure: 200 };
+
+/** Goals on Datastore and on Azure Tables, of the rate and of the processor time. */
+type Pair = readonly [datastore: number, azure: number];
+
+function near(name: ContestName, inFlight: number, rate: Pair, processor: Pair): Goal {
+  return { name, inFlight, isFar: false, rate: ratios(rate), processor: ratios(processor) };
+}
+
+/** Over a long way the wait is the same for both: the processor time is that of the near contest. */
+function far(name: ContestName, inFlight: number, rate: Pair): Goal {
+  return { name, inFlight, isFar: true, rate: ratios(rate), processor: undefined };
+}
+
+function ratios([datastore, azure]: Pair): Ratios {
+  return { datastore, 'azure-tables': azure };
+}
+
+export const GOALS: readonly Goal[] = [
+  near('bulk put', 1, [5, 10], [0.35, 0.2]),
+  near('put', 1, [1.1, 1], [0.6, 0.7]),
+  near('put', 32, [3, 2], [0.4, 0.5]),
+  near('put', 256, [5, 4], [0.25, 0.25]),
+  near('get', 1, [1.5, 1.2], [0.4, 0.6]),
+  near('get', 32, [10, 3], [0.15, 0.35]),
+  near('get', 256, [20, 10], [0.06, 0.15]),
+  near('get, leaf not cached', 1, [0.4, 0.4], [0.8, 1.1]),
+  near('getMany of 500', 1, [4, 20], [0.2, 0.05]),
+  near('scan', 1, [8, 4], [0.15, 0.25]),
+  far('put', 1, [1, 1]),
+  far('put', 32, [2, 1.5]),
+  far('get', 1, [1, 1]),
+  far('get', 32, [2, 1.5]),
+];

@@ -1,0 +1,42 @@
+// The guard: the figures of a small plan, kept in the repository. `npm run model -- --check` compares them, `-- --accept` keeps new ones, on purpose.
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { guardChanges, guardText } from '../../../shared/lab/report/modelled/guard.ts';
+import type { ModelResult } from '../../../shared/lab/cloud/run/cell.ts';
+
+const FILE = fileURLToPath(new URL('guard.tsv', import.meta.url));
+
+/** Every figure as it is now. Node.js compresses pages, so its version belongs to the figures. */
+function textOf(results: readonly ModelResult[]): string {
+  return guardText(
+    results,
+    `a MODEL of the clouds; written by npm run model -- --accept; Node.js ${process.versions.node}`,
+  );
+}
+
+/** Compares with what is kept. Throws an Error that shows each row that moved, before and after. */
+export async function checkGuard(results: readonly ModelResult[]): Promise<string> {
+  const changes = guardChanges(await readFile(FILE, 'utf8'), textOf(results));
+  if (changes === '') return `all ${results.length} rows of the guard are as they were`;
+  throw new Error(`figures of the model moved:\n${changes}\nif that is meant: npm run model -- --accept`);
+}
+
+/** Keeps the figures, and tells what moved. */
+export async function acceptGuard(results: readonly ModelResult[]): Promise<string> {
+  const text = textOf(results);
+  const kept = await keptText();
+  await writeFile(FILE, text);
+  if (kept === '') return `${results.length} rows are kept in ${FILE}`;
+  const changes = guardChanges(kept, text);
+  return changes === '' ? 'nothing moved' : `${changes}\nkept in ${FILE}`;
+}
+
+/** Nothing is kept before the first time. */
+async function keptText(): Promise<string> {
+  try {
+    return await readFile(FILE, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}

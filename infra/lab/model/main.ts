@@ -1,0 +1,103 @@
+// `npm run model`: what the layouts do on modelled clouds, in virtual time.
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import type { ModelCell } from '../../../shared/lab/cloud/run/cell.ts';
+import type { PlayedRow } from '../../../shared/lab/report/modelled/goals.ts';
+import { type PlannedRow, rowsOf } from '../../../shared/lab/plan/modelled/plan.ts';
+import { playedText } from '../../../shared/lab/report/modelled/text.ts';
+import { modelHtml } from '../../../shared/lab/report/modelled/html.ts';
+import { makeFolder } from '../../cli/folder.ts';
+import { untilInterrupted } from '../../cli/interrupt.ts';
+import { command, type CommandLine, runCommand, UsageError, wholeNumber } from '../../cli/options.ts';
+import { writeFiles } from '../../cli/report-files.ts';
+import { modelReport, MODEL_WORDS } from '../../../shared/lab/report/modelled/report.ts';
+import { modelReportSchema } from '../../../shared/lab/report/modelled/schema.ts';
+import { acceptGuard, checkGuard } from './guard.ts';
+import { readPlan, settingsOf } from './options.ts';
+import { runCells } from './workers.ts';
+
+const SEED_MAX = 0xffff_ffff;
+const WORKERS_MAX = 64;
+
+const MODEL = command({
+  name: 'npm run model --',
+  about: `A MODEL of the clouds, no measurement: this store's engine and the plain layouts on modelled providers, in virtual time. The same seed
+gives the same figures on any machine.`,
+  options: {
+    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, scale, guard, or a JSON file' },
+    seed: { value: 'N', default: '1', help: 'everything random follows from it' },
+    set: {
+      value: 'NAME=VALUE,...',
+      help: "parameters of the providers: a number, low, middle or high; datastore:NAME for one's own",
+    },
+    'no-processor': { help: 'operations cost no processor time' },
+    only: { value: 'WORDS', help: 'only rows whose provider, group and case have all these words' },
+    workers: {
+      value: 'N',
+      default: String(availableParallelism()),
+      help: 'threads; they change the time it takes and nothing else',
+    },
+    check: {
+      help: 'plays the plan guard, with nothing else set, and fails if a figure is not as it is kept in infra/lab/model/guard.tsv',
+    },
+    accept: { help: 'as --check, and keeps the figures as they are now' },
+    out: { value: 'DIR', default: 'report', help: 'where model.json and model.html go' },
+  },
+  examples: [
+    'npm run model -- --plan goals',
+    'npm run model -- --only "datastore 16 x 4 put" --set commit.baseMs=high',
+  ],
+});
+
+await runCommand(MODEL, process.argv.slice(2), (given) => untilInterrupted((signal) => model(given, signal)));
+
+async function model({ values }: CommandLine<typeof MODEL.options>, signal: AbortSignal): Promise<void> {
+  const workers = wholeNumber('--workers', values.workers, 1, WORKERS_MAX);
+  if (values.check || values.accept) {
+    const results = (await play(await guardRows(), workers, signal)).flatMap((played) => played.results);
+    console.log(await (values.accept ? acceptGuard(results) : checkGuard(results)));
+    return;
+  }
+  const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
+  const plan = await readPlan(values.plan);
+  const settings = settingsOf(values.set);
+  const rows = rowsOf({ plan, seed, settings, processor: !values['no-processor'] });
+  const wanted = rows.filter((row) => isWanted(row, values.only));
+  if (wanted.length === 0) throw new UsageError(`no row of the plan has all of ${JSON.stringify(values.only)}`);
+  await makeFolder('--out', values.out);
+  console.log(MODEL_WORDS);
+  const played = await play(wanted, workers, signal);
+  const report = modelReportSchema.parse(modelReport(played, { plan, seed }));
+  const files = await writeFiles(report, path.join(values.out, 'model'), modelHtml);
+  console.log(
+    `\n${playedText(played)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
+  );
+}
+
+async function guardRows(): Promise<PlannedRow[]> {
+  return rowsOf({ plan: await readPlan('guard'), seed: 1, settings: settingsOf(undefined), processor: true });
+}
+
+async function play(rows: readonly PlannedRow[], workers: number, signal: AbortSignal): Promise<PlayedRow[]> {
+  const cells = rows.flatMap((row) => row.cells);
+  const begunMs = performance.now();
+  const results = await runCells(cells, {
+    workers,
+    signal,
+    onResult: ({ cell }, done) => {
+      const seconds = ((performance.now() - begunMs) / 1_000).toFixed(0);
+      console.error(`${done} of ${cells.length} cells after ${seconds} s: ${nameOf(cell)}`);
+    },
+  });
+  let next = 0;
+  return rows.map((row) => ({ row, results: row.cells.map(() => results[next++]!) }));
+}
+
+function nameOf({ provider, layout, case: name }: ModelCell): string {
+  return `${provider} ${layout} ${name}`;
+}
+
+function isWanted({ provider, group, cells }: PlannedRow, only = ''): boolean {
+  const words = `${provider} ${group} ${cells[0]!.case}`;
+  return only.split(' ').every((word) => words.includes(word));
+}

@@ -1,0 +1,69 @@
+// The command line of `npm run model`: the plan, and the parameters that are not at their middle.
+import { readFile } from 'node:fs/promises';
+import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { type Level, namesOf, ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
+import { nearestOf } from '../../../shared/lab/cloud/data/nearest.ts';
+import { DEFAULT_PLAN } from '../../../shared/lab/plan/modelled/plan-default.ts';
+import { GUARD_PLAN } from '../../../shared/lab/plan/modelled/plan-guard.ts';
+import { GOALS_PLAN } from '../../../shared/lab/plan/modelled/plan-goals.ts';
+import { SCALE_PLAN } from '../../../shared/lab/plan/modelled/plan-scale.ts';
+import { type ModelPlan, planOf, planSchema } from '../../../shared/lab/plan/modelled/plan.ts';
+import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
+import { UsageError } from '../../cli/options.ts';
+
+const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, scale: SCALE_PLAN, guard: GUARD_PLAN };
+
+/** The built-in plan of this name, or the plan in this file. Throws a UsageError. */
+export async function readPlan(name: string): Promise<ModelPlan> {
+  const builtIn = Object.entries(BUILT_IN).find(([known]) => known === name);
+  if (builtIn !== undefined) return planSchema.parse(builtIn[1]);
+  let text: string;
+  try {
+    text = await readFile(name, 'utf8');
+  } catch (error) {
+    const known = Object.keys(BUILT_IN).join(', ');
+    throw new UsageError(`--plan is one of ${known}, or a file that can be read: ${(error as Error).message}`);
+  }
+  try {
+    return planOf(text);
+  } catch (error) {
+    throw new UsageError(`${name} is no plan: ${(error as Error).message}`);
+  }
+}
+
+/** What `--set` says for each provider. */
+export type Settings = Readonly<Record<Provider, Readonly<Record<string, number | Level>>>>;
+
+/**
+ * Reads `NAME=VALUE`, several with commas between them: for every provider, or with `datastore:` or `azure-tables:` before the name for one. A
+ * value is a number, or `low`, `middle` or `high`. Throws a UsageError.
+ */
+export function settingsOf(text: string | undefined): Settings {
+  const settings: Record<Provider, Record<string, number | Level>> = { datastore: {}, 'azure-tables': {} };
+  for (const assignment of (text ?? '').split(',').filter((one) => one !== '')) {
+    const match = /^(?:(datastore|azure-tables):)?([^=:]+)=(.+)$/.exec(assignment);
+    if (match === null) throw new UsageError(`--set takes NAME=VALUE, not ${JSON.stringify(assignment)}`);
+    const [, provider, name = '', value = ''] = match;
+    for (const one of PROVIDERS)
+      if (provider === undefined || provider === one) settings[one][name] = valueOf(name, value);
+  }
+  for (const provider of PROVIDERS) checkSettings(provider, settings[provider]);
+  return settings;
+}
+
+function valueOf(name: string, text: string): number | Level {
+  if (text === 'low' || text === 'middle' || text === 'high') return text;
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new UsageError(`--set ${name} takes a number from 0 up, or low, middle or high, not ${JSON.stringify(text)}`);
+}
+
+function checkSettings(provider: Provider, settings: Readonly<Record<string, number | Level>>): void {
+  const data = PROVIDER_DATA[provider];
+  const names: readonly string[] = namesOf(data);
+  for (const name of Object.keys(settings))
+    if (!names.includes(name))
+      throw new UsageError(`--set: no parameter is called ${name}; ${nearestOf(name, names)} is`);
+  // Whatever else is wrong with them is wrong before the first cell runs.
+  void new ProviderParameters(data, settings);
+}

@@ -1,0 +1,68 @@
+// What a store inside a modelled instance takes for the world: clocks, timers and chance of the run.
+import type { Random } from '../../kit/random.ts';
+import type { Compressor, Runtime } from '../../../store/contract/runtime.ts';
+import { ON_THE_SPOT } from '../../../store/format/compression.ts';
+import type { Scheduler } from '../time/scheduler.ts';
+import { Processor } from './processor.ts';
+
+/** What the clocks of a run show when it begins. */
+const START_WALL_MS = 1_700_000_000_000;
+/** A share of the processor's time is taken over at least so long. */
+const SHARE_TAKEN_MS = 100;
+
+export class InstanceRuntime implements Runtime {
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #processor: Processor;
+  readonly #sampled = { atMs: 0, busyMs: 0, share: 0 };
+
+  /** `processor`: the instance's; default: one that nothing is charged to. */
+  constructor(scheduler: Scheduler, random: Random, processor: Processor = new Processor(scheduler)) {
+    this.#scheduler = scheduler;
+    this.#random = random;
+    this.#processor = processor;
+  }
+
+  wallMs(): number {
+    return Math.floor(START_WALL_MS + this.#scheduler.nowMs);
+  }
+
+  monotonicMs(): number {
+    return this.#scheduler.nowMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.watch(ms, signal);
+  }
+
+  watch(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#scheduler.after(ms, undefined, signal);
+  }
+
+  /** Work takes no time by itself, the processor's table says how much: no turn is ever long. */
+  nextTurn(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  busyShare(): number {
+    const sampled = this.#sampled;
+    const tookMs = this.#scheduler.nowMs - sampled.atMs;
+    if (tookMs >= SHARE_TAKEN_MS) {
+      const { busyMs } = this.#processor;
+      sampled.share = (busyMs - sampled.busyMs) / tookMs;
+      sampled.atMs = this.#scheduler.nowMs;
+      sampled.busyMs = busyMs;
+    }
+    return sampled.share;
+  }
+
+  random(bytes: number): Uint8Array {
+    const drawn = new Uint8Array(bytes);
+    for (let at = 0; at < bytes; at += 1) drawn[at] = Math.floor(this.#random() * 256);
+    return drawn;
+  }
+
+  newCompressor(): Compressor {
+    return ON_THE_SPOT;
+  }
+}

@@ -1,0 +1,77 @@
+// A cell of the model: one provider, one layout, one kind of work, one load, and what came of it. Plain data, so that it can be sent to a worker.
+import type { Provider } from '../../kit/dimensions.ts';
+import type { Level } from '../data/parameters.ts';
+import type { FleetOptions } from '../instance/fleet.ts';
+import type { KeyChoice, ModelLayout, ModelWorkload } from '../work/dimensions.ts';
+import type { Arrivals } from '../work/loops.ts';
+import type { WindowOptions } from '../work/window.ts';
+
+export interface ModelCell {
+  /** Cells of one case differ in layout alone, and are set against each other. */
+  readonly case: string;
+  readonly provider: Provider;
+  readonly layout: ModelLayout;
+  readonly workload: ModelWorkload;
+  readonly keys: KeyChoice;
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly fleet: FleetOptions;
+  /** Callers, each of whom waits for its reply; or arrivals, which wait for nothing. */
+  readonly load: { readonly callers: number } | Arrivals;
+  /** Default: the store's. */
+  readonly containerBytesMax?: number;
+  readonly window: WindowOptions;
+  readonly seed: number;
+  /** False: operations cost no processor time. */
+  readonly hasProcessor: boolean;
+  /** Parameters of the provider that are not at their middle. */
+  readonly settings: Readonly<Record<string, number | Level>>;
+}
+
+export interface ModelResult {
+  readonly cell: ModelCell;
+  /** Virtual. */
+  readonly warmupMs: number;
+  readonly windowMs: number;
+  /** Answered within the window. */
+  readonly operations: number;
+  readonly operationsPerSecond: number;
+  readonly meanMs: number;
+  /** Mean number of operations under way within the window, from when each began and ended: by Little's law that of the callers. */
+  readonly underWay: number;
+  /** Of the operations that began within the window; null where too few were slower. */
+  readonly timed: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly maxMs: number;
+  /** HdrHistogram V2, compressed, base64, microseconds. */
+  readonly histogram: string;
+  /** Of the window, per operation. */
+  readonly requestsPerOperation: number;
+  readonly billedPerOperation: number;
+  readonly conflictsPerOperation: number;
+  readonly dollarsPerMillion: number;
+  readonly bytesReadPerOperation: number;
+  readonly bytesWrittenPerOperation: number;
+  /** Operations of the slowest caller as a share of the mean caller's; null in an open loop. */
+  readonly slowestCaller: number | null;
+  /** Instances at the end of the window, and the share of the window that the busiest one's processor worked, and that all did on average. */
+  readonly instances: number;
+  readonly processorBusiest: number;
+  readonly processorMean: number;
+  readonly errors: Readonly<Record<string, number>>;
+  readonly warmupErrors: number;
+  readonly unfinished: number;
+  readonly throttled: number;
+  readonly contended: number;
+  readonly lost: number;
+  readonly timedOut: number;
+  readonly splits: number;
+  /** Containers at the end; null for other layouts. */
+  readonly containers: number | null;
+  /** The provider's parameters that the figures hang on. */
+  readonly parameters: readonly string[];
+  /** Events that happened. */
+  readonly steps: number;
+}

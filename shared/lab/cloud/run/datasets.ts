@@ -1,0 +1,121 @@
+// Tables as they stand before a cell begins. The smaller ones are loaded once, by the store itself, and copied for every cell that begins with
+// them: what the memory driver holds is never changed in place, so a copy is a map. The larger ones are made up as they are read.
+import { keyOf } from '../../work/keys.ts';
+import { memoryDriver } from '../../../drivers/memory.ts';
+import { type MemoryMapState, type MemoryState, memoryState } from '../../../drivers/memory/effects.ts';
+import { type DriverLimits, openStore, type PutItem } from '../../../store/index.ts';
+import { InstanceRuntime } from '../instance/runtime.ts';
+import { MadeUpEntities } from '../tables/entities.ts';
+import { bulkLoaded, madeUpKey } from '../tables/made-up.ts';
+import { OverlayEntities } from '../tables/overlay.ts';
+import { CHANCE, sourceOf } from '../time/chance.ts';
+import { Scheduler } from '../time/scheduler.ts';
+import type { KeySource } from '../work/clients.ts';
+import { valueSource } from '../work/values.ts';
+
+export const TABLE = 'records';
+
+/** Larger tables are made up. */
+const LOADED_MAX = 100_000;
+const LOADED_PER_CALL = 5_000;
+const STEPS_MAX = 1_000_000_000;
+/** What a load leaves to be done afterwards is done within so much virtual time. */
+const SETTLES_MS = 60_000;
+/** More would take too much memory. */
+const LOADED_TABLES_MAX = 3;
+/** A million records take some more. */
+const MADE_UP_BYTES_MAX = 256 * 2 ** 20;
+
+export interface DatasetOptions {
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly limits: DriverLimits;
+  /** Default: the store's. */
+  readonly containerBytesMax?: number;
+  readonly seed: number;
+}
+
+/** A table, and how its records are called. */
+export interface Dataset {
+  readonly state: MemoryState;
+  readonly keyOf: KeySource;
+  /** Entities now; null for a made-up table. */
+  readonly containers: () => number | null;
+}
+
+/** What cells that follow each other begin with, the one used last at the end. */
+class Kept<T> {
+  readonly #kept = new Map<string, T>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async take(name: string, make: () => Promise<T>): Promise<T> {
+    const taken = this.#kept.get(name) ?? (await make());
+    this.#kept.delete(name);
+    this.#kept.set(name, taken);
+    for (const oldest of this.#kept.keys()) if (this.#kept.size > this.#most) this.#kept.delete(oldest);
+    return taken;
+  }
+}
+
+const loaded = new Kept<MemoryMapState>(LOADED_TABLES_MAX);
+const madeUp = new Kept<MadeUpEntities>(1);
+
+/** A table of so many records, the caller's own. */
+export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
+  const { records, recordBytes, limits, containerBytesMax, seed } = options;
+  await loadHash();
+  const name = [limits.provider, containerBytesMax, records, recordBytes, seed].join(' ');
+  if (records > LOADED_MAX) {
+    const table = { ...bulkLoaded(TABLE, records, limits, containerBytesMax), recordBytes };
+    const base = await madeUp.take(name, async () => new MadeUpEntities(table, MADE_UP_BYTES_MAX));
+    const state = { entities: new OverlayEntities(base), versionCount: 0 };
+    return { state, keyOf: madeUpKey, containers: () => null };
+  }
+  const known = await loaded.take(name, () => load(options));
+  const entities = new Map(known.entities);
+  return { state: { entities, versionCount: known.versionCount }, keyOf, containers: () => entities.size };
+}
+
+async function load({
+  records,
+  recordBytes,
+  limits,
+  containerBytesMax,
+  seed,
+}: DatasetOptions): Promise<MemoryMapState> {
+  const state = memoryState();
+  const scheduler = new Scheduler(seed);
+  const runtime = new InstanceRuntime(scheduler, sourceOf(seed, CHANCE.dataset));
+  const store = openStore({ driver: memoryDriver({ state, limits }), runtime });
+  const valueOf = valueSource(seed, recordBytes);
+  const work = async (): Promise<void> => {
+    const size = containerBytesMax === undefined ? {} : { containerBytesMax };
+    const table = await store.table(TABLE, { order: 'key', codec: 'bytes', ...size });
+    for (let first = 0; first < records; first += LOADED_PER_CALL) {
+      const count = Math.min(LOADED_PER_CALL, records - first);
+      const items = Array.from({ length: count }, (_, offset): PutItem<Uint8Array> => {
+        const index = first + offset;
+        return { key: keyOf(index), value: valueOf(index, 0) };
+      });
+      for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') throw outcome.error;
+    }
+  };
+  await scheduler.run(work(), STEPS_MAX);
+  await scheduler.pass(SETTLES_MS);
+  return state;
+}
+
+let isHashLoaded = false;
+
+/** The store compiles its hash function when it first opens a table: that takes real time, for which no virtual time waits. */
+export async function loadHash(): Promise<void> {
+  if (isHashLoaded) return;
+  const store = openStore({ driver: memoryDriver() });
+  await store.table('compiles');
+  await store.close();
+  isHashLoaded = true;
+}

@@ -1,0 +1,173 @@
+// The entities of a made-up table: those that were written are held, the others are made up when they are looked at. Built with the store's own
+// encoders, so what is made up is what the store would have written.
+import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
+import { sealPage } from '../../../store/container/seal-page.ts';
+import { chunksOf, type EntityId, type EntityVersion, type PartName } from '../../../store/contract/driver.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../../../store/format/bytes.ts';
+import { encodeHeader, type Header } from '../../../store/format/header.ts';
+import { COMMIT_PART, HEADER_PART, incarnationPrefix, nodeId, pagePart, rootId } from '../../../store/format/ids.ts';
+import type { PageRef } from '../../../store/format/page-table.ts';
+import { type Page, lowBetween, recordCount } from '../../../store/format/page.ts';
+import { type Position, positionsOf } from '../../../store/format/position.ts';
+import { MADE_UP_INCARNATION, type MadeUpTable, MadeUpTree, type NodePlace } from './made-up.ts';
+
+/** The version of everything that was made up; those that are given out begin with another letter. */
+const MADE_UP_VERSION = 'made-up' as EntityVersion;
+/** 2026-11-01. */
+const CREATED_AT_MS = 1_793_491_200_000;
+const ORDER = 'key';
+
+/** Entities in a state with a made-up table. Beside what is written, memory holds the nodes made up last, up to `recentBytesMax` and one. */
+export class MadeUpEntities implements MemoryEntities {
+  readonly tree: MadeUpTree;
+  readonly #written = new Map<EntityId, StoredEntity>();
+  readonly #removed = new Set<EntityId>();
+  /** Made up, the one looked at last at the end. */
+  readonly #recent = new Map<EntityId, StoredEntity>();
+  readonly #prefix: string;
+  readonly #root: EntityId;
+  readonly #recentBytesMax: number;
+  #recentBytes = 0;
+  #madeUp = 0;
+
+  constructor(table: MadeUpTable, recentBytesMax = 64 * 2 ** 20) {
+    this.tree = new MadeUpTree(table);
+    this.#root = rootId(table.table);
+    this.#prefix = incarnationPrefix(table.table, MADE_UP_INCARNATION);
+    this.#recentBytesMax = recentBytesMax;
+  }
+
+  /** Nodes made up so far, anew ones too: what reading this table cost beside its requests. */
+  get madeUp(): number {
+    return this.#madeUp;
+  }
+
+  /** Bytes of made-up nodes in memory. */
+  get recentBytes(): number {
+    return this.#recentBytes;
+  }
+
+  get(id: EntityId): StoredEntity | undefined {
+    const written = this.#written.get(id);
+    if (written !== undefined || this.#removed.has(id)) return written;
+    const recent = this.#recent.get(id);
+    if (recent !== undefined) {
+      this.#recent.delete(id);
+      this.#recent.set(id, recent);
+      return recent;
+    }
+    const place = this.#placeOf(id);
+    return place === undefined ? undefined : this.#makeUp(id, place);
+  }
+
+  set(id: EntityId, entity: StoredEntity): this {
+    this.#written.set(id, entity);
+    this.#removed.delete(id);
+    this.#forget(id);
+    return this;
+  }
+
+  delete(id: EntityId): boolean {
+    const wasThere = this.get(id) !== undefined;
+    this.#written.delete(id);
+    this.#removed.add(id);
+    this.#forget(id);
+    return wasThere;
+  }
+
+  /** Costs as much as the table has nodes. */
+  *keys(): Generator<EntityId> {
+    yield* this.#written.keys();
+    for (const [level, count] of this.tree.counts.entries()) {
+      for (let index = 0; index < count; index += 1) {
+        const id = nodeId(this.tree.table.table, MADE_UP_INCARNATION, this.tree.containerOf({ level, index }));
+        if (!this.#written.has(id) && !this.#removed.has(id)) yield id;
+      }
+    }
+  }
+
+  #placeOf(id: EntityId): NodePlace | undefined {
+    if (id === this.#root) return this.tree.placeOf(ROOT_CONTAINER);
+    return id.startsWith(this.#prefix) ? this.tree.placeOf(id.slice(this.#prefix.length) as Id64) : undefined;
+  }
+
+  #makeUp(id: EntityId, place: NodePlace): StoredEntity {
+    const entity = madeUpEntity(this.tree, place);
+    this.#madeUp += 1;
+    this.#recent.set(id, entity);
+    this.#recentBytes += bytesOf(entity);
+    for (const oldest of this.#recent.keys()) {
+      if (this.#recentBytes <= this.#recentBytesMax || this.#recent.size === 1) break;
+      this.#forget(oldest);
+    }
+    return entity;
+  }
+
+  #forget(id: EntityId): void {
+    const recent = this.#recent.get(id);
+    if (recent === undefined) return;
+    this.#recent.delete(id);
+    this.#recentBytes -= bytesOf(recent);
+  }
+}
+
+function bytesOf({ parts }: StoredEntity): number {
+  let bytes = 0;
+  for (const part of parts.values()) bytes += part.length;
+  return bytes;
+}
+
+function madeUpEntity(tree: MadeUpTree, place: NodePlace): StoredEntity {
+  const header = headerOf(tree, place);
+  const parts = new Map<PartName, Uint8Array>([
+    [HEADER_PART, encodeHeader(header)],
+    [COMMIT_PART, Buffer.from(attemptOf(header), 'hex')],
+  ]);
+  for (const { slot, content } of header.pages) parts.set(pagePart(slot), content.sealed!);
+  const { limits } = tree.rules;
+  const chunksPeak = new Map([...parts].map(([name, bytes]) => [name, chunksOf(bytes.length, limits)]));
+  return { version: MADE_UP_VERSION, parts, chunksPeak };
+}
+
+/** The attempt that inserted the node: each has one of its own. */
+function attemptOf({ container }: Header): Id64 {
+  return container === ROOT_CONTAINER ? MADE_UP_INCARNATION : container;
+}
+
+/** As an insert leaves a node, without commits and layers. */
+function headerOf(tree: MadeUpTree, place: NodePlace): Header {
+  const { level, index } = place;
+  const isLast = index === tree.counts[level]! - 1;
+  const next = { level, index: index + 1 };
+  const empty: Header = {
+    order: ORDER,
+    state: 'live',
+    incarnation: MADE_UP_INCARNATION,
+    container: tree.containerOf(place),
+    level,
+    low: tree.lowOf(place),
+    high: isLast ? undefined : tree.lowOf(next),
+    right: isLast ? undefined : tree.containerOf(next),
+    nextNumber: 1,
+    commitCount: 0,
+    commitIds: EMPTY_BYTES,
+    createdAtMs: CREATED_AT_MS,
+    origin: undefined,
+    deadSlots: [],
+    pages: [],
+    layers: [],
+    holdForMs: 0,
+    lastSplit: undefined,
+  };
+  const pages = tree.pagesOf(place);
+  const records = pages.reduce((sum, page) => sum + recordCount(page), 0);
+  // Records have the versions from 1 on, pages the numbers after them.
+  const rows = pages.map((page, slot): PageRef =>
+    sealPage(page, empty, { low: pageLow(empty, pages, slot), slot, number: records + 1 + slot }, tree.rules),
+  );
+  return { ...empty, pages: rows, nextNumber: records + 1 + rows.length };
+}
+
+function pageLow({ low, level }: Header, pages: readonly Page[], slot: number): Position {
+  return slot === 0 ? low : lowBetween(pages[slot - 1]!, pages[slot]!, level, positionsOf(ORDER, level));
+}

@@ -1,0 +1,36 @@
+// Entities over a base that nobody writes: what a cell writes and removes is its own, and what the base made up serves the next cell too.
+import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
+import type { EntityId } from '../../../store/contract/driver.ts';
+
+export class OverlayEntities implements MemoryEntities {
+  readonly #base: MemoryEntities;
+  readonly #written = new Map<EntityId, StoredEntity>();
+  readonly #removed = new Set<EntityId>();
+
+  constructor(base: MemoryEntities) {
+    this.#base = base;
+  }
+
+  get(id: EntityId): StoredEntity | undefined {
+    const written = this.#written.get(id);
+    return written !== undefined || this.#removed.has(id) ? written : this.#base.get(id);
+  }
+
+  set(id: EntityId, entity: StoredEntity): this {
+    this.#written.set(id, entity);
+    this.#removed.delete(id);
+    return this;
+  }
+
+  delete(id: EntityId): boolean {
+    const wasThere = this.get(id) !== undefined;
+    this.#written.delete(id);
+    this.#removed.add(id);
+    return wasThere;
+  }
+
+  *keys(): Generator<EntityId> {
+    yield* this.#written.keys();
+    for (const id of this.#base.keys()) if (!this.#written.has(id) && !this.#removed.has(id)) yield id;
+  }
+}

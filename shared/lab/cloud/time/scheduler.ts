@@ -1,0 +1,187 @@
+// Virtual time, of the simulation and of the model of the clouds. One heap holds everything that is to happen: requests that arrive, replies,
+// timers. The seed breaks ties, and between two events the engine runs until it waits for the next; so a seed is one run, and no run waits for
+// a clock.
+import { seededRandom } from '../../kit/random.ts';
+
+/** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
+export interface Owner {
+  readonly isDead: boolean;
+  readonly wakesAtMs: number;
+}
+
+/** Something of several steps, each an event: an object for all of them costs less than a function for each. */
+export interface Happening {
+  happen(): void;
+}
+
+interface Event {
+  dueMs: number;
+  readonly tie: number;
+  readonly owner: Owner | undefined;
+  /** Nobody waits for what it does, so the next event may follow at once. */
+  readonly isQuiet: boolean;
+  fire: (() => void) | Happening | undefined;
+}
+
+/** After so many rests the event loop takes a turn, so that signals, messages and a test's own deadline are heard. */
+const RESTS_PER_TURN = 4_096;
+
+export class Scheduler {
+  readonly #heap: Event[] = [];
+  readonly #draw: () => number;
+  #nowMs = 0;
+  #steps = 0;
+  #settled = 0;
+  /** Called when the engine has come to rest after an event. */
+  afterStep: () => void = () => undefined;
+
+  constructor(seed: number) {
+    this.#draw = seededRandom(seed);
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Events that happened. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** Lets `fire` happen at `dueMs`; the function returned takes that back. Events without an owner are the network's. */
+  at(dueMs: number, fire: () => void, owner?: Owner): () => void {
+    const event: Event = { dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner, isQuiet: false, fire };
+    this.#push(event);
+    return () => {
+      event.fire = undefined;
+    };
+  }
+
+  /** As `at`, for good. */
+  happenAt(dueMs: number, happening: Happening): void {
+    this.#post(dueMs, happening, false);
+  }
+
+  /** As `happenAt`, for what settles no promise: nothing but `fire` itself happens. */
+  quietlyAt(dueMs: number, fire: (() => void) | Happening): void {
+    this.#post(dueMs, fire, true);
+  }
+
+  /** Resolves after `ms`, for `owner`, or when the signal aborts. */
+  after(ms: number, owner?: Owner, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.at(this.#nowMs + ms, resolve, owner);
+      signal?.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** Lets time pass until the work ends. Throws if it waits for something that nothing brings, or takes more than `stepsMax` events. */
+  async run(work: Promise<unknown>, stepsMax: number): Promise<void> {
+    const progress = { isDone: false };
+    void Promise.allSettled([work]).then(() => {
+      progress.isDone = true;
+    });
+    const last = this.#steps + stepsMax;
+    for (await turn(); !progress.isDone;) {
+      if (this.#heap.length === 0) throw new Error('stuck: the work waits, and nothing is to happen');
+      await this.#step(Infinity);
+      if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
+    }
+    await work;
+  }
+
+  /** Lets everything happen that is due within `ms`. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step(untilMs);
+    this.#nowMs = untilMs;
+  }
+
+  /** Events that are due by `untilMs`, up to the first that somebody may have waited for. */
+  #step(untilMs: number): Promise<void> | undefined {
+    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) {
+      const event = this.#pop()!;
+      const { owner, fire } = event;
+      if (fire === undefined || owner?.isDead === true) return undefined;
+      if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
+        event.dueMs = owner.wakesAtMs + this.#draw() * 5;
+        this.#push(event);
+        return undefined;
+      }
+      this.#nowMs = event.dueMs;
+      this.#steps += 1;
+      event.fire = undefined;
+      if (typeof fire === 'function') fire();
+      else fire.happen();
+      if (!event.isQuiet) return this.#settle();
+    }
+    return undefined;
+  }
+
+  async #settle(): Promise<void> {
+    this.#settled += 1;
+    await (this.#settled % RESTS_PER_TURN === 0 ? turn() : rest());
+    this.afterStep();
+  }
+
+  #post(dueMs: number, fire: (() => void) | Happening, isQuiet: boolean): void {
+    this.#push({ dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner: undefined, isQuiet, fire });
+  }
+
+  /** Now for times that have passed, and for what is no number. */
+  #notBefore(dueMs: number): number {
+    return dueMs > this.#nowMs ? dueMs : this.#nowMs;
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let at = heap.push(event) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(event, heap[parent]!)) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = event;
+  }
+
+  #pop(): Event | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
+      if (!isBefore(heap[child]!, last)) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.dueMs === b.dueMs ? a.tie < b.tie : a.dueMs < b.dueMs;
+}
+
+/** Resolves when everything that needs no time has happened: Node takes its ticks when no promise has anything left to do. */
+function rest(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
+/** As `rest`, and after a turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

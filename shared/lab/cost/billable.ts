@@ -1,0 +1,29 @@
+// What a provider bills for the work that went through a driver. What is sent and what is billed differ: Datastore takes many entities in one
+// request and bills entities, Azure Table Storage answers single reads and removals and bills requests.
+import type { Provider } from '../kit/dimensions.ts';
+import type { DriverCounters } from '../../drivers/measured.ts';
+
+/** Operations as the provider bills them; a list counts as a read. */
+export interface BillableOperations {
+  readonly reads: number;
+  readonly writes: number;
+  readonly deletes: number;
+}
+
+/** Requests sent, and operations billed, since the counters began; for a piece of work, take the difference of two. */
+export function billableOf(
+  provider: Provider,
+  counters: DriverCounters,
+): { readonly requests: number; readonly billable: BillableOperations } {
+  const { readCalls, writeCalls, removeCalls, listCalls, entitiesAsked, removals } = counters;
+  const reads = entitiesAsked + listCalls;
+  if (provider === 'azure-tables')
+    return {
+      requests: reads + writeCalls + removals,
+      billable: { reads, writes: writeCalls, deletes: removals },
+    };
+  return {
+    requests: readCalls + writeCalls + removeCalls + listCalls,
+    billable: { reads, writes: counters.inserts + counters.patches + counters.replaces, deletes: removals },
+  };
+}

@@ -1,0 +1,73 @@
+// Measured figures that an estimate rests on, each with where it was measured. They are of this project's benchmark on emulators; what an
+// operation takes is counted there, but how long it takes in a cloud is not known from them.
+import type { Layout, Provider } from '../kit/dimensions.ts';
+
+/** Kinds of calls, by what they hand over. */
+export type Verb = 'get' | 'put' | 'scan';
+
+/**
+ * Bytes in storage of a record of `recordBytes`: `fixed` + `factor` x `recordBytes`. An entity of its own has five text properties, four short
+ * ones indexed on Datastore, where each index entry repeats key and value; Azure keeps text at two bytes a character.
+ * Source: infra/lab/bench/README.md, "stored bytes a record", by the services' published formulas, for records of 500 bytes. A byte more in the
+ * long, unindexed property is a byte (two on Azure) more; containers hold 309 of 500 bytes, as compressed.
+ */
+export const STORED_BYTES: Readonly<
+  Record<'entity' | 'container', Record<Provider, { fixed: number; factor: number }>>
+> = {
+  entity: { datastore: { fixed: 1_175, factor: 1 }, 'azure-tables': { fixed: 156, factor: 2 } },
+  container: { datastore: { fixed: 0, factor: 0.618 }, 'azure-tables': { fixed: 0, factor: 0.618 } },
+};
+
+/**
+ * Requests that containers take, each an operation that is billed on both clouds. That is the most on Azure, where containers that a call
+ * writes share group transactions as far as they share partitions: on the memory driver with Azure's
+ * limits, 500 random records of 41 containers took 27.
+ */
+export const CONTAINERS = {
+  /**
+   * Stored bytes of a container after a load. Source: tests/lab/cost/workload.test.ts loads tables in calls of 500 and counts containers.
+   */
+  storedBytes: 400_000,
+  /**
+   * Reads a get and reads beside the one write of a put, at a million records and with a cache of a tenth of the data, random keys.
+   * Source: infra/lab/bench/README.md, "From 10,000 to 1,000,000 records": 1.38 and 1.30 requests. With a cache that holds the table: 1 and 0.
+   */
+  readsAGet: 1.38,
+  readsAPut: 0.3,
+} as const;
+
+/** Records that an operation of the plain SDK takes at most in one billed request, where that is more than one. */
+export const SDK_BATCH_MAX: Readonly<Record<Provider, { read: number; write: number; scan: number }>> = {
+  // Entities are billed one by one, however they are sent.
+  datastore: { read: 1, write: 1, scan: 1 },
+  // No batched get; 100 operations a group transaction; 1,000 entities a page of a query.
+  'azure-tables': { read: 1, write: 100, scan: 1_000 },
+};
+
+/**
+ * Milliseconds of the first record of a call and of each further one, one call at a time. Source: infra/lab/bench/README.md; the first from the
+ * rows of a round trip of 10 ms more, the further ones from the rows of bulk puts, getMany and full scans. A delete is taken as a put.
+ */
+export const CALL_MS: Readonly<Record<Provider, Record<Layout, Record<Verb, { first: number; further: number }>>>> = {
+  datastore: {
+    record: callMs([76, 76], [70, 70], 10_773),
+    batch: callMs([76, 15_931], [70, 6_401], 10_773),
+    container: callMs([74, 41_904], [64, 22_256], 51_972),
+  },
+  'azure-tables': {
+    record: callMs([79, 79], [75, 75], 15_764),
+    batch: callMs([79, 1_503], [75, 5_837], 15_764),
+    container: callMs([75, 25_489], [71, 34_363], 50_903),
+  },
+};
+
+/** From rates in records a second: of lone records, and of further ones in the same call. */
+function callMs(get: Rates, put: Rates, scan: number) {
+  return { get: verbMs(get), put: verbMs(put), scan: verbMs([get[0], scan]) };
+}
+
+type Rates = readonly [lone: number, further: number];
+
+function verbMs([lone, further]: Rates) {
+  return { first: 1_000 / lone, further: 1_000 / further };
+}

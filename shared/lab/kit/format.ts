@@ -1,0 +1,45 @@
+// Figures in words: the same for the page, the terminal and the live page.
+import { type Figure, type Ratio, REPETITIONS_TO_TELL_APART } from './figure.ts';
+
+/** `12,345`. */
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** Three digits or so: `0.12`, `12.3`, `1,234`. */
+export function decimal(value: number): string {
+  if (value >= 100) return whole(value);
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+/** Prices differ by powers of ten between the clouds: two significant digits. */
+export function dollars(value: number): string {
+  if (value >= 10) return whole(value);
+  if (value === 0) return '0';
+  return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
+}
+
+/** `10 to 12`; one number where both ends read alike. */
+export function intervalText({ low, high }: Pick<Figure, 'low' | 'high'>, format: (value: number) => string): string {
+  const [from, to] = [format(low), format(high)];
+  return from === to ? from : `${from} to ${to}`;
+}
+
+/** `93 %`. */
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** `26 x`, `2.4 x`, `0.32 x`, `0.0067 x`. */
+export function factor(ratio: number): string {
+  if (ratio >= 10) return `${whole(ratio)} x`;
+  if (ratio >= 1) return `${ratio.toFixed(1)} x`;
+  return `${ratio >= 0.1 ? ratio.toFixed(2) : Number(ratio.toPrecision(2))} x`;
+}
+
+/** Why a ratio says nothing; undefined where it does. */
+export function whyUndecided({ verdict }: Ratio, sides: readonly (Figure | undefined)[]): string | undefined {
+  if (verdict !== 'undecided') return undefined;
+  const isFew = sides.some((side) => side !== undefined && side.values.length < REPETITIONS_TO_TELL_APART);
+  return isFew ? 'too few runs to tell' : 'cannot be told apart';
+}

@@ -1,0 +1,151 @@
+// What is asked of one instance, and what it answers: its part of one run of a cell. Both travel as JSON, so both are plain data; the answer carries
+// raw sums and a histogram, so that the parts of a run can be merged exactly.
+import * as z from 'zod';
+import { KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { countsSchema, usageSchema } from '../kit/usage.ts';
+import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
+import { placeSchema } from './place.ts';
+import { storeCountersSchema } from './store-counters.ts';
+
+/** Records of one dataset are numbered below this: keys are a bijection of 32-bit numbers. */
+export const RECORD_INDEX_MAX = 0xffff_ffff;
+
+/** The name of a dataset: a table of the store, a kind or a table of the baseline. */
+export const datasetSchema = z.string().regex(/^[a-z][a-z0-9]{2,31}$/);
+
+const { recordBytes, containerKib } = coordinatesSchema.shape;
+
+/** A dataset and the records that it begins with. */
+export const datasetRequestSchema = z.strictObject({
+  layout: z.enum(LAYOUTS),
+  dataset: datasetSchema,
+  /** Records that it holds before anything is measured. */
+  records: z.int().min(1).max(1_000_000).default(10_000),
+  recordBytes: recordBytes.default(500),
+  containerKib: containerKib.default(null),
+  /** The records' texts follow from it. */
+  seed: z.int().min(0).max(0xffff_ffff).default(1),
+  /** When the dataset met its first operation, in milliseconds since 1970: from then on operations grow as Datastore asks (ramp.ts). Null: as they come. */
+  rampedSinceMs: z.number().min(0).nullable().default(null),
+});
+
+/** How long the load lasts before it is measured. */
+export const warmupSchema = z.strictObject({
+  /** So long at least. */
+  leastMs: z.int().min(0).max(60_000).default(300),
+  /** Then until it is steady (steady.ts), but no longer than this; not below `leastMs`. */
+  mostMs: z.int().min(0).max(60_000).default(1_500),
+});
+
+/** What one instance is asked for. A workload other than `load` wants a dataset that has been loaded. */
+export const cellRequestSchema = z.strictObject({
+  ...datasetRequestSchema.shape,
+  workload: z.enum(WORKLOADS),
+  /** Null: as the workload says. */
+  keys: z.enum(KEY_CHOICES).nullable().default(null),
+  /** Callers in flight; of an open loop the most operations in flight. */
+  callers: z.int().min(1).max(CALLERS_MAX),
+  /** Calls that begin a second on this instance; null: a closed loop. */
+  ratePerSecond: z.number().positive().nullable().default(null),
+  /** Length of the measured window; a closed loop's grows, at most tenfold, while callers have had too few replies (window.ts). */
+  durationMs: z.int().min(1).max(60_000).default(1_000),
+  warmup: warmupSchema.prefault({}),
+  /** When the window opens on all instances, in milliseconds since 1970; null: as soon as this instance is warm. */
+  windowAtMs: z.number().positive().nullable().default(null),
+  /** What is done to which record follows from it; how records look follows from `seed`. Equal ones give every layout the same operations. */
+  drawSeed: z.int().min(0).max(0xffff_ffff).default(1),
+  /** Number of the first record that this instance inserts. Instances of a run, and runs on one dataset, take ranges of their own. */
+  insertFrom: z.int().min(0).max(RECORD_INDEX_MAX).default(0),
+  /** Which of how many instances this is; each draws operations of its own. */
+  part: z
+    .strictObject({ index: z.int().min(0), count: z.int().min(1).max(INSTANCES_MAX) })
+    .default({ index: 0, count: 1 }),
+});
+
+/** What a caller sends: fields with defaults may be left out. */
+export type CellRequestInput = z.input<typeof cellRequestSchema>;
+/** The same with its defaults filled in. */
+export type CellRequest = z.output<typeof cellRequestSchema>;
+export type DatasetRequest = z.output<typeof datasetRequestSchema>;
+
+const share = z.number().min(0).max(1);
+const count = z.int().min(0);
+const milliseconds = z.number().min(0);
+
+/**
+ * The load over time, in steps of equal length: `records` and `errors` by when the reply arrived, `maxMs` the longest latency among those replies, 0
+ * without any. Their first step begins with the window, and the last may be cut short by its end. `warmupRecords` are the replies before, from the
+ * beginning of the load: its last step may be cut short by the opening of the window.
+ */
+export const seriesSchema = z.strictObject({
+  stepMs: z.number().positive(),
+  warmupRecords: z.array(count),
+  records: z.array(count),
+  errors: z.array(count),
+  maxMs: z.array(milliseconds),
+});
+
+/** What one instance answers. */
+export const cellResultSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  layout: z.enum(LAYOUTS),
+  workload: z.enum(WORKLOADS),
+  place: placeSchema,
+  /** True if no earlier cell had run in this instance's process. */
+  isCold: z.boolean(),
+  /** Age of the instance's process when the request arrived. */
+  uptimeMs: milliseconds,
+  /** Latency of the very first operation, connections and all, before the warm-up counted anything. Null if it failed. */
+  firstOperationMs: milliseconds.nullable(),
+  /** Operations that a caller hands over in one call. */
+  recordsPerCall: z.int().min(1),
+  warmup: z.strictObject({
+    durationMs: milliseconds,
+    /** Whether the load passed the test of steady.ts before the window opened. */
+    isSteady: z.boolean(),
+    /** Failed records of the warm-up. */
+    errors: count,
+  }),
+  /** When the window opened, by this instance's clock, in milliseconds since 1970. */
+  openedAtMs: z.number().positive(),
+  /** Length of the window as it was measured. */
+  durationMs: z.number().positive(),
+  /**
+   * Records whose reply arrived within the window, those of an operation that reached over its edge by the share of its time within: the numerator of the
+   * throughput, and no whole number. A scan counts as one.
+   */
+  records: z.number().min(0),
+  /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
+  recordsTotal: count,
+  usage: usageSchema,
+  /** What the store did meanwhile; null in the layouts that do without it. */
+  store: storeCountersSchema.nullable(),
+  /** Failed records since the window began, by code. */
+  errors: countsSchema,
+  /** Operations that had no reply when the drain ended; of an open loop also those that were due and could not be sent. They are in the histogram with their age. */
+  unfinished: count,
+  /**
+   * Latency in microseconds of every operation that began within the window, drain included: in an open loop from the moment it was due, not from the
+   * moment it was sent. HdrHistogram V2, compressed, base64.
+   */
+  histogram: z.string().min(1),
+  /** Operations in the histogram. */
+  operations: count,
+  series: seriesSchema,
+  /** Open loop: the longest that an operation was sent after it was due, as the generator or the bound on operations in flight held it up. Null in a closed loop. */
+  behindMsMax: milliseconds.nullable(),
+  /** Whether operations waited for the ramp of Datastore's 500/50/5 rule. Then the figure is that of the rule. */
+  isHeldByRamp: z.boolean(),
+  processor: z.strictObject({
+    /** Of the time that the function's thread had work to do: how much of it the thread waited for a processor. Null where the system does not tell, as below. */
+    wait: share.nullable(),
+    /** Of the machine's processor time: how much the hypervisor gave to other machines. */
+    stolen: share.nullable(),
+    /** Of the run's time: how much the function's thread ran. Near 1 the generator, not the store, is the limit. */
+    busy: share.nullable(),
+  }),
+  /** Resident memory of the function's process when the run ended. */
+  memoryBytes: z.number().positive(),
+});
+
+export type CellResult = z.infer<typeof cellResultSchema>;

@@ -1,0 +1,31 @@
+// The coordinates of a cell: what is compared, and under which load. A cell runs several times, and each run on one or several instances.
+import * as z from 'zod';
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+
+/** Most callers in flight on one instance. */
+export const CALLERS_MAX = 256;
+/** Containers that the store takes on both clouds, in KiB: Azure Tables' entities end below 704, Datastore's below 977. */
+export const CONTAINER_KIB_LEAST = 16;
+export const CONTAINER_KIB_MAX = 703;
+const CONTAINER_RANGE = `a container has ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX} KiB, which both clouds take; null is as much as each of them takes`;
+/** Most instances that one cell runs on. */
+export const INSTANCES_MAX = 64;
+
+export const coordinatesSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  layout: z.enum(LAYOUTS),
+  workload: z.enum(WORKLOADS),
+  /** Bytes of text in a record's five fields. */
+  recordBytes: z.int().min(200).max(60_000),
+  /** The table's `containerBytesMax`, in KiB; null: left out, which is as much as the provider takes. Always null in the layouts `record` and `batch`. */
+  containerKib: z.int().min(CONTAINER_KIB_LEAST, CONTAINER_RANGE).max(CONTAINER_KIB_MAX, CONTAINER_RANGE).nullable(),
+  /** Function instances that generate the load together. */
+  instances: z.int().min(1).max(INSTANCES_MAX),
+  /** On each instance: callers in flight of a closed loop, each of which waits for its reply; of an open loop the most operations in flight. */
+  callers: z.int().min(1).max(CALLERS_MAX),
+  /** Calls that begin a second, on all instances together, whatever was answered: an open loop. Null: a closed loop. */
+  ratePerSecond: z.number().positive().nullable(),
+});
+
+/** All of it together names a cell: two cells with the same coordinates are the same cell. */
+export type Coordinates = z.infer<typeof coordinatesSchema>;

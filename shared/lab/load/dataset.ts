@@ -1,0 +1,151 @@
+// The records that a workload begins with: loaded before anything is measured, and removed when nothing works on them any more.
+import pLimit from 'p-limit';
+import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
+import { chunks } from '../kit/chunks.ts';
+import { keyOf } from '../work/keys.ts';
+import type { RecordFields } from '../work/records.ts';
+import { LOAD_RECORDS_PER_CALL } from '../work/workloads.ts';
+import type { CellRequest, DatasetRequest } from './cell.ts';
+import { batchClient, containerClient, type LayoutClient, recordClient } from '../work/layout-clients.ts';
+import { type Operation, operationSource } from '../work/operations.ts';
+import type { Place } from './place.ts';
+import { Ramp } from './ramp.ts';
+import { countersIn, type StoreCounters } from './store-counters.ts';
+import type { CellTargets } from './targets.ts';
+import type { Usage } from '../kit/usage.ts';
+
+/** Calls that load a dataset at once: enough to keep either provider busy. */
+const PRELOAD_CONCURRENCY = 4;
+
+/** A layout's client of a dataset, and running totals of what it spends. */
+export interface OpenDataset {
+  readonly client: LayoutClient;
+  readonly usage: () => Usage;
+  /** Null where no store has a part in it. */
+  readonly storeCounters: () => StoreCounters | null;
+}
+
+/** Opens the dataset's kind or table, and creates it where it is missing. Throws `invalid` for one of another container size. */
+export async function openDataset(
+  { layout, dataset, containerKib }: Pick<DatasetRequest, 'layout' | 'dataset' | 'containerKib'>,
+  { baseline, openStore }: CellTargets,
+  signal: AbortSignal,
+): Promise<OpenDataset> {
+  if (layout === 'container') {
+    const { store, usage } = await openStore();
+    const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
+    // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key.
+    const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal }).catch(inOwnWords);
+    return { client: containerClient(table), usage, storeCounters: () => countersIn(table.stats()) };
+  }
+  const table = await baseline.open(dataset);
+  signal.throwIfAborted();
+  return {
+    client: layout === 'record' ? recordClient(table) : batchClient(baseline, table),
+    usage: () => baseline.usage(),
+    storeCounters: () => null,
+  };
+}
+
+/** The store names its own option, which nobody gave who asked for a dataset. */
+function inOwnWords(error: unknown): never {
+  if (!(error instanceof StoreError && error.message.includes('containerBytesMax'))) throw error;
+  const advice = 'the dataset was made with another containerKib: give the same, or none';
+  throw new StoreError('invalid', advice, { cause: error });
+}
+
+export interface PrepareOptions {
+  /** Ends the work early, with the signal's reason. */
+  readonly signal: AbortSignal;
+  readonly runtime?: Runtime;
+}
+
+/**
+ * Loads the dataset unless its last record, which is written after all the others, is there. Both baseline layouts keep records alike, so they share
+ * them. Rejects with the first error when nothing of it is in flight any more.
+ */
+export async function prepareDataset(
+  request: DatasetRequest,
+  targets: CellTargets,
+  { signal, runtime = systemRuntime }: PrepareOptions,
+): Promise<void> {
+  const layout = request.layout === 'container' ? 'container' : 'batch';
+  const { client, usage } = await openDataset({ ...request, layout }, targets, signal);
+  if (await isThere(client, keyOf(request.records - 1))) return;
+  const part = { index: 0, count: 1 };
+  const nextOperation = operationSource({ ...request, workload: 'load', keys: null, drawSeed: 1, insertFrom: 0, part });
+  const operations = Array.from({ length: request.records }, nextOperation);
+  const last = operations.pop()!;
+  const ramp = rampOf(request.rampedSinceMs, { instances: 1, place: targets.place, usage, runtime });
+  await sendAll(client, operations, ramp, signal);
+  await sendAll(client, [last], ramp, signal);
+}
+
+interface RampPlace {
+  /** That share what is allowed. */
+  readonly instances: number;
+  readonly place: Pick<Place, 'isEmulator' | 'provider'>;
+  readonly usage: () => Usage;
+  readonly runtime: Runtime;
+}
+
+/** Undefined where nobody asked for it, and where the rule has nothing to say: on emulators, and on other providers than Datastore. */
+export function rampOf(
+  rampedSinceMs: CellRequest['rampedSinceMs'],
+  { instances, place, usage, runtime }: RampPlace,
+): Ramp | undefined {
+  if (rampedSinceMs === null || place.isEmulator || place.provider !== 'datastore') return undefined;
+  const spent = (): number => {
+    const { reads, writes, deletes } = usage().billable;
+    return reads + writes + deletes;
+  };
+  return new Ramp({ elapsedMs: Math.max(0, runtime.wallMs() - rampedSinceMs), instances, spent, runtime });
+}
+
+async function isThere(client: LayoutClient, key: string): Promise<boolean> {
+  const units = [...client.call([{ kind: 'read', key }])].flat();
+  try {
+    return (await Promise.all(units.map((unit) => unit.send()))).flat().length === 0;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'absent') return false;
+    throw error;
+  }
+}
+
+async function sendAll(
+  client: LayoutClient,
+  operations: readonly Operation[],
+  ramp: Ramp | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const limit = pLimit(PRELOAD_CONCURRENCY);
+  const failed = new AbortController();
+  const send = async (some: readonly Operation[]): Promise<void> => {
+    await ramp?.turn(() => signal.aborted, signal);
+    signal.throwIfAborted();
+    if (failed.signal.aborted) return;
+    const units = [...client.call(some)].flat();
+    const errors = (await Promise.all(units.map((unit) => unit.send()))).flat();
+    if (errors.length > 0)
+      throw new Error(`loading the dataset failed for ${errors.length} records`, { cause: errors[0] });
+  };
+  const sent = chunks(operations, LOAD_RECORDS_PER_CALL).map((some) => limit(send, some));
+  for (const one of sent) one.catch(() => failed.abort());
+  // All of them: what has ended writes no more.
+  const settled = await Promise.allSettled(sent);
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+}
+
+/**
+ * Removes what cells of a dataset made, in all layouts; a dataset that is not there is no error. Tries everything before it rejects with the
+ * first error. To be called when no cell of the dataset runs any more.
+ */
+export async function removeDataset(
+  dataset: string,
+  { baseline, openStore }: Pick<CellTargets, 'baseline' | 'openStore'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = await openStore();
+  const settled = await Promise.allSettled([baseline.remove(dataset, signal), store.drop(dataset, { signal })]);
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+}

@@ -1,0 +1,128 @@
+// Counts what callers saw: throughput, latencies, errors, and all of it over time.
+import type { CellResult } from './cell.ts';
+import { type Histogram, newHistogram, recordLatency } from '../kit/histogram.ts';
+import type { Phases } from './phases.ts';
+
+/** An operation under way, in milliseconds of the monotonic clock. */
+export interface UnderWay {
+  /** When it was due to be sent: its latency counts from then. */
+  readonly dueMs: number;
+  readonly sentMs: number;
+  readonly records: number;
+}
+
+const STEPS_WANTED = 20;
+const STEP_LEAST_MS = 100;
+
+/** A step of the series, in milliseconds, for a window of this length. */
+function stepMsOf(durationMs: number): number {
+  return Math.max(STEP_LEAST_MS, durationMs / STEPS_WANTED);
+}
+
+export class Meter {
+  readonly histogram: Histogram = newHistogram();
+  readonly errors: Record<string, number> = {};
+  warmupErrors = 0;
+  /** Records whose reply came while the window was open; those of an operation that reached over its edge by the share of its time within. */
+  records = 0;
+  recordsTotal = 0;
+  firstOperationMs: number | null = null;
+  behindMsMax = 0;
+  /** Operations that nobody waited for to the end. */
+  unfinished = 0;
+  readonly series: CellResult['series'];
+  readonly #phases: Phases;
+  readonly #underWay = new Set<UnderWay>();
+  #hasFirst = false;
+
+  constructor(phases: Phases, durationMs: number) {
+    this.#phases = phases;
+    this.series = { stepMs: stepMsOf(durationMs), warmupRecords: [], records: [], errors: [], maxMs: [] };
+  }
+
+  begin(dueMs: number, sentMs: number, records: number): UnderWay {
+    const operation = { dueMs, sentMs, records };
+    this.#underWay.add(operation);
+    if (dueMs >= this.#phases.openedMs) this.behindMsMax = Math.max(this.behindMsMax, sentMs - dueMs);
+    return operation;
+  }
+
+  /** The reply is here, with an error for each record that failed. */
+  end(operation: UnderWay, errors: readonly unknown[], nowMs: number): void {
+    this.#underWay.delete(operation);
+    const replied = operation.records - errors.length;
+    const latencyMs = nowMs - operation.dueMs;
+    if (!this.#hasFirst && replied > 0) this.firstOperationMs = latencyMs;
+    this.#hasFirst = true;
+    this.recordsTotal += replied;
+    if (nowMs < this.#phases.openedMs) this.#countWarmup(replied, errors.length, nowMs);
+    else this.#countWithin(operation, replied, errors, nowMs);
+    if (replied > 0) this.#phases.replied(operation.dueMs, nowMs);
+  }
+
+  /** Nobody waits any longer: what has not ended took at least as long as until now, and would flatter the latencies if it were left out. */
+  cut(nowMs: number): void {
+    for (const { dueMs } of this.#underWay) this.#time(dueMs, nowMs);
+    this.unfinished += this.#underWay.size;
+  }
+
+  /** One that was due at `dueMs` and has not been sent by `nowMs`, nor will be. */
+  leave(dueMs: number, nowMs: number): void {
+    this.unfinished += 1;
+    this.#time(dueMs, nowMs);
+  }
+
+  #countWithin(operation: UnderWay, replied: number, errors: readonly unknown[], nowMs: number): void {
+    for (const error of errors) {
+      const code = errorCode(error);
+      this.errors[code] = (this.errors[code] ?? 0) + 1;
+    }
+    if (nowMs < this.#phases.closedMs) this.#countStep(replied, errors.length, nowMs - operation.dueMs, nowMs);
+    if (replied === 0) return;
+    this.records += replied * this.#shareWithin(operation.sentMs, nowMs);
+    this.#time(operation.dueMs, nowMs);
+  }
+
+  #time(dueMs: number, nowMs: number): void {
+    const { openedMs, closedMs } = this.#phases;
+    if (dueMs >= openedMs && dueMs < closedMs) recordLatency(this.histogram, nowMs - dueMs);
+  }
+
+  /**
+   * Of the time from `sentMs` to `nowMs`, how much lies within the window. So a window need not be many operations long: counted whole by their end, operations
+   * that end together, or a few slow ones, would make the rate depend on where its edges happen to lie.
+   */
+  #shareWithin(sentMs: number, nowMs: number): number {
+    const { openedMs, closedMs } = this.#phases;
+    if (nowMs <= sentMs) return nowMs <= closedMs ? 1 : 0;
+    return Math.max(0, Math.min(nowMs, closedMs) - Math.max(sentMs, openedMs)) / (nowMs - sentMs);
+  }
+
+  #countWarmup(replied: number, errors: number, nowMs: number): void {
+    const { stepMs, warmupRecords } = this.series;
+    this.warmupErrors += errors;
+    const step = Math.floor((nowMs - this.#phases.startMs) / stepMs);
+    while (warmupRecords.length <= step) warmupRecords.push(0);
+    warmupRecords[step]! += replied;
+  }
+
+  #countStep(replied: number, errors: number, latencyMs: number, nowMs: number): void {
+    const { stepMs, records, errors: failed, maxMs } = this.series;
+    const step = Math.floor((nowMs - this.#phases.openedMs) / stepMs);
+    while (records.length <= step) {
+      records.push(0);
+      failed.push(0);
+      maxMs.push(0);
+    }
+    records[step]! += replied;
+    failed[step]! += errors;
+    maxMs[step] = Math.max(maxMs[step]!, latencyMs);
+  }
+}
+
+/** The error's own code, its name if it has none. */
+function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : error.name;
+}

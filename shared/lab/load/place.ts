@@ -1,0 +1,33 @@
+// Where a cell ran, as the function itself tells it. A coordinator elsewhere knows nothing of this.
+import * as z from 'zod';
+import { PROVIDERS } from '../kit/dimensions.ts';
+
+export const placeSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  /** `local`: a process beside an emulator. */
+  platform: z.enum(['google-cloud-run', 'azure-functions', 'local']),
+  /** What answered the requests: `Google Cloud Datastore`, or an emulator's name. */
+  backend: z.string().min(1),
+  /** True where the requests went to an emulator: then no figure says anything about a cloud's speed. */
+  isEmulator: z.boolean(),
+  /** As the cloud spells it; null where the platform does not tell. */
+  region: z.string().nullable(),
+  /** The platform's id of the instance; of a local process one of its own, drawn as it starts. */
+  instanceId: z.string().min(1),
+  /** Memory that the instance may use, in bytes. */
+  memoryBytes: z.number().positive().nullable(),
+  /** Processors that the instance may use; parts of one are possible. */
+  processors: z.number().positive().nullable(),
+  /** Model of the processor, as the system names it. */
+  processorModel: z.string(),
+  /** `Linux 6.1.0 x64`. */
+  system: z.string(),
+  /** `Node.js 24.21.0`. */
+  runtime: z.string(),
+  /** Package -> version, of the store and of the SDK that its layouts and the others use. */
+  versions: z.record(z.string(), z.string()),
+  /** The commit that the function was built from; null where it was built outside of a repository. */
+  commit: z.string().nullable(),
+});
+
+export type Place = z.infer<typeof placeSchema>;

@@ -1,0 +1,98 @@
+// Runs one instance's part of a cell next to its store. Keeps nothing between cells. A part in which nothing succeeded is an error, never a row of zeros.
+import { systemRuntime } from '../../store/index.ts';
+import type { Provider } from '../kit/dimensions.ts';
+import { whyNot } from '../work/workloads.ts';
+import { countsBetween, type Usage } from '../kit/usage.ts';
+import type { CellRequest, CellResult } from './cell.ts';
+import { openDataset, type PrepareOptions, rampOf } from './dataset.ts';
+import { DRAIN_MS } from './phases.ts';
+import { encodeHistogram } from '../kit/histogram.ts';
+import type { LayoutClient } from '../work/layout-clients.ts';
+import { operationSource } from '../work/operations.ts';
+import { processorShares } from './processor-shares.ts';
+import { storeCountersBetween } from './store-counters.ts';
+import type { CellTargets } from './targets.ts';
+import { runWindow, type WindowResult } from './window.ts';
+
+/** Nothing succeeded; the codes say why. */
+export class CellError extends Error {
+  readonly errors: Readonly<Record<string, number>>;
+
+  constructor(message: string, errors: Readonly<Record<string, number>>) {
+    super(message);
+    this.name = 'CellError';
+    this.errors = errors;
+  }
+}
+
+/** Runs warm-up, window and drain on a dataset that is there, or a new one for `load`. Rejects with a CellError, or with what kept it from beginning. */
+export async function runCell(
+  request: CellRequest,
+  targets: CellTargets,
+  { signal, runtime = systemRuntime }: PrepareOptions,
+): Promise<CellResult> {
+  const impossible = whyNot(request.layout, request.workload);
+  if (impossible !== undefined) throw new CellError(impossible, {});
+  const { instance, provider, place } = targets;
+  const start = { isCold: instance.takeCold(), uptimeMs: instance.uptimeMs() };
+  const { client, usage, storeCounters } = await openDataset(request, targets, signal);
+  // A snapshot: the counters go on.
+  const before = { usage: structuredClone(usage()), store: storeCounters() };
+  const [timesBefore, beganMs] = [instance.processorTimes(), runtime.monotonicMs()];
+  const ramp = rampOf(request.rampedSinceMs, { instances: request.part.count, place, usage, runtime });
+  const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime, ramp });
+  const processor = processorShares(timesBefore, instance.processorTimes(), runtime.monotonicMs() - beganMs);
+  if (window.records === 0) throw emptyCell(request, provider, window);
+  const { histogram, ...counts } = window;
+  const { layout, workload } = request;
+  return {
+    provider,
+    layout,
+    workload,
+    place,
+    ...start,
+    recordsPerCall: client.recordsPerCall(workload),
+    ...counts,
+    usage: spent(before.usage, usage()),
+    store: before.store && storeCountersBetween(before.store, storeCounters()!),
+    histogram: encodeHistogram(histogram),
+    operations: histogram.totalCount,
+    isHeldByRamp: ramp?.hasHeld ?? false,
+    processor,
+    memoryBytes: instance.memoryBytes(),
+  };
+}
+
+function callsOf(request: CellRequest, client: LayoutClient): () => ReturnType<LayoutClient['call']> {
+  const nextOperation = operationSource(request);
+  const size = client.recordsPerCall(request.workload);
+  return () => client.call(Array.from({ length: size }, nextOperation));
+}
+
+function emptyCell(
+  { layout, workload }: CellRequest,
+  provider: Provider,
+  { errors, unfinished }: WindowResult,
+): CellError {
+  const codes = Object.entries(errors).map(([code, count]) => `${code}=${count}`);
+  const why = [...codes, ...(unfinished > 0 ? [`unfinished=${unfinished}`] : [])].join(' ');
+  return new CellError(
+    `no operation succeeded: ${provider} ${layout} ${workload} ${why || 'nothing was answered in time'}`,
+    errors,
+  );
+}
+
+function spent(before: Usage, after: Usage): Usage {
+  return {
+    requests: after.requests - before.requests,
+    retries: before.retries === null || after.retries === null ? null : countsBetween(before.retries, after.retries),
+    conflicts: after.conflicts - before.conflicts,
+    billable: {
+      reads: after.billable.reads - before.billable.reads,
+      writes: after.billable.writes - before.billable.writes,
+      deletes: after.billable.deletes - before.billable.deletes,
+    },
+    bytesWritten: after.bytesWritten - before.bytesWritten,
+    bytesRead: after.bytesRead - before.bytesRead,
+  };
+}

@@ -1,0 +1,33 @@
+// What a cell needs of the function that it runs in.
+import type { Store } from '../../store/index.ts';
+import type { Baseline } from '../work/baseline.ts';
+import type { Provider } from '../kit/dimensions.ts';
+import type { Usage } from '../kit/usage.ts';
+import type { Place } from './place.ts';
+import type { ProcessorTimes } from './processor-shares.ts';
+
+/** This store, and running totals of its driver. */
+export interface ContainerStore {
+  readonly store: Store;
+  readonly usage: () => Usage;
+}
+
+/** Where a cell runs. Whoever made the baseline and the stores closes them. */
+export interface CellTargets {
+  readonly provider: Provider;
+  /** For the layouts `record` and `batch`. */
+  readonly baseline: Baseline;
+  /** For the layout `container`; gives the same one each time. */
+  readonly openStore: () => Promise<ContainerStore>;
+  readonly place: Place;
+  /** The instance's process as it stands now. */
+  readonly instance: {
+    /** True until the first cell of this process has been asked for; asking ends it. */
+    takeCold(): boolean;
+    uptimeMs(): number;
+    /** Resident memory. */
+    memoryBytes(): number;
+    /** Running totals of the thread and machine that the cell runs on; undefined where the system does not tell. */
+    processorTimes(): ProcessorTimes | undefined;
+  };
+}

@@ -1,0 +1,138 @@
+// The datasets of a run of a plan: their names, who works on which record numbers, and their removal. Nothing of it is measured.
+import { type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
+import type { Coordinates } from '../load/coordinates.ts';
+import { MIXES } from '../work/workloads.ts';
+import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending } from './endpoint.ts';
+import type { Leftover, PlanEvent } from './outcome.ts';
+import type { Plan } from './plan.ts';
+
+/** All of a run's datasets together may take so long; what is left then is reported. The run's own signal does not end it. */
+const REMOVAL_TIMEOUT_MS = 180_000;
+
+/** One dataset, between two runs. */
+const DROP_TIMEOUT_MS = 30_000;
+
+/** Records that one instance may insert into a dataset that others work on, too. Datasets begin with fewer. */
+const RANGE = 2 ** 20;
+
+/** Where the instances of a load begin: each has a 64th of all numbers. */
+const LOAD_RANGE = 2 ** 26;
+
+interface Made {
+  readonly endpoint: Endpoint;
+  readonly dataset: string;
+  /** When it met its first operation. */
+  readonly sinceMs: number;
+  isLoaded: boolean;
+  /** Ranges of record numbers that have been given away; the first is that of the records it began with. */
+  rangesTaken: number;
+}
+
+/** Which dataset a run works on, and where each of its instances inserts. */
+export interface Assigned {
+  readonly request: DatasetRequest;
+  readonly insertFrom: readonly number[];
+}
+
+export class Datasets {
+  readonly #made = new Map<string, Made>();
+  readonly #plan: Plan;
+  readonly #runId: string;
+  readonly #tell: (event: PlanEvent) => void;
+  #loads = 0;
+
+  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. `tell` hears of each dataset before it is made, and when it is gone. */
+  constructor(plan: Plan, runId: string, tell: (event: PlanEvent) => void) {
+    this.#plan = plan;
+    this.#runId = runId;
+    this.#tell = tell;
+  }
+
+  /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
+  async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
+    const made = this.#madeFor(cell, sending.endpoint);
+    const { records, seed, isRamped } = this.#plan;
+    const { layout, recordBytes, containerKib } = cell;
+    const rampedSinceMs = isRamped ? made.sinceMs : null;
+    const request = { layout, dataset: made.dataset, records, recordBytes, containerKib, seed, rampedSinceMs };
+    if (cell.workload === 'load') return { request, insertFrom: upTo(cell.instances).map((part) => part * LOAD_RANGE) };
+    if (!made.isLoaded) {
+      onPreparing(made.dataset);
+      await prepareDataset(request, { ...sending, instance: 0 });
+      made.isLoaded = true;
+    }
+    const isInserting = MIXES[cell.workload].shares.insert !== undefined;
+    return { request, insertFrom: upTo(cell.instances).map(() => (isInserting ? rangeOf(made) : 0)) };
+  }
+
+  /** Removes a dataset that nobody works on any more; what cannot be removed now is tried again at the end. */
+  async drop(dataset: string, fetchIt: typeof fetch): Promise<void> {
+    const made = this.#made.get(dataset);
+    if (made === undefined) return;
+    try {
+      await removeDataset(dataset, DROP_TIMEOUT_MS, { endpoint: made.endpoint, instance: 0, fetch: fetchIt });
+      this.#made.delete(dataset);
+      this.#tell({ kind: 'gone', provider: made.endpoint.provider, dataset });
+    } catch {
+      // It stays in the list.
+    }
+  }
+
+  /** Removes all that are left at these endpoints, one after the other at each; gives those that could not be. Never rejects. */
+  async removeAll(fetchIt: typeof fetch, endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
+    const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
+    const made = [...this.#made.values()].filter(({ endpoint }) => endpoints.has(endpoint));
+    const byEndpoint = [...Map.groupBy(made, ({ endpoint }) => endpoint)];
+    const left = await Promise.all(byEndpoint.map(([, own]) => removeOwn(own, fetchIt, endMs, this.#tell)));
+    return left.flat();
+  }
+
+  #madeFor(cell: Coordinates, endpoint: Endpoint): Made {
+    const dataset = this.#nameOf(cell);
+    const known = this.#made.get(dataset);
+    if (known !== undefined) return known;
+    const made = { endpoint, dataset, sinceMs: Date.now(), isLoaded: false, rangesTaken: 1 };
+    this.#made.set(dataset, made);
+    this.#tell({ kind: 'making', provider: endpoint.provider, dataset });
+    return made;
+  }
+
+  /** Each load has one of its own; all others share one of their kind, whose records are the same in both baseline layouts. */
+  #nameOf({ provider, layout, workload, recordBytes, containerKib }: Coordinates): string {
+    if (workload === 'load') return `${this.#runId}l${(this.#loads += 1)}`;
+    const kind = layout === 'container' ? `c${containerKib ?? ''}` : 'b';
+    return `${this.#runId}${provider === 'datastore' ? 'd' : 'a'}${recordBytes}${kind}`;
+  }
+}
+
+function rangeOf(made: Made): number {
+  const from = made.rangesTaken * RANGE;
+  if (from + RANGE > RECORD_INDEX_MAX)
+    throw new RangeError(`no record numbers are left in ${made.dataset}: use fewer repetitions or instances`);
+  made.rangesTaken += 1;
+  return from;
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, at) => at);
+}
+
+async function removeOwn(
+  datasets: readonly Made[],
+  fetchIt: typeof fetch,
+  endMs: number,
+  tell: (event: PlanEvent) => void,
+): Promise<Leftover[]> {
+  const left: Leftover[] = [];
+  for (const { endpoint, dataset } of datasets) {
+    const leftMs = Math.floor(endMs - performance.now());
+    try {
+      if (leftMs < 1) throw new Error('no time was left to remove it');
+      await removeDataset(dataset, leftMs, { endpoint, instance: 0, fetch: fetchIt });
+      tell({ kind: 'gone', provider: endpoint.provider, dataset });
+    } catch (error) {
+      left.push({ provider: endpoint.provider, dataset, error: messageOf(error) });
+    }
+  }
+  return left;
+}

@@ -1,0 +1,172 @@
+// A function `compare` as its callers see it: its three requests, and its failures in words.
+import * as z from 'zod';
+import { type CellRequest, type CellResult, cellResultSchema, type DatasetRequest } from '../load/cell.ts';
+import { DRAIN_MS, WINDOW_GROWTH_MAX } from '../load/phases.ts';
+import { placeSchema } from '../load/place.ts';
+import type { Provider } from '../kit/dimensions.ts';
+
+/** A `compare` function to run cells in. */
+export interface Endpoint {
+  readonly provider: Provider;
+  /**
+   * Without `/v1`. Several where each is one instance (local processes): instance i is sent to url i modulo their number. One where a platform spreads
+   * requests over instances.
+   */
+  readonly urls: readonly [string, ...string[]];
+  /** Sent with each request: the keys. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a request goes with. */
+export interface Sending {
+  readonly endpoint: Endpoint;
+  /** Which of the endpoint's instances. */
+  readonly instance: number;
+  readonly signal: AbortSignal;
+  readonly fetch: typeof fetch;
+}
+
+/** Nobody answered, or nothing that can be read: the function is not there. */
+export class NoAnswerError extends Error {}
+
+/** The function took the request for one that may not call it (401, 403): nothing was done. */
+export class RefusedError extends Error {
+  /** What refused: the platform before the function, or the function for its app key. */
+  readonly by: 'gate' | 'key';
+
+  constructor(message: string, by: RefusedError['by'] = 'key') {
+    super(message);
+    this.by = by;
+  }
+}
+
+/** Azure ends every HTTP request after 230 s, and the function has its own deadline before. */
+const FUNCTION_MOST_MS = 215_000;
+/** The function's own deadline comes first: its answer says more than a broken connection. */
+const ANSWER_MARGIN_MS = 5_000;
+/** Opening a table, connecting, and a function that has to start first. */
+const START_MS = 40_000;
+/** A million records, at Datastore's first 500 a second, do not fit; 100,000 do. */
+const PREPARE_MS = FUNCTION_MOST_MS;
+
+/** A function that has to start, and says where. */
+const PLACE_MS = START_MS;
+
+/**
+ * Asks the function where it runs, which makes nothing: before a comparison it tells whether address, gate and key are right. Rejects with one line, also
+ * where it is another provider's, or the signal's reason.
+ */
+export async function checkEndpoint(sending: Sending): Promise<void> {
+  const body = await ask('/v1/compare/place', { method: 'GET' }, PLACE_MS, sending);
+  const place = placeSchema.safeParse(body);
+  if (!place.success) throw new NoAnswerError('what answers there is no function of the comparison');
+  assertProvider(place.data.provider, sending.endpoint);
+}
+
+/** Loads a dataset unless it is there. Rejects with one line, or the signal's reason. */
+export async function prepareDataset(request: DatasetRequest, sending: Sending): Promise<void> {
+  await post('/v1/compare/datasets', request, PREPARE_MS, sending);
+}
+
+/** Runs one instance's part. Rejects with one line, or the signal's reason. */
+export async function runPart(request: CellRequest, sending: Sending): Promise<CellResult> {
+  const waitMs = request.windowAtMs === null ? request.warmup.mostMs : Math.max(0, request.windowAtMs - Date.now());
+  const growth = request.ratePerSecond === null ? WINDOW_GROWTH_MAX : 1;
+  const timeoutMs = Math.ceil(waitMs + growth * request.durationMs + DRAIN_MS + START_MS);
+  const body = await post('/v1/compare/cells', request, Math.min(timeoutMs, FUNCTION_MOST_MS), sending);
+  const parsed = cellResultSchema.safeParse(body);
+  if (!parsed.success) throw new NoAnswerError(`the answer is no result of a cell: ${firstIssue(parsed.error)}`);
+  assertProvider(parsed.data.provider, sending.endpoint);
+  return parsed.data;
+}
+
+function assertProvider(found: Provider, { provider, urls }: Endpoint): void {
+  if (found !== provider) throw new Error(`the function at ${urls[0]} is on ${found}, not on ${provider}`);
+}
+
+/** Removes a dataset; no error where there is none. Rejects with one line. The run's own signal does not end it. */
+export async function removeDataset(
+  dataset: string,
+  timeoutMs: number,
+  sending: Omit<Sending, 'signal'>,
+): Promise<void> {
+  const response = await send(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' }, timeoutMs, {
+    ...sending,
+    signal: new AbortController().signal,
+  });
+  if (!response.ok) throw failureOf(response.status, await response.json().catch(() => undefined));
+}
+
+async function post(path: string, body: object, timeoutMs: number, sending: Sending): Promise<unknown> {
+  const headers = { 'Content-Type': 'application/json' };
+  return await ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, timeoutMs, sending);
+}
+
+/** The answer's JSON; undefined where it has no body. */
+async function ask(path: string, init: Init, timeoutMs: number, sending: Sending): Promise<unknown> {
+  const response = await send(path, init, timeoutMs, sending);
+  if (response.status === 204) return undefined;
+  let answer: unknown;
+  try {
+    answer = await response.json();
+  } catch (error) {
+    sending.signal.throwIfAborted();
+    if (isRefusal(response.status)) throw failureOf(response.status, undefined);
+    throw new NoAnswerError(`HTTP ${response.status} with an answer that is no JSON`, { cause: error });
+  }
+  if (!response.ok) throw failureOf(response.status, answer);
+  return answer;
+}
+
+async function send(path: string, init: Init, timeoutMs: number, sending: Sending): Promise<Response> {
+  const { endpoint, instance, signal, fetch: fetchIt } = sending;
+  const url = endpoint.urls[instance % endpoint.urls.length]!;
+  try {
+    return await fetchIt(url + path, {
+      ...init,
+      // Another origin would be given the keys: fetch takes away none but Authorization.
+      redirect: 'error',
+      headers: { ...endpoint.headers, ...init.headers, 'Stowage-Timeout-Ms': String(timeoutMs) },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + ANSWER_MARGIN_MS)]),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new NoAnswerError(messageOf(error), { cause: error });
+  }
+}
+
+interface Init {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
+
+/** Of an answer that is no success, in one line; `body` is its parsed JSON, or undefined. */
+function failureOf(status: number, body: unknown): Error {
+  const problem = problemSchema.safeParse(body);
+  const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;
+  if (!isRefusal(status)) return new Error(`HTTP ${status}${text === undefined ? '' : `: ${text}`}`);
+  return new RefusedError(
+    `HTTP ${status}: ${text ?? "the platform's own gate refuses: its token or key is missing or wrong"}`,
+    text === undefined ? 'gate' : 'key',
+  );
+}
+
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
+}
+
+function firstIssue({ issues }: z.ZodError): string {
+  const [first] = issues;
+  return first === undefined ? 'unknown' : `${first.path.join('.') || 'it'}: ${first.message}`;
+}
+
+/** One line about an error, with its cause: `fetch failed` alone tells nobody anything. */
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  // What nobody answered carries its cause in its own words.
+  return `${text}${error instanceof NoAnswerError ? '' : cause}`.replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,65 @@
+// One run of a cell on all of its instances: each is asked for its part at once, their windows open at one moment, and all of them have to answer.
+import type { CellRequest, CellResult } from '../load/cell.ts';
+import type { Coordinates } from '../load/coordinates.ts';
+import type { Assigned } from './datasets.ts';
+import { type Endpoint, messageOf, NoAnswerError, RefusedError, runPart } from './endpoint.ts';
+import { scramble32 } from '../kit/random.ts';
+import type { Plan } from './plan.ts';
+
+/** Before the warm-up of several instances, whose windows open together: a request is on its way, a table is opened. */
+const LEAD_MS = 1_500;
+
+export interface FanOut {
+  readonly cell: Coordinates;
+  readonly plan: Plan;
+  readonly assigned: Assigned;
+  readonly repetition: number;
+  readonly durationMs: number;
+  readonly endpoint: Endpoint;
+  readonly signal: AbortSignal;
+  readonly fetch: typeof fetch;
+}
+
+/** An answer of each instance, in order. Rejects when all have ended, with one line that names the instances that failed, or the signal's reason. */
+export async function runOnAll(run: FanOut): Promise<CellResult[]> {
+  const { cell, endpoint, signal } = run;
+  const windowAtMs = cell.instances === 1 ? null : Date.now() + LEAD_MS + run.plan.warmup.mostMs;
+  const settled = await Promise.allSettled(
+    Array.from({ length: cell.instances }, (_, instance) =>
+      runPart(requestOf(run, instance, windowAtMs), { endpoint, instance, signal, fetch: run.fetch }),
+    ),
+  );
+  signal.throwIfAborted();
+  const failed = settled.flatMap((one, instance) =>
+    one.status === 'rejected' ? [{ instance, reason: one.reason as unknown }] : [],
+  );
+  if (failed.length === 0) return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [first] = failed;
+  const message = messageOf(first!.reason);
+  const who = `${failed.length} of ${cell.instances} instances failed, number ${first!.instance + 1} with: `;
+  const text = cell.instances === 1 ? message : who + message;
+  const Kind = [NoAnswerError, RefusedError].find((kind) => failed.every(({ reason }) => reason instanceof kind));
+  throw new (Kind ?? Error)(text);
+}
+
+function requestOf(
+  { cell, plan, assigned, repetition, durationMs }: FanOut,
+  instance: number,
+  windowAtMs: number | null,
+): CellRequest {
+  const { workload, instances, callers, ratePerSecond } = cell;
+  return {
+    ...assigned.request,
+    workload,
+    keys: plan.keys,
+    callers,
+    ratePerSecond: ratePerSecond === null ? null : ratePerSecond / instances,
+    durationMs,
+    warmup: plan.warmup,
+    windowAtMs,
+    // Other operations in every repetition, the same ones in every layout.
+    drawSeed: scramble32(plan.seed ^ scramble32(repetition)),
+    insertFrom: assigned.insertFrom[instance]!,
+    part: { index: instance, count: instances },
+  };
+}

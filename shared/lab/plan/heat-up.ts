@@ -1,0 +1,56 @@
+// Load before a plan, of which nothing is counted: emulators, and hosts whose code is not compiled yet, are several times slower for their first ten
+// thousand operations.
+import { cellRequestSchema } from '../load/cell.ts';
+import type { Layout, Workload } from '../kit/dimensions.ts';
+import type { CoordinatorOptions } from './coordinator.ts';
+import { prepareDataset, removeDataset, runPart, type Sending } from './endpoint.ts';
+
+const KINDS: readonly (readonly [Layout, Workload])[] = [
+  ['record', 'load'],
+  ['batch', 'load'],
+  ['container', 'load'],
+  ['record', 'ycsb-a'],
+  ['container', 'ycsb-a'],
+];
+
+const REMOVAL_TIMEOUT_MS = 30_000;
+
+/** Heats up all instances of all endpoints at once, for about `durationMs`. What fails here fails again in the plan. Rejects with the signal's reason. */
+export async function heatUp(durationMs: number, runId: string, options: CoordinatorOptions): Promise<void> {
+  const { endpoints, signal, fetch: fetchIt = fetch } = options;
+  const heats = endpoints.flatMap((endpoint) =>
+    endpoint.urls.map((_, instance) =>
+      heatOne(durationMs / KINDS.length, `${runId}h${instance}`, { endpoint, instance, signal, fetch: fetchIt }),
+    ),
+  );
+  await Promise.all(heats);
+  signal.throwIfAborted();
+}
+
+async function heatOne(durationMs: number, name: string, sending: Sending): Promise<void> {
+  for (const [at, [layout, workload]] of KINDS.entries()) {
+    const dataset = `${name}k${at}`;
+    const request = cellRequestSchema.parse({
+      layout,
+      workload,
+      dataset,
+      records: 500,
+      callers: 8,
+      durationMs: Math.max(1, Math.round(durationMs)),
+      warmup: { leastMs: 0, mostMs: 0 },
+    });
+    try {
+      const { records, recordBytes, containerKib, seed, rampedSinceMs } = request;
+      if (workload !== 'load')
+        await prepareDataset({ layout, dataset, records, recordBytes, containerKib, seed, rampedSinceMs }, sending);
+      await runPart(request, sending);
+    } catch {
+      if (sending.signal.aborted) return await removed(dataset, sending);
+    }
+    await removed(dataset, sending);
+  }
+}
+
+async function removed(dataset: string, sending: Sending): Promise<void> {
+  await removeDataset(dataset, REMOVAL_TIMEOUT_MS, sending).catch(() => undefined);
+}

@@ -1,0 +1,78 @@
+// The parts of a run together, as if one instance had done it all.
+import type { CellResult } from '../load/cell.ts';
+import { type Histogram, mergeHistograms } from '../kit/histogram.ts';
+import { type StoreCounters, sumOfStoreCounters } from '../load/store-counters.ts';
+import { type Counts, sumOfCounts, type Usage } from '../kit/usage.ts';
+
+export interface Merged {
+  /** Each instance's own rate over its own window, summed up. */
+  readonly recordsPerSecond: number;
+  readonly records: number;
+  readonly recordsTotal: number;
+  readonly recordsPerCall: number;
+  readonly histogram: Histogram;
+  readonly series: CellResult['series'];
+  readonly errors: Counts;
+  readonly unfinished: number;
+  readonly usage: Usage;
+  /** Null in layouts without the store. */
+  readonly store: StoreCounters | null;
+}
+
+/** At least one part; all of one run. */
+export function mergeParts(parts: readonly CellResult[]): Merged {
+  return {
+    recordsPerSecond: sum(parts.map(rateOf)),
+    records: sum(parts.map(({ records }) => records)),
+    recordsTotal: sum(parts.map(({ recordsTotal }) => recordsTotal)),
+    recordsPerCall: parts[0]!.recordsPerCall,
+    histogram: mergeHistograms(parts.map(({ histogram }) => histogram)),
+    series: mergeSeries(parts.map(({ series }) => series)),
+    errors: sumOfCounts(parts.map(({ errors }) => errors)),
+    unfinished: sum(parts.map(({ unfinished }) => unfinished)),
+    usage: mergeUsage(parts.map(({ usage }) => usage)),
+    store: parts[0]!.store && sumOfStoreCounters(parts.flatMap(({ store }) => store ?? [])),
+  };
+}
+
+/** Records a second within the window. */
+export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'durationMs'>): number {
+  return records / (durationMs / 1_000);
+}
+
+/** Step by step: parts of a run have steps of one length, which begin with their loads, and with their windows. */
+function mergeSeries(all: readonly CellResult['series'][]): CellResult['series'] {
+  const steps = Math.max(...all.map(({ records }) => records.length));
+  const warmupSteps = Math.max(...all.map(({ warmupRecords }) => warmupRecords.length));
+  const each = <Value>(of: (step: number) => Value): Value[] => Array.from({ length: steps }, (_, step) => of(step));
+  return {
+    stepMs: all[0]!.stepMs,
+    warmupRecords: Array.from({ length: warmupSteps }, (_, step) =>
+      sum(all.map(({ warmupRecords }) => warmupRecords[step] ?? 0)),
+    ),
+    records: each((step) => sum(all.map(({ records }) => records[step] ?? 0))),
+    errors: each((step) => sum(all.map(({ errors }) => errors[step] ?? 0))),
+    maxMs: each((step) => Math.max(...all.map(({ maxMs }) => maxMs[step] ?? 0))),
+  };
+}
+
+function mergeUsage(all: readonly Usage[]): Usage {
+  const retries = all.map((usage) => usage.retries);
+  const each = (of: (usage: Usage) => number): number => sum(all.map(of));
+  return {
+    requests: each(({ requests }) => requests),
+    retries: retries.every((counts) => counts !== null) ? sumOfCounts(retries) : null,
+    conflicts: each(({ conflicts }) => conflicts),
+    billable: {
+      reads: each(({ billable }) => billable.reads),
+      writes: each(({ billable }) => billable.writes),
+      deletes: each(({ billable }) => billable.deletes),
+    },
+    bytesWritten: each(({ bytesWritten }) => bytesWritten),
+    bytesRead: each(({ bytesRead }) => bytesRead),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,94 @@
+// What a run of a plan gives, as it comes and when it is over. However it ends, it gives what there is.
+import * as z from 'zod';
+import type { CellResult } from '../load/cell.ts';
+import { type Coordinates, coordinatesSchema } from '../load/coordinates.ts';
+import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+
+/** One run of a cell: all of its instances answered. */
+export interface CellRun {
+  readonly cell: Coordinates;
+  /** From 1. */
+  readonly repetition: number;
+  /** An answer of each instance, in order. */
+  readonly parts: readonly CellResult[];
+}
+
+/** A run without a result: a target that failed, timed out, or answered what nobody can read. The others go on. */
+export const failureSchema = z.strictObject({
+  ...coordinatesSchema.shape,
+  repetition: z.int().min(1),
+  /** One line. */
+  error: z.string(),
+});
+
+export type FailedRun = z.infer<typeof failureSchema>;
+
+/** What no run was tried of, because the layout cannot do it. */
+export const leftOutSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  layout: z.enum(LAYOUTS),
+  workload: z.enum(WORKLOADS),
+  /** One sentence. */
+  why: z.string(),
+});
+
+export type LeftOut = z.infer<typeof leftOutSchema>;
+
+/** A dataset of the run that could not be removed after it: it is at the provider still. */
+export const leftoverSchema = z.strictObject({ provider: z.enum(PROVIDERS), dataset: z.string(), error: z.string() });
+
+export type Leftover = z.infer<typeof leftoverSchema>;
+
+/** One rate that a search tried. */
+export const tryResultSchema = z.strictObject({
+  ratePerSecond: z.number().positive(),
+  /** What was reached. */
+  achievedPerSecond: z.number().min(0),
+  /** Null where too few operations were slower. */
+  latencyMs: z.number().min(0).nullable(),
+  isHeld: z.boolean(),
+  /** Why it did not hold; empty where it did. */
+  why: z.string(),
+});
+
+export type SearchTry = z.infer<typeof tryResultSchema>;
+
+/** One search of a cell, whose `ratePerSecond` is null: the rate is what was looked for. */
+export const searchRunSchema = z.strictObject({
+  repetition: z.int().min(1),
+  /** The highest rate that held; 0 where the first did not. */
+  ratePerSecond: z.number().min(0),
+  /** In the order they were tried. */
+  tries: z.array(tryResultSchema),
+});
+
+export type SearchRun = z.infer<typeof searchRunSchema> & { readonly cell: Coordinates };
+
+/** What a run measured, what failed, what was left out, and what it left behind. */
+export interface PlanOutcome {
+  /** In the order they ran. */
+  readonly runs: readonly CellRun[];
+  readonly searches: readonly SearchRun[];
+  readonly failures: readonly FailedRun[];
+  readonly leftOut: readonly LeftOut[];
+  readonly leftovers: readonly Leftover[];
+  /** Why the plan ended before its last run; null if it did not. */
+  readonly endedEarly: string | null;
+}
+
+/** What happens while a plan runs, for whoever shows it. `done` and `total` count runs. */
+export type PlanEvent =
+  | {
+      readonly kind: 'begun';
+      readonly done: number;
+      readonly total: number;
+      readonly cell: Coordinates;
+      readonly repetition: number;
+    }
+  | { readonly kind: 'ended'; readonly done: number; readonly total: number; readonly run: CellRun }
+  | { readonly kind: 'searched'; readonly done: number; readonly total: number; readonly search: SearchRun }
+  | { readonly kind: 'failed'; readonly done: number; readonly total: number; readonly failure: FailedRun }
+  /** A dataset is about to be made, or is gone: whoever may end early remembers it in between. */
+  | { readonly kind: 'making' | 'gone'; readonly provider: Provider; readonly dataset: string }
+  /** A dataset is being loaded, or everything is being removed: no figure counts it. */
+  | { readonly kind: 'preparing' | 'removing'; readonly what: string };

@@ -1,0 +1,109 @@
+// A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a plan that has a name.
+import * as z from 'zod';
+import { cellRequestSchema, warmupSchema } from '../load/cell.ts';
+import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
+import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
+import { parsedPlan } from './parsed-plan.ts';
+
+const { records, seed, durationMs } = cellRequestSchema.shape;
+const rate = z.number().positive().max(1_000_000);
+
+/** The percentiles that are given, and that a search may hold. */
+export const PERCENTILES = [50, 90, 95, 99, 99.9] as const;
+
+/** Looks for the highest rate of an open loop at which the percentile stays within the latency. */
+export const searchSchema = z.strictObject({
+  percentile: z.literal(PERCENTILES).default(99),
+  latencyMsMax: z.number().positive().max(60_000),
+  /** The first rate that is tried; calls a second on all instances together. */
+  fromPerSecond: rate.default(100),
+  /** No higher rate is tried. */
+  toPerSecond: rate.default(100_000),
+  /** Rates that are tried at most. The rate is doubled until one does not hold, then the gap is halved until it is below a tenth. */
+  triesMax: z.int().min(1).max(40).default(12),
+});
+
+export type Search = z.output<typeof searchSchema>;
+
+/** Each list is a dimension: a plan has a cell for every combination, and for each of `callers` and of `ratesPerSecond`. */
+export const planSchema = z
+  .strictObject({
+    /** For people, and in the names of files. */
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,30}$/)
+      .default('custom'),
+    workloads: distinct(z.enum(WORKLOADS)).default(['load', 'ycsb-a', 'ycsb-c']),
+    layouts: distinct(z.enum(LAYOUTS)).default([...LAYOUTS]),
+    /** In place of the workloads' own choice of keys; null: as each workload says. `load` has none. */
+    keys: z.enum(KEY_CHOICES).nullable().default(null),
+    /** Records in a dataset that is worked on. */
+    records,
+    recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([500]),
+    /** Sizes of the largest container; other layouts than `container` run once whatever stands here. */
+    containerKib: distinct(coordinatesSchema.shape.containerKib).default([null]),
+    /** Function instances on each cloud that generate the load together. */
+    instances: distinct(z.int().min(1).max(INSTANCES_MAX)).default([1]),
+    /** Rungs of the closed loop: callers in flight on each instance. May be empty. */
+    callers: distinct(z.int().min(1).max(CALLERS_MAX), 0).default([1, 8, 32]),
+    /** Rungs of the open loop: calls a second on all instances together. */
+    ratesPerSecond: distinct(rate, 0).default([]),
+    /** Calls of the open loop that one instance may have in flight; what is due beyond waits, and its latency grows. */
+    inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
+    search: searchSchema.nullable().default(null),
+    durationMs,
+    warmup: warmupSchema.prefault({}),
+    /** Runs of each cell. The interval of a median is the wider the fewer there are: three give 75 % confidence, six 95 % (figure.ts). */
+    repetitions: z.int().min(1).max(50).default(4),
+    seed,
+    /** Keeps Datastore's 500/50/5 rule: 500 operations a second on a new kind, half as many more every five minutes. Emulators need none of it. */
+    isRamped: z.boolean().default(true),
+  })
+  .refine(({ callers, ratesPerSecond, search }) => callers.length + ratesPerSecond.length > 0 || search !== null, {
+    error: 'a plan needs callers, ratesPerSecond or a search: there is no load otherwise',
+  })
+  .refine(({ warmup: { leastMs, mostMs } }) => leastMs <= mostMs, {
+    error: 'warmup.leastMs is above warmup.mostMs',
+  });
+
+/** As a file or a page may write it: whatever has a default may be left out. */
+export type PlanInput = z.input<typeof planSchema>;
+export type Plan = z.output<typeof planSchema>;
+
+/** What `npm start` runs, in about three minutes: every cell often enough to tell layouts apart, and short. */
+export const DEFAULT_PLAN: Plan = planSchema.parse({
+  name: 'default',
+  callers: [1, 16],
+  durationMs: 400,
+  warmup: { leastMs: 200, mostMs: 800 },
+  seed: 20_261_101,
+});
+
+/** The plans that have a name. */
+export const PLANS = {
+  default: DEFAULT_PLAN,
+  /** Every workload, for a quiet machine or real clouds: 912 runs, some 70 minutes if each takes four and a half seconds. */
+  full: planSchema.parse({
+    name: 'full',
+    workloads: [...WORKLOADS],
+    callers: [1, 8, 32, 128],
+    durationMs: 3_000,
+    warmup: { leastMs: 500, mostMs: 5_000 },
+    repetitions: 6,
+    seed: 20_261_101,
+  }),
+} as const satisfies Readonly<Record<string, Plan>>;
+
+/** The plan in a file's text. Throws as `parsedPlan`. */
+export function planOf(text: string): Plan {
+  return parsedPlan(text, planSchema);
+}
+
+/** A list in which nothing stands twice. */
+function distinct<Item extends z.ZodType>(item: Item, least = 1) {
+  return z
+    .array(item)
+    .min(least)
+    .max(64)
+    .refine((items) => new Set(items).size === items.length, { error: 'nothing may stand twice' });
+}

@@ -1,0 +1,58 @@
+// The highest rate of an open loop that holds a latency: doubled until it does not hold, then the gap is halved.
+import type { Merged } from './merge.ts';
+import type { SearchTry } from './outcome.ts';
+import type { Search } from './plan.ts';
+import { operationsNeeded, percentileOf } from '../kit/histogram.ts';
+
+/** The gap between the highest rate that held and the lowest that did not is closed up to this factor. */
+const GAP = 1.1;
+
+/** A rate is held where at least so much of it was answered, and nothing failed. */
+const REACHED = 0.95;
+
+/** Longest window of one try. */
+const TRY_MOST_MS = 60_000;
+
+/** Rejects as `tryRate` does. */
+export async function searchRate(
+  { fromPerSecond, toPerSecond, triesMax }: Pick<Search, 'fromPerSecond' | 'toPerSecond' | 'triesMax'>,
+  tryRate: (ratePerSecond: number) => Promise<SearchTry>,
+): Promise<{ readonly ratePerSecond: number; readonly tries: SearchTry[] }> {
+  const tries: SearchTry[] = [];
+  let held = 0;
+  let broken = Infinity;
+  for (let rate = fromPerSecond; tries.length < triesMax; rate = nextRate(held, broken, toPerSecond)) {
+    const one = await tryRate(rate);
+    tries.push(one);
+    if (one.isHeld) held = rate;
+    else broken = rate;
+    if (held === 0 || held >= toPerSecond || broken / held <= GAP) break;
+  }
+  return { ratePerSecond: held, tries };
+}
+
+/** In the middle of the gap, as factors go. */
+function nextRate(held: number, broken: number, toPerSecond: number): number {
+  return broken === Infinity ? Math.min(2 * held, toPerSecond) : Math.sqrt(held * broken);
+}
+
+/** How long a try lasts, so that enough operations are slower than the percentile. */
+export function tryMsOf({ percentile }: Pick<Search, 'percentile'>, ratePerSecond: number, durationMs: number): number {
+  // Half as many again: at the edge of its capacity a store answers fewer than are due.
+  const neededMs = Math.ceil((1.5 * operationsNeeded(percentile) * 1_000) / ratePerSecond);
+  return Math.min(TRY_MOST_MS, Math.max(durationMs, neededMs));
+}
+
+/** Whether the run held the rate and the latency, and if not, why. */
+export function judged({ percentile, latencyMsMax }: Search, ratePerSecond: number, run: Merged): SearchTry {
+  const achievedPerSecond = run.recordsPerSecond / run.recordsPerCall;
+  const latencyMs = percentileOf(run.histogram, percentile);
+  const failed = Object.entries(run.errors).map(([code, count]) => `${count} ${code}`);
+  const whys = [
+    ...(failed.length > 0 ? [`failed: ${failed.join(', ')}`] : []),
+    ...(achievedPerSecond < REACHED * ratePerSecond ? [`${achievedPerSecond.toFixed(1)} a second were answered`] : []),
+    ...(latencyMs === null ? [`${run.histogram.totalCount} operations are too few for p${percentile}`] : []),
+    ...(latencyMs !== null && latencyMs > latencyMsMax ? [`p${percentile} was ${latencyMs.toFixed(1)} ms`] : []),
+  ];
+  return { ratePerSecond, achievedPerSecond, latencyMs, isHeld: whys.length === 0, why: whys.join('; ') };
+}

@@ -1,0 +1,136 @@
+// The page's tables across workloads: each layout at its best, what it costs there, the searches, and what changed against an earlier report.
+import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
+import type { Figure, Ratio } from '../kit/figure.ts';
+import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
+import { escape } from './html-parts.ts';
+import { tableHtml } from './html-table.ts';
+import { PROVIDER_SHORT_NAMES } from './names.ts';
+import type { Change, Report, SummaryRow } from './schema.ts';
+import { cellWords, loadWords } from './words.ts';
+
+/** The median, with its interval below it. */
+export function figureHtml(figure: Figure | null, format: (value: number) => string): string {
+  if (figure === null) return '-';
+  const { median, values } = figure;
+  const spread = values.length < 2 ? 'one run' : intervalText(figure, format);
+  return `${format(median)} <small>${spread}</small>`;
+}
+
+/** Bold where it is told apart and of like with like; else it says why not. */
+export function ratioHtml(
+  ratio: Ratio | null,
+  sides: readonly (Figure | undefined)[],
+  isLikeWithLike: boolean,
+): string {
+  if (ratio === null) return '-';
+  const why = whyUndecided(ratio, sides);
+  const interval = `<small>${factor(ratio.low).replace(' x', '')} to ${factor(ratio.high)}</small>`;
+  if (why !== undefined) return `<span class="untold">${factor(ratio.ratio)} ${interval}<small>${why}</small></span>`;
+  if (!isLikeWithLike) return `${factor(ratio.ratio)} ${interval}<small>calls of other sizes</small>`;
+  return `<b>${factor(ratio.ratio)}</b> ${interval}`;
+}
+
+export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>): string {
+  if (summary.length === 0) return '';
+  const confidence = summary.flatMap(({ best }) => LAYOUTS.map((layout) => best[layout]))[0]?.recordsPerSecond
+    .confidence;
+  return `<section id="best"><h2>Each layout at its best load</h2>
+${tableHtml({
+  caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
+  columns: [
+    { title: 'Workload' },
+    ...LAYOUTS.map((title) => ({ title, isNumber: true })),
+    { title: 'container to record', isNumber: true },
+    { title: 'container to batch', isNumber: true },
+  ],
+  rows: summary.map(summaryRow),
+  isCards: true,
+})}
+<p class="words">Medians of ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'}; below them the interval in which the true median lies${
+    confidence === undefined ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
+  }. A ratio stands bold only where the two intervals do not meet, from four runs a side on, and where a call of both hands over as many records.
+The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p></section>`;
+}
+
+function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
+  const bestHtml = (layout: Layout): string => {
+    const own = best[layout];
+    return own === null ? '-' : `${figureHtml(own.recordsPerSecond, whole)}<small>${loadWords(own)}</small>`;
+  };
+  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string =>
+    ratioHtml(
+      ratio,
+      [best.container?.recordsPerSecond, best[other]?.recordsPerSecond],
+      best.container?.recordsPerCall === best[other]?.recordsPerCall,
+    );
+  return [
+    `${PROVIDER_SHORT_NAMES[provider]} ${workload}`,
+    ...LAYOUTS.map(bestHtml),
+    to(containerToRecord, 'record'),
+    to(containerToBatch, 'batch'),
+  ];
+}
+
+export function searchesHtml({ searches }: Pick<Report, 'searches'>): string {
+  if (searches.length === 0) return '';
+  const rows = searches.map(({ search, ratePerSecondHeld, runs, ...cell }) => [
+    escape(cellWords(cell)),
+    `p${search.percentile} within ${search.latencyMsMax} ms`,
+    figureHtml(ratePerSecondHeld, whole),
+    String(runs.length),
+    String(runs.reduce((sum, run) => sum + run.tries.length, 0)),
+  ]);
+  return `<section id="searches"><h2>The highest rate that holds a latency</h2>${tableHtml({
+    caption: 'Highest rates of an open loop at which a percentile stayed within a latency',
+    columns: [
+      { title: 'Cell' },
+      { title: 'held' },
+      { title: 'operations a second', isNumber: true },
+      { title: 'searches', isNumber: true },
+      { title: 'rates tried', isNumber: true },
+    ],
+    rows,
+  })}</section>`;
+}
+
+const CHANGE_FORMATS: Readonly<Record<Change['figure'], (value: number) => string>> = {
+  throughput: whole,
+  p50: (ms) => `${ms.toFixed(2)} ms`,
+  p95: (ms) => `${ms.toFixed(2)} ms`,
+  p99: (ms) => `${ms.toFixed(2)} ms`,
+  cost: (value) => `$${dollars(value)}`,
+};
+
+export function againstHtml({ against }: Pick<Report, 'against'>): string {
+  if (against === undefined) return '';
+  const { changes, significance, otherwise, onlyBefore, onlyNow, startedAt } = against;
+  const told = changes.filter(({ verdict }) => verdict !== 'undecided');
+  const words = [
+    `${changes.length} figures of both reports were tested (Mann-Whitney, two-sided, exact, of the runs' values): ${told.length} changed with p below ${significance}.`,
+    `By chance alone about ${Math.max(1, Math.round(changes.length * significance))} would, had nothing changed.`,
+    ...(onlyBefore + onlyNow > 0 ? [`Cells only before: ${onlyBefore}; only now: ${onlyNow}.`] : []),
+    ...otherwise,
+  ];
+  const rows = told.map((change) => [
+    escape(cellWords(change)),
+    change.figure,
+    CHANGE_FORMATS[change.figure](change.before.median),
+    CHANGE_FORMATS[change.figure](change.now.median),
+    `<b>${factor(change.ratio)}</b>`,
+    change.p.toFixed(3),
+  ]);
+  const table = tableHtml({
+    caption: 'Figures that changed by more than chance',
+    columns: [
+      { title: 'Cell' },
+      { title: 'figure' },
+      { title: 'before', isNumber: true },
+      { title: 'now', isNumber: true },
+      { title: 'ratio', isNumber: true },
+      { title: 'p', isNumber: true },
+    ],
+    rows,
+  });
+  return `<section id="against"><h2>Against the report of ${escape(startedAt.slice(0, 10))}</h2>
+<p class="words">${escape(words.join(' '))}</p>${told.length === 0 ? '' : table}</section>`;
+}

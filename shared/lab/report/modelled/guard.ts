@@ -1,0 +1,77 @@
+// The figures of the guard's plan as a text to keep, and what changed between two such texts. Figures stand as they are, to the last digit: the
+// model is the same on every machine.
+import type { ModelResult } from '../../cloud/run/cell.ts';
+
+const SEPARATOR = '\t';
+/** The first columns, which name a row. */
+const NAMES = ['provider', 'layout', 'case'];
+
+const FIGURES: Readonly<Record<string, (result: ModelResult) => number | null>> = {
+  'op/s': (result) => result.operationsPerSecond,
+  'mean ms': (result) => result.meanMs,
+  'p50 ms': (result) => result.p50Ms,
+  'max ms': (result) => result.maxMs,
+  'req/op': (result) => result.requestsPerOperation,
+  'billed/op': (result) => result.billedPerOperation,
+  'conflicts/op': (result) => result.conflictsPerOperation,
+  'bytes read/op': (result) => result.bytesReadPerOperation,
+  'bytes written/op': (result) => result.bytesWrittenPerOperation,
+  '$/1M': (result) => result.dollarsPerMillion,
+  slowest: (result) => result.slowestCaller,
+  processor: (result) => result.processorMean,
+  errors: ({ errors, warmupErrors, unfinished }) =>
+    Object.values(errors).reduce((sum, count) => sum + count, warmupErrors + unfinished),
+  containers: (result) => result.containers,
+  events: (result) => result.steps,
+};
+
+/** The results as lines of columns; `from` says in one line what they were made with. */
+export function guardText(results: readonly ModelResult[], from: string): string {
+  const head = [...NAMES, ...Object.keys(FIGURES)].join(SEPARATOR);
+  const rows = results.map((result) => {
+    const { provider, layout, case: name } = result.cell;
+    const figures = Object.values(FIGURES).map((figure) => String(figure(result) ?? '-'));
+    return [provider, layout, name, ...figures].join(SEPARATOR);
+  });
+  return [`# ${from}`, head, ...rows, ''].join('\n');
+}
+
+/** The rows that differ, each as it was and as it is, in words; the empty string if none does. */
+export function guardChanges(before: string, after: string): string {
+  const [old, now] = [rowsOf(before), rowsOf(after)];
+  const names = [...new Set([...old.keys(), ...now.keys()])];
+  const changed = names.flatMap((name) => changeOf(name, old.get(name), now.get(name)));
+  if (changed.length === 0) return '';
+  const [was, is] = [firstLine(before), firstLine(after)];
+  return [...changed, ...(was === is ? [] : [`kept: ${was}`, `now:  ${is}`])].join('\n');
+}
+
+type Row = ReadonlyMap<string, string>;
+
+function rowsOf(text: string): ReadonlyMap<string, Row> {
+  const [head = '', ...lines] = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const columns = head.split(SEPARATOR);
+  return new Map(
+    lines.map((line) => {
+      const cells = line.split(SEPARATOR);
+      const row = new Map(columns.map((column, at) => [column, cells[at] ?? '-']));
+      return [cells.slice(0, NAMES.length).join(' '), row];
+    }),
+  );
+}
+
+function changeOf(name: string, before: Row | undefined, after: Row | undefined): string[] {
+  const columns = [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])];
+  const figures = columns.filter((column) => !NAMES.includes(column));
+  const differing = figures.filter((column) => before?.get(column) !== after?.get(column));
+  if (differing.length === 0) return [];
+  const cells = (row: Row | undefined): string[] => differing.map((column) => row?.get(column) ?? '-');
+  const lines = [differing, cells(before), cells(after)];
+  const widths = differing.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)));
+  const aligned = lines.map((line) => line.map((cell, at) => cell.padStart(widths[at]!)).join('  '));
+  return [name, `          ${aligned[0]}`, `  before  ${aligned[1]}`, `  after   ${aligned[2]}`];
+}
+
+function firstLine(text: string): string {
+  return text.slice(0, text.indexOf('\n')).replace(/^# /, '');
+}

@@ -1,0 +1,133 @@
+// Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and circumstances always make the same report.
+import { dollarsPerMillionRecords, type OperationPriceList, operationPriceList } from '../cost/operations.ts';
+import type { PriceList } from '../cost/prices.ts';
+import type { Coordinates } from '../load/coordinates.ts';
+import type { Latencies } from '../kit/histogram.ts';
+import { type Figure, figureOf } from '../kit/figure.ts';
+import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type Counts, sumOfCounts, type Usage } from '../kit/usage.ts';
+import { notesOf } from './notes.ts';
+import { Places } from './places.ts';
+import { runOf } from './run-of.ts';
+import {
+  type Circumstances,
+  type Report,
+  REPORT_SCHEMA_VERSION,
+  type ReportCell,
+  type ReportRun,
+  type ReportSearch,
+} from './schema.ts';
+import { comparisonsOf, summaryOf } from './summary.ts';
+
+/** Makes the report of what there is: an outcome that ended early makes one, too. */
+export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
+  const prices = operationPriceList(list);
+  const places = new Places();
+  const cells = byCell(outcome.runs).map((runs) => cellOf(runs, prices, places));
+  return {
+    schemaVersion: REPORT_SCHEMA_VERSION,
+    ...circumstances,
+    endedEarly: outcome.endedEarly,
+    plan: structuredClone(plan),
+    prices: structuredClone(prices),
+    places: places.all,
+    cells,
+    comparisons: comparisonsOf(cells),
+    summary: summaryOf(cells),
+    searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
+    failures: [...outcome.failures],
+    leftOut: [...outcome.leftOut],
+    leftovers: [...outcome.leftovers],
+    notes: notesOf(plan, places.all, outcome),
+  };
+}
+
+/** Runs of one cell together, in the order of their repetitions; cells by their coordinates, whatever order they ran in. */
+function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
+  runs: readonly Run[],
+): Run[][] {
+  const groups = Map.groupBy(runs, ({ cell }) => JSON.stringify(cell));
+  return [...groups.values()]
+    .map((group) => group.toSorted((one, other) => one.repetition - other.repetition))
+    .toSorted(([one], [other]) => inOrder(one!.cell, other!.cell));
+}
+
+function inOrder(one: Coordinates, other: Coordinates): number {
+  const byName = namesOf(one).localeCompare(namesOf(other), 'en');
+  if (byName !== 0) return byName;
+  const differences = numbersOf(one).map((number, at) => number - numbersOf(other)[at]!);
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+function namesOf({ provider, workload, layout }: Coordinates): string {
+  return [provider, workload, layout].join(' ');
+}
+
+function numbersOf({ recordBytes, containerKib, instances, ratePerSecond, callers }: Coordinates): number[] {
+  return [recordBytes, containerKib ?? 0, instances, ratePerSecond ?? 0, callers];
+}
+
+function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Places): ReportCell {
+  const [first] = cellRuns;
+  const cell = first!.cell;
+  const runs = cellRuns.map((run) => runOf(run, places));
+  const per = (of: (usage: Usage) => number): Figure =>
+    figureOf(runs.map(({ usage, recordsTotal }) => of(usage) / recordsTotal));
+  const dollars = ({ usage, recordsTotal }: ReportRun): number =>
+    dollarsPerMillionRecords(usage.billable, recordsTotal, prices.providers[cell.provider]);
+  return {
+    ...cell,
+    recordsPerCall: first!.parts[0]!.recordsPerCall,
+    recordsPerSecond: figureOf(runs.map(({ recordsPerSecond }) => recordsPerSecond)),
+    latency: latencyOf(runs),
+    operations: sum(runs.map(({ operations }) => operations)),
+    errors: sumOfCounts(runs.map(({ errors }) => errors)),
+    retries: retriesOf(runs),
+    unfinished: sum(runs.map(({ unfinished }) => unfinished)),
+    requestsPer1000Records: per(({ requests }) => requests * 1_000),
+    billableOperationsPer1000Records: per(
+      ({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000,
+    ),
+    dollarsPerMillionRecords: figureOf(runs.map(dollars)),
+    bytesWrittenPerRecord: per(({ bytesWritten }) => bytesWritten),
+    bytesReadPerRecord: per(({ bytesRead }) => bytesRead),
+    runs,
+  };
+}
+
+type Latency = ReportRun['latency'];
+
+function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
+  const of = (name: keyof Latency): Figure | null => {
+    const values = runs.flatMap(({ latency }) => latency[name] ?? []);
+    return values.length < runs.length ? null : figureOf(values);
+  };
+  return {
+    meanMs: of('meanMs')!,
+    p50Ms: of('p50Ms'),
+    p90Ms: of('p90Ms'),
+    p95Ms: of('p95Ms'),
+    p99Ms: of('p99Ms'),
+    p999Ms: of('p999Ms'),
+    maxMs: of('maxMs')!,
+  } satisfies Record<keyof Latencies, Figure | null>;
+}
+
+function retriesOf(runs: readonly ReportRun[]): Counts | null {
+  const all = runs.map(({ usage }) => usage.retries);
+  return all.every((counts) => counts !== null) ? sumOfCounts(all) : null;
+}
+
+function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
+  return {
+    ...searches[0]!.cell,
+    search: plan.search!,
+    ratePerSecondHeld: figureOf(searches.map(({ ratePerSecond }) => ratePerSecond)),
+    runs: searches.map(({ repetition, ratePerSecond, tries }) => ({ repetition, ratePerSecond, tries: [...tries] })),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,53 @@
+// One run as the report shows it.
+import type { CellResult } from '../load/cell.ts';
+import { encodeHistogram, latenciesOf } from '../kit/histogram.ts';
+import { mergeParts, rateOf } from '../plan/merge.ts';
+import type { CellRun } from '../plan/outcome.ts';
+import type { Places } from './places.ts';
+import type { ReportRun } from './schema.ts';
+
+/** Windows of one run that open further apart than this share of their length did not generate their load together. */
+const SKEW_MOST = 0.1;
+
+export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
+  const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);
+  const firstMs = Math.min(...parts.map(({ openedAtMs }) => openedAtMs));
+  return {
+    repetition,
+    startedAt: new Date(firstMs).toISOString(),
+    recordsPerSecond: Math.round(recordsPerSecond * 100) / 100,
+    ...merged,
+    operations: histogram.totalCount,
+    latency: latenciesOf(histogram),
+    histogram: encodeHistogram(histogram),
+    isSound: parts.every((part) => isSound(part, part.openedAtMs - firstMs)),
+    parts: parts.map((part) => partOf(part, part.openedAtMs - firstMs, places)),
+  };
+}
+
+function isSound({ warmup, isCold, isHeldByRamp, durationMs }: CellResult, skewMs: number): boolean {
+  return warmup.isSteady && !isCold && !isHeldByRamp && skewMs <= SKEW_MOST * durationMs;
+}
+
+function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
+  const { place, isCold, uptimeMs, firstOperationMs, warmup, durationMs, behindMsMax, isHeldByRamp, memoryBytes } =
+    part;
+  return {
+    place: places.indexOf(place),
+    isCold,
+    uptimeMs,
+    firstOperationMs,
+    warmupMs: warmup.durationMs,
+    isSteady: warmup.isSteady,
+    warmupErrors: warmup.errors,
+    skewMs,
+    durationMs,
+    recordsPerSecond: rateOf(part),
+    behindMsMax,
+    isHeldByRamp,
+    processorWait: part.processor.wait,
+    processorStolen: part.processor.stolen,
+    processorBusy: part.processor.busy,
+    memoryBytes,
+  };
+}

@@ -1,0 +1,256 @@
+// The report of a comparison as data: what `compare.json` holds, checked before it is written. Sizes in bytes, times in milliseconds unless the name says
+// otherwise; null means not known.
+import * as z from 'zod';
+import { seriesSchema } from '../load/cell.ts';
+import { coordinatesSchema } from '../load/coordinates.ts';
+import { placeSchema } from '../load/place.ts';
+import { storeCountersSchema } from '../load/store-counters.ts';
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { figureSchema, ratioSchema } from '../kit/figure.ts';
+import { failureSchema, leftoverSchema, leftOutSchema, searchRunSchema } from '../plan/outcome.ts';
+import { planSchema, searchSchema } from '../plan/plan.ts';
+import { countsSchema, usageSchema } from '../kit/usage.ts';
+
+/** Raised when a field changes its meaning or goes; a new field does not raise it. */
+export const REPORT_SCHEMA_VERSION = 3;
+
+const positive = z.number().min(0);
+const share = positive.max(1);
+
+/** Latencies of one operation as it is sent and answered; a percentile is null where fewer than ten operations were slower (histogram.ts). */
+const latencySchema = z.strictObject({
+  meanMs: positive,
+  p50Ms: positive.nullable(),
+  p90Ms: positive.nullable(),
+  p95Ms: positive.nullable(),
+  p99Ms: positive.nullable(),
+  p999Ms: positive.nullable(),
+  maxMs: positive,
+});
+
+/** What one instance did of a run. */
+const partSchema = z.strictObject({
+  /** Index into `places`. */
+  place: z.int().min(0),
+  isCold: z.boolean(),
+  uptimeMs: positive,
+  firstOperationMs: positive.nullable(),
+  warmupMs: positive,
+  isSteady: z.boolean(),
+  warmupErrors: z.int().min(0),
+  /** Milliseconds from the earliest opening of a window in this run to this one's, by the instances' own clocks. */
+  skewMs: positive,
+  durationMs: positive,
+  recordsPerSecond: positive,
+  behindMsMax: positive.nullable(),
+  isHeldByRamp: z.boolean(),
+  processorWait: share.nullable(),
+  processorStolen: share.nullable(),
+  processorBusy: share.nullable(),
+  memoryBytes: positive,
+});
+
+/** One repetition of a cell: the sums of its parts, and their histograms and series merged. */
+const runSchema = z.strictObject({
+  repetition: z.int().min(1),
+  startedAt: z.iso.datetime(),
+  recordsPerSecond: positive,
+  /** Replied within the windows; operations that reached over an edge count in part. */
+  records: positive,
+  /** Replied in all, warm-up and drain included: what `usage` was spent on. */
+  recordsTotal: z.int().min(0),
+  /** Operations in the histogram. */
+  operations: z.int().min(0),
+  latency: latencySchema,
+  /** Latencies in microseconds, HdrHistogram V2, compressed, base64. */
+  histogram: z.string(),
+  series: seriesSchema,
+  errors: countsSchema,
+  unfinished: z.int().min(0),
+  usage: usageSchema,
+  /** What the store did, warm-up and drain included; null in layouts without it. */
+  store: storeCountersSchema.nullable(),
+  /** True if all instances were steady, none was cold or held by a ramp, and their windows began within a tenth of the window of each other. */
+  isSound: z.boolean(),
+  parts: z.array(partSchema).min(1),
+});
+
+export type ReportRun = z.infer<typeof runSchema>;
+
+export const reportCellSchema = z.strictObject({
+  ...coordinatesSchema.shape,
+  recordsPerCall: z.int().min(1),
+  recordsPerSecond: figureSchema,
+  /** A figure where every run bears the percentile. */
+  latency: z.strictObject({
+    meanMs: figureSchema,
+    p50Ms: figureSchema.nullable(),
+    p90Ms: figureSchema.nullable(),
+    p95Ms: figureSchema.nullable(),
+    p99Ms: figureSchema.nullable(),
+    p999Ms: figureSchema.nullable(),
+    maxMs: figureSchema,
+  }),
+  /** Of all runs together. */
+  operations: z.int().min(0),
+  errors: countsSchema,
+  /** Null where the SDK hides them. */
+  retries: countsSchema.nullable(),
+  unfinished: z.int().min(0),
+  requestsPer1000Records: figureSchema,
+  billableOperationsPer1000Records: figureSchema,
+  dollarsPerMillionRecords: figureSchema,
+  bytesWrittenPerRecord: figureSchema,
+  bytesReadPerRecord: figureSchema,
+  /** In the order they ran. */
+  runs: z.array(runSchema).min(1),
+});
+
+export type ReportCell = z.infer<typeof reportCellSchema>;
+
+/** One layout against another, both at the coordinates given. */
+const comparisonSchema = z.strictObject({
+  ...coordinatesSchema.omit({ layout: true, containerKib: true }).shape,
+  containerKib: coordinatesSchema.shape.containerKib,
+  numerator: z.enum(LAYOUTS),
+  denominator: z.enum(LAYOUTS),
+  /** Whether their calls hand over equally many records: otherwise it is another kind of operation that is compared. */
+  isLikeWithLike: z.boolean(),
+  recordsPerSecond: ratioSchema.nullable(),
+  dollarsPerMillionRecords: ratioSchema.nullable(),
+});
+
+export type Comparison = z.infer<typeof comparisonSchema>;
+
+const bestSchema = z.strictObject({
+  ...coordinatesSchema.shape,
+  recordsPerCall: z.int().min(1),
+  recordsPerSecond: figureSchema,
+});
+
+export type Best = z.infer<typeof bestSchema>;
+
+/** Each layout of a provider and workload at the load where it was fastest. Its choice favours lucky runs a little; `comparisons` have no choice in them. */
+const summaryRowSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  workload: z.enum(WORKLOADS),
+  best: z.strictObject({
+    record: bestSchema.nullable(),
+    batch: bestSchema.nullable(),
+    container: bestSchema.nullable(),
+  }),
+  containerToRecord: ratioSchema.nullable(),
+  containerToBatch: ratioSchema.nullable(),
+});
+
+export type SummaryRow = z.infer<typeof summaryRowSchema>;
+
+/** The highest rate that held a latency. */
+const reportSearchSchema = z.strictObject({
+  ...coordinatesSchema.shape,
+  search: searchSchema,
+  ratePerSecondHeld: figureSchema,
+  runs: z.array(searchRunSchema).min(1),
+});
+
+export type ReportSearch = z.infer<typeof reportSearchSchema>;
+
+/** Figures that are compared with those of an earlier report, by the names that conditions on them use. */
+export const COMPARED_NAMES = ['throughput', 'p50', 'p95', 'p99', 'cost'] as const;
+
+const changeSchema = z.strictObject({
+  ...coordinatesSchema.shape,
+  figure: z.enum(COMPARED_NAMES),
+  before: figureSchema,
+  now: figureSchema,
+  /** Of the medians, now to before. */
+  ratio: positive,
+  /** Two-sided Mann-Whitney test of the repetitions, exact. */
+  p: share,
+  /** `undecided`: the difference may be chance. */
+  verdict: z.enum(['higher', 'lower', 'undecided']),
+});
+
+export type Change = z.infer<typeof changeSchema>;
+
+const againstSchema = z.strictObject({
+  /** When the earlier comparison began. */
+  startedAt: z.iso.datetime(),
+  /** Below this p a change counts. */
+  significance: share,
+  changes: z.array(changeSchema),
+  /** Cells that only one of the two has. */
+  onlyBefore: z.int().min(0),
+  onlyNow: z.int().min(0),
+  /** What else differs between the two comparisons, a sentence each. */
+  otherwise: z.array(z.string()),
+});
+
+export type Against = z.infer<typeof againstSchema>;
+
+/** The machine that asked for the cells, which is not where they ran. */
+const coordinatorSchema = z.strictObject({
+  cpu: z.string(),
+  cores: z.int().min(1),
+  memoryBytes: positive,
+  platform: z.string(),
+  node: z.string(),
+});
+
+export const circumstancesSchema = z.strictObject({
+  /** ISO 8601, UTC. */
+  startedAt: z.iso.datetime(),
+  durationMs: positive,
+  coordinator: coordinatorSchema,
+  /** Package -> version, on the coordinator's machine. */
+  versions: z.record(z.string(), z.string()),
+  /** Of the coordinator; null outside of a repository. */
+  commit: z.string().nullable(),
+  /** The command that repeats the comparison; null where there is none. */
+  command: z.string().nullable(),
+  /** The clouds that were asked for; what took part shows in `places`. */
+  providers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), why: z.string() })),
+});
+
+export type Circumstances = z.infer<typeof circumstancesSchema>;
+
+/** What operations are billed by. */
+export const pricesSchema = z.strictObject({
+  date: z.string(),
+  providers: z.record(
+    z.enum(PROVIDERS),
+    z.strictObject({
+      region: z.string(),
+      billed: z.string(),
+      dollarsPerRead: positive,
+      dollarsPerWrite: positive,
+      dollarsPerDelete: positive,
+      source: z.string(),
+    }),
+  ),
+});
+
+export const reportSchema = z.strictObject({
+  schemaVersion: z.literal(REPORT_SCHEMA_VERSION),
+  ...circumstancesSchema.shape,
+  /** Why the comparison ended before its last run (Ctrl-C, a deadline); null if it did not. */
+  endedEarly: z.string().nullable(),
+  plan: planSchema,
+  prices: pricesSchema,
+  /** Every function instance that answered, by its own word. */
+  places: z.array(placeSchema),
+  cells: z.array(reportCellSchema),
+  /** `container` against each other layout, cell by cell. */
+  comparisons: z.array(comparisonSchema),
+  summary: z.array(summaryRowSchema),
+  searches: z.array(reportSearchSchema),
+  failures: z.array(failureSchema),
+  leftOut: z.array(leftOutSchema),
+  leftovers: z.array(leftoverSchema),
+  /** What changed since an earlier report, where one was given. */
+  against: againstSchema.optional(),
+  /** What a reader has to know to read the figures; they follow from the plan and the places. */
+  notes: z.array(z.string()),
+});
+
+export type Report = z.infer<typeof reportSchema>;

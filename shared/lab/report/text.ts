@@ -1,0 +1,135 @@
+// The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
+import { operationsNeeded } from '../kit/histogram.ts';
+import { LAYOUTS } from '../kit/dimensions.ts';
+import type { Figure, Ratio } from '../kit/figure.ts';
+import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
+import { PROVIDER_NAMES } from './names.ts';
+import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
+import { textTable, wrapped } from '../kit/text-table.ts';
+import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
+import { cellWords, loadWords, WORKLOAD_TITLES } from './words.ts';
+
+/** The whole text, with a final newline. */
+export function reportText(report: Report): string {
+  const parts = [
+    headingText(report),
+    ...workloadsText(report),
+    warningsText(report),
+    searchesText(report),
+    againstText(report.against),
+    summaryText(report),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function headingText({ plan, places }: Report): string {
+  const title = `Plan "${plan.name}", ${plan.recordBytes.join(' and ')}-byte records, ${plan.repetitions} runs of each cell, seed ${plan.seed}`;
+  return [title, ...wrapped(whereWords(places))].join('\n');
+}
+
+const CELL_COLUMNS = [
+  'provider',
+  'layout',
+  'load',
+  'records/s',
+  'interval',
+  'p50 ms',
+  'p99 ms',
+  'billed/1k',
+  '$/1M',
+  'failed',
+];
+
+function workloadsText({ cells }: Report): string[] {
+  return [...Map.groupBy(cells, ({ workload }) => workload)].map(([workload, own]) => {
+    const rows = LAYOUTS.flatMap((layout) => own.filter((cell) => cell.layout === layout)).toSorted((one, other) =>
+      other.provider.localeCompare(one.provider),
+    );
+    return `${WORKLOAD_TITLES[workload]}\n${textTable(CELL_COLUMNS, rows.map(cellRow), 3)}`;
+  });
+}
+
+function cellRow(cell: ReportCell): string[] {
+  const { latency, recordsPerSecond, errors } = cell;
+  const failed = Object.values(errors).reduce((sum, count) => sum + count, cell.unfinished);
+  return [
+    cell.provider,
+    cell.layout + (cell.containerKib === null ? '' : ` ${cell.containerKib}K`),
+    loadWords(cell),
+    whole(recordsPerSecond.median),
+    intervalText(recordsPerSecond, whole),
+    ...[latency.p50Ms, latency.p99Ms].map((figure) => (figure === null ? '-' : decimal(figure.median))),
+    decimal(cell.billableOperationsPer1000Records.median),
+    dollars(cell.dollarsPerMillionRecords.median),
+    String(failed),
+  ];
+}
+
+function warningsText(report: Report): string {
+  const { endedEarly, failures, leftOut, leftovers, providers } = report;
+  const left = leftovers.map(({ provider, dataset, error }) => `  ${provider} ${dataset}: ${error}`);
+  const failed = failures.map((failure) => `  ${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`);
+  return [
+    ...(endedEarly === null ? [] : wrapped(`ENDED BEFORE ITS LAST RUN: ${endedEarly}`)),
+    ...[...unlikePlaces(report.places), ...disturbances(report)].flatMap((line) => wrapped(`WARNING: ${line}`)),
+    ...(failed.length === 0 ? [] : ['FAILED RUNS', ...failed]),
+    ...providers.filter(({ ran }) => !ran).map(({ provider, why }) => `Left out: ${PROVIDER_NAMES[provider]}: ${why}`),
+    ...leftOut.map(({ provider, layout, workload, why }) => `Left out: ${provider} ${layout}, ${workload}: ${why}`),
+    ...(left.length === 0 ? [] : ['NOT REMOVED, delete it yourself:', ...left]),
+  ].join('\n');
+}
+
+function searchesText({ searches }: Report): string {
+  return searches
+    .map(
+      ({ search, ratePerSecondHeld, ...cell }) =>
+        `${cellWords(cell)}: ${whole(ratePerSecondHeld.median)} operations/s (${intervalText(ratePerSecondHeld, whole)}) hold p${search.percentile} within ${search.latencyMsMax} ms`,
+    )
+    .join('\n');
+}
+
+function againstText(against: Against | undefined): string {
+  if (against === undefined) return '';
+  const { changes, significance, otherwise, startedAt } = against;
+  const told = changes.filter(({ verdict }) => verdict !== 'undecided');
+  const rows = told.map((change) => [
+    cellWords(change),
+    change.figure,
+    decimal(change.before.median),
+    decimal(change.now.median),
+    factor(change.ratio),
+    change.p.toFixed(3),
+  ]);
+  return [
+    `Against the report of ${startedAt}: ${told.length} of ${changes.length} figures changed by more than chance (Mann-Whitney, p < ${significance})`,
+    ...otherwise.flatMap(wrapped),
+    ...(rows.length === 0 ? [] : [textTable(['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows, 2)]),
+  ].join('\n');
+}
+
+function summaryText({ summary, prices }: Report): string {
+  if (summary.length === 0) return '';
+  const header = ['best of each', 'workload', ...LAYOUTS, 'container/record', 'container/batch'];
+  return [
+    textTable(header, summary.map(summaryRow), 2),
+    '?: cannot be told apart, or fewer than four runs. (n): calls that hand over other numbers of records.',
+    `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
+    `Dollars are list prices of ${prices.date}, operations only.`,
+  ].join('\n');
+}
+
+function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
+  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string => {
+    if (ratio === null) return '-';
+    const sides: (Figure | undefined)[] = [best.container?.recordsPerSecond, best[other]?.recordsPerSecond];
+    if (whyUndecided(ratio, sides) !== undefined) return `${factor(ratio.ratio)} ?`;
+    return best.container?.recordsPerCall === best[other]?.recordsPerCall
+      ? `${factor(ratio.ratio)}  `
+      : `(${factor(ratio.ratio)}) `;
+  };
+  const rates = LAYOUTS.map((layout) => {
+    const own = best[layout];
+    return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
+  });
+  return [provider, workload, ...rates, to(containerToRecord, 'record'), to(containerToBatch, 'batch')];
+}

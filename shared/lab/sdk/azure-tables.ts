@@ -1,0 +1,171 @@
+// Azure Table Storage through @azure/data-tables, as its users write it: one entity a record, five string properties.
+// The partition key is the record's tenant, the row key the rest of its key: 500 records handed over together share a partition, as group
+// transactions demand, and no tenant is everybody's hot partition. There is no batched get.
+import { odata, RestError, type TableClient } from '@azure/data-tables';
+import { tenantEnd, tenantOf } from '../work/keys.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
+import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
+import { type Baseline, type BaselineTable, placeOf, withTries } from '../work/baseline.ts';
+
+/** Operations in one group transaction: the service's limit. */
+const TRANSACTION_MAX = 100;
+
+export interface AzureTablesBaselineOptions {
+  /** Makes a client for a table of this name; endpoint and credentials are the entry's business. */
+  readonly tableClient: (tableName: string) => TableClient;
+}
+
+/** A baseline on one storage account. The client's retries are at their default, and seen: each attempt passes the pipeline. */
+export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions): Baseline {
+  const usage = emptyUsage(true);
+  return {
+    provider: 'azure-tables',
+    putManyMax: TRANSACTION_MAX,
+    getManyMax: 1,
+    lane: tenantOf,
+    open: async (dataset) => {
+      const client = tableClient(placeOf(dataset));
+      // Creating a table that is there already is no error to this SDK. Not counted: it is no part of the workload.
+      await client.createTable();
+      countRequests(client, usage);
+      return table(client, usage);
+    },
+    // Deleting a table that is not there is no error to this SDK either.
+    remove: async (dataset, signal) => await tableClient(placeOf(dataset)).deleteTable({ abortSignal: signal }),
+    usage: () => usage,
+    close: async () => {},
+  };
+}
+
+function table(client: TableClient, usage: MutableUsage): BaselineTable {
+  const get = async (key: string): Promise<boolean> => {
+    try {
+      const fields = await client.getEntity<RecordFields>(tenantOf(key), rowKeyOf(key));
+      usage.bytesRead += fieldBytes(fields);
+      return true;
+    } catch (error) {
+      if (error instanceof RestError && error.statusCode === 404) return false;
+      throw error;
+    }
+  };
+  return {
+    insert: async (record) => {
+      usage.bytesWritten += sizeOf(record);
+      await client.createEntity(entityOf(record));
+    },
+    replace: async (record) => {
+      usage.bytesWritten += sizeOf(record);
+      await client.updateEntity(entityOf(record), 'Replace');
+    },
+    modify: (record) =>
+      withTries(
+        () => modify(client, record, usage),
+        () => void usage.conflicts++,
+      ),
+    get,
+    range: (from, to, count) => range(client, { from, to, count }, usage),
+    putMany: async (records) => {
+      for (const record of records) usage.bytesWritten += sizeOf(record);
+      await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
+    },
+    getMany: async (keys) => (await Promise.all(keys.map(get))).filter(Boolean).length,
+    scan: async () => {
+      let count = 0;
+      for await (const fields of client.listEntities<RecordFields>()) {
+        usage.bytesRead += fieldBytes(fields);
+        count++;
+      }
+      return count;
+    },
+  };
+}
+
+/** By the entity's ETag. */
+async function modify(client: TableClient, record: SampleRecord, usage: MutableUsage): Promise<boolean | 'conflict'> {
+  try {
+    const { etag, ...fields } = await client.getEntity<RecordFields>(tenantOf(record.key), rowKeyOf(record.key));
+    usage.bytesRead += fieldBytes(fields);
+    usage.bytesWritten += sizeOf(record);
+    await client.updateEntity(entityOf(record), 'Replace', { etag });
+    return true;
+  } catch (error) {
+    const status = error instanceof RestError ? error.statusCode : undefined;
+    if (status === 412) return 'conflict';
+    if (status === 404) return false;
+    throw error;
+  }
+}
+
+/** One page, of the partition that both ends are in: the whole of a tenant lies in one. */
+async function range(
+  client: TableClient,
+  { from, to, count }: { readonly from: string; readonly to: string; readonly count: number },
+  usage: MutableUsage,
+): Promise<number> {
+  const [partition, first] = [tenantOf(from), rowKeyOf(from)];
+  const isWhole = to === tenantEnd(from);
+  const filter = isWhole
+    ? odata`PartitionKey eq ${partition} and RowKey ge ${first}`
+    : odata`PartitionKey eq ${partition} and RowKey ge ${first} and RowKey lt ${rowKeyOf(to)}`;
+  const pages = client.listEntities<RecordFields>({ queryOptions: { filter } }).byPage({ maxPageSize: count });
+  for await (const page of pages) {
+    for (const fields of page) usage.bytesRead += fieldBytes(fields);
+    return page.length;
+  }
+  return 0;
+}
+
+/**
+ * Two policies, one outside the SDK's retry policy and one inside: calls, and attempts. A request is billed whole, a group transaction too. An attempt
+ * after another of its call is a retry, by the status or the error's code of the one before.
+ */
+function countRequests(client: TableClient, usage: MutableUsage): void {
+  const failures = new Map<string, string>();
+  client.pipeline.addPolicy(
+    {
+      name: 'stowageCalls',
+      sendRequest: async (request, next) => {
+        try {
+          return await next(request);
+        } finally {
+          failures.delete(request.requestId);
+        }
+      },
+    },
+    { beforePolicies: ['defaultRetryPolicy'] },
+  );
+  client.pipeline.addPolicy(
+    {
+      name: 'stowageAttempts',
+      sendRequest: async (request, next) => {
+        countAttempt(usage, request.method === 'GET', failures.get(request.requestId));
+        try {
+          const response = await next(request);
+          if (response.status >= 400) failures.set(request.requestId, String(response.status));
+          return response;
+        } catch (error) {
+          const { code } = error as { code?: unknown };
+          failures.set(request.requestId, typeof code === 'string' ? code : 'unknown');
+          throw error;
+        }
+      },
+    },
+    { afterPhase: 'Retry' },
+  );
+}
+
+/** `refusal`: how the attempt before this one of the same call ended. */
+function countAttempt(usage: MutableUsage, isRead: boolean, refusal: string | undefined): void {
+  usage.requests++;
+  if (isRead) usage.billable.reads++;
+  else usage.billable.writes++;
+  if (refusal !== undefined) usage.retries![refusal] = (usage.retries![refusal] ?? 0) + 1;
+}
+
+function entityOf({ key, fields }: SampleRecord) {
+  return { partitionKey: tenantOf(key), rowKey: rowKeyOf(key), ...fields };
+}
+
+function rowKeyOf(key: string): string {
+  return key.slice(tenantOf(key).length + 1);
+}

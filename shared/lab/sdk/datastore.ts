@@ -1,0 +1,147 @@
+// Datastore through its high-level client, as its users write it: one entity a record, five properties.
+// The long text is kept out of the indexes, as a sensible user does; the four short fields stay indexed, as is the client's default.
+// In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
+import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
+import { chunks } from '../kit/chunks.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
+import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
+import { type Baseline, type BaselineTable, placeOf, withTries } from '../work/baseline.ts';
+
+/** The customary size of a commit: the limit of old, and still that of older emulators. */
+const COMMIT_MAX = 500;
+
+/** Keys in one lookup, kept equal to the commit's size; the service allows 1,000. */
+const LOOKUP_MAX = 500;
+
+/** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
+const REMOVAL_PAGE = 4 * COMMIT_MAX;
+
+/** Notes may exceed the 1,500 bytes of an indexed value. */
+const UNINDEXED = ['notes'];
+
+/** A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is null. */
+export function datastoreBaseline(options: DatastoreOptions): Baseline {
+  const datastore = new Datastore(options);
+  const usage = emptyUsage(false);
+  return {
+    provider: 'datastore',
+    putManyMax: COMMIT_MAX,
+    getManyMax: LOOKUP_MAX,
+    lane: () => '',
+    open: async (dataset) => kind(datastore, placeOf(dataset), usage),
+    remove: (dataset, signal) => removeKind(datastore, placeOf(dataset), signal),
+    usage: () => usage,
+    close: async () => {
+      // The client has no close of its own; these are the gRPC clients under it, each an object with `close`.
+      const clients = [...datastore['clients_'].values()] as unknown as { close(): Promise<void> }[];
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}
+
+type DatastoreKey = ReturnType<Datastore['key']>;
+
+/** Datastore has no kinds to drop: their entities are looked for, by key alone, and deleted until none is left. */
+async function removeKind(datastore: Datastore, name: string, signal: AbortSignal): Promise<void> {
+  const query = datastore.createQuery(name).select('__key__').limit(REMOVAL_PAGE);
+  for (;;) {
+    signal.throwIfAborted();
+    const [entities] = (await datastore.runQuery(query)) as unknown as [Record<symbol, DatastoreKey>[]];
+    if (entities.length === 0) return;
+    const keys = entities.map((entity) => entity[datastore.KEY]!);
+    await Promise.all(chunks(keys, COMMIT_MAX).map((some) => datastore.delete(some)));
+  }
+}
+
+function kind(datastore: Datastore, name: string, usage: MutableUsage): BaselineTable {
+  const entityOf = ({ key, fields }: SampleRecord) => ({
+    key: datastore.key([name, key]),
+    data: fields,
+    excludeFromIndexes: UNINDEXED,
+  });
+  const countWrites = (records: readonly SampleRecord[]): void => {
+    usage.requests++;
+    usage.billable.writes += records.length;
+    for (const record of records) usage.bytesWritten += sizeOf(record);
+  };
+  const lookup = async (keys: readonly string[]): Promise<number> => {
+    usage.requests++;
+    usage.billable.reads += keys.length;
+    const [entities] = (await datastore.get(keys.map((key) => datastore.key([name, key])))) as [RecordFields[]];
+    for (const fields of entities) usage.bytesRead += fieldBytes(fields);
+    return entities.length;
+  };
+  return {
+    insert: async (record) => {
+      countWrites([record]);
+      await datastore.insert(entityOf(record));
+    },
+    replace: async (record) => {
+      countWrites([record]);
+      await datastore.upsert(entityOf(record));
+    },
+    modify: (record) =>
+      withTries(
+        async () => await modify(datastore, entityOf(record), sizeOf(record), usage),
+        () => void usage.conflicts++,
+      ),
+    get: async (key) => (await lookup([key])) === 1,
+    range: async (from, to, count) => {
+      const [first, behind] = [datastore.key([name, from]), datastore.key([name, to])];
+      const query = datastore
+        .createQuery(name)
+        .filter(new PropertyFilter('__key__', '>=', first))
+        .filter(new PropertyFilter('__key__', '<', behind))
+        .order('__key__')
+        .limit(count);
+      return counted((await datastore.runQuery(query)) as unknown as [RecordFields[]], usage);
+    },
+    putMany: async (records) => {
+      countWrites(records);
+      await datastore.upsert(records.map(entityOf));
+    },
+    getMany: lookup,
+    scan: async () =>
+      counted((await datastore.runQuery(datastore.createQuery(name))) as unknown as [RecordFields[]], usage),
+  };
+}
+
+/** A query that was answered. */
+function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
+  usage.requests++;
+  usage.billable.reads += entities.length;
+  for (const fields of entities) usage.bytesRead += fieldBytes(fields);
+  return entities.length;
+}
+
+/** The code of gRPC's ABORTED: another transaction was quicker. */
+const ABORTED = 10;
+
+/** In a transaction: begin, lookup, commit. */
+async function modify(
+  datastore: Datastore,
+  entity: { readonly key: DatastoreKey; readonly data: RecordFields },
+  bytes: number,
+  usage: MutableUsage,
+): Promise<boolean | 'conflict'> {
+  const transaction = datastore.transaction();
+  usage.requests += 3;
+  usage.billable.reads += 1;
+  try {
+    await transaction.run();
+    const [fields] = (await transaction.get(entity.key)) as [RecordFields | undefined];
+    if (fields === undefined) {
+      await transaction.rollback();
+      return false;
+    }
+    usage.bytesRead += fieldBytes(fields);
+    transaction.save(entity);
+    usage.billable.writes += 1;
+    usage.bytesWritten += bytes;
+    await transaction.commit();
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === ABORTED) return 'conflict';
+    throw error;
+  }
+}

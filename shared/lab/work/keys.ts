@@ -1,0 +1,28 @@
+// Keys of the comparison. One rule for every layout: `t07:customer:5f3a09c1`, a tenant and a random-looking, unique customer id.
+// The tenant is what a sensible user of Azure Table Storage would take as the partition key; 500 records that are handed over together belong to one.
+import { scramble32 } from '../kit/random.ts';
+
+/** Tenants, each one partition of a baseline's Azure table. */
+const TENANTS = 16;
+
+/** Records in a row that belong to one tenant. */
+const TENANT_RUN = 500;
+
+const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
+
+/** The key of record `index`; the same index always has the same key, whatever the layout, and no two indexes share one. */
+export function keyOf(index: number): string {
+  const tenant = Math.floor(index / TENANT_RUN) % TENANTS;
+  return KEY_STEMS[tenant]! + scramble32(index).toString(16).padStart(8, '0');
+}
+
+/** The key's tenant, `t07`. */
+export function tenantOf(key: string): string {
+  return key.slice(0, key.indexOf(':'));
+}
+
+/** The first key behind all keys of the key's tenant: a scan that ends there stays in one partition of the Azure table. */
+export function tenantEnd(key: string): string {
+  // `;` comes after `:` in ASCII.
+  return `${tenantOf(key)};`;
+}

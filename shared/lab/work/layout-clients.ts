@@ -1,0 +1,183 @@
+// A client for each layout: packs the operations of a workload into requests, and sends them to the baseline or the store.
+import type { PutItem, Table } from '../../store/index.ts';
+import type { Baseline, BaselineTable } from './baseline.ts';
+import { chunks } from '../kit/chunks.ts';
+import type { RecordFields, SampleRecord } from './records.ts';
+import type { Workload } from '../kit/dimensions.ts';
+import { LOAD_RECORDS_PER_CALL } from './workloads.ts';
+import type { Operation } from './operations.ts';
+
+/** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
+export interface Unit {
+  /** How many records it reads or writes; a scan counts as one. */
+  readonly records: number;
+  /** Resolves, when the reply has arrived, to the errors of the records that failed in it; rejects if all did. */
+  send(): Promise<readonly unknown[]>;
+}
+
+/** Groups of units, sent one group after another, the units of a group in parallel. Then the caller draws its next operations. */
+export type Call = Iterable<readonly Unit[]>;
+
+/** One way of storing records: how many operations its callers hand over in a call, and how they are sent. */
+export interface LayoutClient {
+  recordsPerCall(workload: Workload): number;
+  call(operations: readonly Operation[]): Call;
+}
+
+/** A read that finds nothing is a failure here: the records were put there before. */
+class AbsentError extends Error {
+  readonly code = 'absent';
+}
+
+const NO_ERRORS: readonly unknown[] = [];
+
+/** One entity and one request a record, one after another. */
+export function recordClient(table: BaselineTable): LayoutClient {
+  return {
+    recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
+    *call(operations) {
+      for (const operation of operations) yield [singleUnit(operation, () => sendSingle(table, operation))];
+    },
+  };
+}
+
+/** A unit of one operation, which hears how it ended. */
+function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
+  if (operation.kind !== 'insert') return { records: 1, send: async () => (await send(), NO_ERRORS) };
+  return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
+}
+
+/** Sends, and lets inserts know whether they are there now. After an answer with some errors nobody looks which they are: none counts as there. */
+async function heard(
+  operations: readonly Operation[],
+  send: () => Promise<readonly unknown[]>,
+): Promise<readonly unknown[]> {
+  let isDone = false;
+  try {
+    const errors = await send();
+    isDone = errors.length === 0;
+    return errors;
+  } finally {
+    for (const operation of operations) if (operation.kind === 'insert') operation.ended(isDone);
+  }
+}
+
+async function sendSingle(table: BaselineTable, operation: Operation): Promise<void> {
+  switch (operation.kind) {
+    case 'insert':
+      return await table.insert(operation.record);
+    case 'update':
+      return await table.replace(operation.record);
+    case 'modify':
+      return found(await table.modify(operation.record), operation.record.key);
+    case 'scan':
+      return found((await table.range(operation.from, operation.to, operation.count)) > 0, operation.from);
+    case 'read':
+      return found(await table.get(operation.key), operation.key);
+    default:
+      return operation satisfies never;
+  }
+}
+
+function found(isThere: boolean, key: string): void {
+  if (!isThere) throw new AbsentError(`absent: ${key}`);
+}
+
+/**
+ * One entity a record, the SDK's batches, all batches of a call in parallel. Where the provider has no batched get, a reader asks for
+ * single records, one a call, and a mixed call is as large as one write batch. Scans and modifications have no batches.
+ */
+export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
+  return {
+    recordsPerCall: (workload) => {
+      if (workload === 'load' || baseline.getManyMax > 1) return LOAD_RECORDS_PER_CALL;
+      return workload === 'ycsb-c' ? 1 : baseline.putManyMax;
+    },
+    call: (operations) => [[...readBatches(baseline, table, operations), ...writeBatches(baseline, table, operations)]],
+  };
+}
+
+function readBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
+  const keys = new Set<string>();
+  for (const operation of operations) if (operation.kind === 'read') keys.add(operation.key);
+  return chunks([...keys], baseline.getManyMax).map((some) => ({
+    records: some.length,
+    send: async () => {
+      const count = baseline.getManyMax === 1 ? Number(await table.get(some[0]!)) : await table.getMany(some);
+      return Array.from({ length: some.length - count }, () => new AbsentError('absent'));
+    },
+  }));
+}
+
+type Write = Extract<Operation, { kind: 'insert' | 'update' }>;
+
+function writeBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
+  const lanes = new Map<string, Map<string, Write>>();
+  for (const operation of operations) {
+    if (operation.kind !== 'insert' && operation.kind !== 'update') continue;
+    const lane = baseline.lane(operation.record.key);
+    if (!lanes.has(lane)) lanes.set(lane, new Map());
+    lanes.get(lane)!.set(operation.record.key, operation);
+  }
+  const batches = [...lanes.values()].flatMap((writes) => chunks([...writes.values()], baseline.putManyMax));
+  return batches.map((writes) => {
+    const records = writes.map(({ record }): SampleRecord => record);
+    const send = (): Promise<readonly unknown[]> =>
+      heard(writes, async () => {
+        await table.putMany(records);
+        return NO_ERRORS;
+      });
+    return { records: records.length, send };
+  });
+}
+
+/** This store: `putMany` for what is handed over together, strong `get`, `put`, `update` and `scan` for what is not. */
+export function containerClient(table: Table<RecordFields>): LayoutClient {
+  return {
+    recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
+    call: (operations) => {
+      const [first] = operations;
+      if (operations.length > 1 || first === undefined) return [[containerBatch(table, operations)]];
+      return [[singleUnit(first, () => sendToContainer(table, first))]];
+    },
+  };
+}
+
+async function sendToContainer(table: Table<RecordFields>, operation: Operation): Promise<void> {
+  switch (operation.kind) {
+    case 'read':
+      return found((await table.get(operation.key)) !== undefined, operation.key);
+    case 'insert':
+      return void (await table.put(operation.record.key, operation.record.fields, { ifAbsent: true }));
+    case 'update':
+      return void (await table.put(operation.record.key, operation.record.fields));
+    case 'modify': {
+      const { key, fields } = operation.record;
+      const after = await table.update(key, (current) => (current === undefined ? undefined : fields));
+      return found(after !== undefined, key);
+    }
+    case 'scan': {
+      const { from, to, count } = operation;
+      let records = 0;
+      for await (const entry of table.scan({ from, to, limit: count })) records += Number(entry.key >= from);
+      return found(records > 0, from);
+    }
+    default:
+      return operation satisfies never;
+  }
+}
+
+/** Unconditional, as the baselines' batches are. */
+function containerBatch(table: Table<RecordFields>, operations: readonly Operation[]): Unit {
+  const items: PutItem<RecordFields>[] = [];
+  for (const operation of operations)
+    if (operation.kind === 'insert' || operation.kind === 'update')
+      items.push({ key: operation.record.key, value: operation.record.fields });
+  const send = (): Promise<readonly unknown[]> =>
+    heard(operations, async () => {
+      const errors: unknown[] = [];
+      for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') errors.push(outcome.error);
+      return errors;
+    });
+  return { records: items.length, send };
+}

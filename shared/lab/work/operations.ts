@@ -1,0 +1,113 @@
+// The operations of a workload, which knows no layout: the same seed gives every layout the same records and keys, so that layouts differ in how
+// they store and in nothing else.
+import { latestIndexes, uniformIndexes, zipfianIndexes } from './distributions.ts';
+import { tenantEnd } from './keys.ts';
+import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
+import { recordSource, type SampleRecord } from './records.ts';
+import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
+import type { KeyChoice, Workload } from '../kit/dimensions.ts';
+
+/** What is done to one record, or to a few in a row. */
+export type Operation =
+  | { readonly kind: 'read'; readonly key: string }
+  /** Replaces a record that is there, whatever is in it. */
+  | { readonly kind: 'update'; readonly record: SampleRecord }
+  /** Creates a record that is not there. */
+  | { readonly kind: 'insert'; readonly record: SampleRecord; readonly ended: (isDone: boolean) => void }
+  /** Reads a record and writes another value in its place, and loses nobody's change in between. */
+  | { readonly kind: 'modify'; readonly record: SampleRecord }
+  /** Reads at most `count` records in key order from `from` on, up to `to`, which is not among them. */
+  | { readonly kind: 'scan'; readonly from: string; readonly to: string; readonly count: number };
+
+/** What the operations of one instance follow from; load/cell.ts says what each field means. */
+interface SourceRequest {
+  readonly workload: Workload;
+  readonly keys: KeyChoice | null;
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly seed: number;
+  readonly drawSeed: number;
+  readonly insertFrom: number;
+  readonly part: { readonly index: number };
+}
+
+/** Draws the operations of one instance, without end. Instances of a run draw apart from each other, yet write the same texts under the same keys. */
+export function operationSource(request: SourceRequest): () => Operation {
+  const { workload, records, recordBytes, seed, drawSeed, part } = request;
+  // Neighbouring seeds of this generator are not to give neighbouring draws.
+  const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
+  const source = recordSource(seed, recordBytes);
+  const inserts = new Inserts(records, request.insertFrom);
+  const { shares, keys } = MIXES[workload];
+  const verbOf = verbs(shares);
+  const draw = keys === null ? () => 0 : indexes(request.keys ?? keys, inserts, random);
+  let round = 0;
+  return () => {
+    const verb = verbOf(random());
+    round += 1;
+    if (verb === 'insert') {
+      const place = inserts.begin();
+      return { kind: verb, record: source(inserts.indexAt(place), 0), ended: (isDone) => inserts.end(place, isDone) };
+    }
+    const record = source(inserts.indexAt(draw()), round);
+    if (verb === 'read') return { kind: verb, key: record.key };
+    if (verb !== 'scan') return { kind: verb, record };
+    return { kind: verb, from: record.key, to: tenantEnd(record.key), count: 1 + randomInt(random, SCAN_RECORDS_MAX) };
+  };
+}
+
+/** The verb that a number in [0, 1) falls on. */
+function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => Verb {
+  const all = Object.entries(shares) as [Verb, number][];
+  return (u) => {
+    let below = 0;
+    for (const [verb, share] of all) {
+      below += share;
+      if (u < below) return verb;
+    }
+    return all.at(-1)![0];
+  };
+}
+
+function indexes(choice: KeyChoice, inserts: Inserts, random: Random): () => number {
+  if (choice === 'latest') return latestIndexes(() => inserts.count, random);
+  return choice === 'uniform' ? uniformIndexes(inserts.count, random) : zipfianIndexes(inserts.count, random);
+}
+
+/**
+ * Records that are there: those that the dataset began with, then those that this instance has inserted. One that may still be missing is never asked
+ * for, nor one behind it: as in YCSB, what counts is up to which record all inserts have been answered.
+ */
+class Inserts {
+  readonly #records: number;
+  readonly #from: number;
+  #begun = 0;
+  #done = 0;
+  readonly #early = new Set<number>();
+
+  constructor(records: number, from: number) {
+    this.#records = records;
+    this.#from = from;
+  }
+
+  /** Records that are there. */
+  get count(): number {
+    return this.#records + this.#done;
+  }
+
+  begin(): number {
+    return this.#records + this.#begun++;
+  }
+
+  /** One that failed is begun again by nobody; the ones behind it stay unread. */
+  end(place: number, isDone: boolean): void {
+    if (!isDone) return;
+    this.#early.add(place);
+    while (this.#early.delete(this.count)) this.#done += 1;
+  }
+
+  /** The record's number, from its place among those that are there. */
+  indexAt(place: number): number {
+    return place < this.#records ? place : this.#from + place - this.#records;
+  }
+}

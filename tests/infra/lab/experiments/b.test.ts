@@ -1,0 +1,98 @@
+// Document B in small: every row that it printed, requests as they must be, and a provider that fails.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { experimentB } from '../../../../infra/lab/experiments/documents/b/b.ts';
+import { MODELLED_B } from '../../../../infra/lab/experiments/documents/b/modelled.ts';
+import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
+import { type Chapter, ratioOf } from '../../../../infra/lab/experiments/results.ts';
+import { type Emulated, failuresOf, figureAt, inRuns, numberAt, startEmulated, structureErrors } from './emulated.ts';
+
+const SMALL = { entities: 1_000, singles: 3, rounds: 1, modelled: inRuns(1, MODELLED_B) };
+
+let emulated: Emulated;
+let chapter: Chapter;
+beforeAll(async () => {
+  emulated = await startEmulated();
+  chapter = await experimentB(SMALL).run(emulated.context());
+});
+afterAll(() => emulated.close());
+
+test('the tables are whole, and nothing failed', () => {
+  expect(structureErrors(chapter)).toEqual([]);
+  expect(failuresOf(chapter)).toEqual([]);
+});
+
+describe('then', () => {
+  test.each([
+    ['baseline', PUBLISHED.azure_tables_2011.runs.baseline],
+    ['connections', PUBLISHED.azure_tables_2011.runs.connections_48],
+    ['expect', PUBLISHED.azure_tables_2011.runs.expect_100_off],
+    ['nagle', PUBLISHED.azure_tables_2011.runs.nagle_off],
+    ['parallel', PUBLISHED.azure_tables_2011.runs.parallel],
+    ['everything', PUBLISHED.azure_tables_2011.runs.everything],
+    ['emulator', [15]],
+  ])('the five runs of %s stand as they were printed', (row, runs) => {
+    expect(figureAt(chapter, 'seconds', row, 'then-s')).toEqual({ runs });
+  });
+
+  test('a rate is printed, or calculated from each run', () => {
+    expect(figureAt(chapter, 'rates', 'single', 'then-rate')).toEqual({ runs: [5] });
+    expect(figureAt(chapter, 'rates', 'parallel', 'then-rate')).toEqual({ runs: [1400, 1500] });
+    expect(figureAt(chapter, 'rates', 'everything', 'then-rate')).toEqual({
+      runs: [10_000 / 7.2, 10_000 / 5.1, 10_000 / 9.9, 2_000, 10_000 / 8.5],
+    });
+  });
+
+  test('ratios are against its own baseline: 6.84 s of 17.758', () => {
+    const seconds = chapter.tables.find(({ id }) => id === 'seconds')!;
+    expect(ratioOf(seconds, 'parallel', 'then-s')).toBeCloseTo(34.2 / 88.79, 10);
+  });
+});
+
+describe('now, for 10,000 entities', () => {
+  test.each(['azure-tables', 'datastore'])('groups of 100 are 100 requests on %s, single writes 10,000', (provider) => {
+    expect(numberAt(chapter, 'spent', 'baseline', `${provider}-requests`)).toBe(100);
+    expect(numberAt(chapter, 'spent', 'parallel', `${provider}-requests`)).toBe(100);
+    expect(numberAt(chapter, 'spent', 'everything', `${provider}-requests`)).toBe(100);
+    expect(numberAt(chapter, 'spent', 'single', `${provider}-requests`)).toBeCloseTo(10_000, 6);
+  });
+
+  test('Azure bills a group as one operation, Datastore every entity', () => {
+    expect(numberAt(chapter, 'spent', 'baseline', 'azure-tables-billed')).toBe(100);
+    expect(numberAt(chapter, 'spent', 'baseline', 'datastore-billed')).toBe(10_000);
+    expect(numberAt(chapter, 'spent', 'large', 'datastore-requests')).toBe(20);
+  });
+
+  test('the same load goes through containers, in fewer requests', () => {
+    for (const provider of ['azure-tables', 'datastore'])
+      expect(numberAt(chapter, 'spent', 'store-whole', `${provider}-requests`)).toBeLessThan(100);
+  });
+
+  test('seconds and rate are of the same run', () => {
+    const [seconds, rate] = [
+      numberAt(chapter, 'seconds', 'baseline', 'azure-tables-s'),
+      numberAt(chapter, 'rates', 'baseline', 'azure-tables-rate'),
+    ];
+    expect(seconds * rate).toBeCloseTo(SMALL.entities, 6);
+  });
+
+  test('what has no meaning says why', () => {
+    expect(figureAt(chapter, 'rates', 'nagle', 'datastore-rate')).toHaveProperty('missing');
+    expect(figureAt(chapter, 'rates', 'emulator', 'azure-tables-rate')).toHaveProperty('missing');
+    expect(figureAt(chapter, 'seconds', 'single', 'azure-tables-s')).toHaveProperty('missing');
+  });
+});
+
+test('a provider that does not start shows as such in all of its rows, and the other is measured', async () => {
+  const half = await experimentB({ ...SMALL, entities: 200 }).run(emulated.context(undefined, 'datastore'));
+  expect(figureAt(half, 'rates', 'baseline', 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
+  expect(figureAt(half, 'rates', 'store-whole', 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
+  expect(numberAt(half, 'spent', 'baseline', 'azure-tables-requests')).toBe(100);
+  expect(structureErrors(half)).toEqual([]);
+});
+
+test('one that is stopped before it began has every row of then, and says why now is missing', async () => {
+  const stopped = await experimentB(SMALL).run(emulated.context(AbortSignal.abort(new Error('ended early'))));
+  expect(figureAt(stopped, 'rates', 'baseline', 'azure-tables-rate')).toEqual({ missing: 'ended early' });
+  expect(figureAt(stopped, 'seconds', 'baseline', 'then-s')).toHaveProperty('runs');
+  expect(stopped.findings.every(({ verdict }) => verdict === 'open')).toBe(true);
+});

@@ -1,0 +1,96 @@
+// Rounds alternate, what fails stands as failed, and an end leaves what there is.
+import { expect, test } from 'vitest';
+import { alternatingRuns, forEachOf, type Variant } from '../../../../infra/lab/experiments/rounds.ts';
+
+const going = { signal: new AbortController().signal };
+
+function variant(row: string, run: Variant['run'], columns: readonly string[] = ['now']): Variant {
+  return { row, columns, run };
+}
+
+test('every variant runs once a round, each round begins with another, and warm-ups do not count', async () => {
+  const log: string[] = [];
+  const noting = (row: string): Variant =>
+    variant(row, async (round) => {
+      log.push(`${row}${round}`);
+      return { now: round };
+    });
+  const cells = await alternatingRuns(going, { rounds: 2 }, [noting('a'), noting('b'), noting('c')]);
+  expect(log.join(' ')).toBe('a0 b0 c0 b1 c1 a1 c2 a2 b2');
+  expect(cells.get('a')).toEqual({ now: { runs: [1, 2] } });
+});
+
+test('a variant that fails shows as such in each of its columns, runs no more, and the rest goes on', async () => {
+  let tries = 0;
+  const failing = variant(
+    'bad',
+    async () => {
+      tries += 1;
+      throw new Error('no such table');
+    },
+    ['ms', 'cpu'],
+  );
+  const cells = await alternatingRuns(going, { rounds: 3 }, [failing, variant('good', async () => ({ now: 7 }))]);
+  expect(cells.get('bad')).toEqual({ ms: { failed: 'no such table' }, cpu: { failed: 'no such table' } });
+  expect(cells.get('good')).toEqual({ now: { runs: [7, 7, 7] } });
+  expect(tries).toBe(1);
+});
+
+test('variants of one row fill it together', async () => {
+  const cells = await alternatingRuns(going, { rounds: 1 }, [
+    variant('row', async () => ({ one: 1 }), ['one']),
+    variant('row', async () => ({ two: 2 }), ['two']),
+  ]);
+  expect(cells.get('row')).toEqual({ one: { runs: [1] }, two: { runs: [2] } });
+});
+
+test('after the signal nothing starts: what was measured stays, the rest is missing with the reason', async () => {
+  const stop = new AbortController();
+  const cells = await alternatingRuns({ signal: stop.signal }, { rounds: 5, warmUps: 0 }, [
+    variant('first', async () => {
+      stop.abort(new Error('its time was over'));
+      return { now: 1 };
+    }),
+    variant('second', async () => ({ now: 2 })),
+  ]);
+  expect(cells.get('first')).toEqual({ now: { runs: [1] } });
+  expect(cells.get('second')).toEqual({ now: { missing: 'its time was over' } });
+});
+
+test('work that the signal ends is no failure', async () => {
+  const stop = new AbortController();
+  const cells = await alternatingRuns({ signal: stop.signal }, { rounds: 1, warmUps: 0 }, [
+    variant('row', async () => {
+      stop.abort(new Error('stopped'));
+      throw new Error('stopped');
+    }),
+  ]);
+  expect(cells.get('row')).toEqual({ now: { missing: 'stopped' } });
+});
+
+test('for each item once, so many at a time', async () => {
+  const seen: number[] = [];
+  let [inFlight, most] = [0, 0];
+  const work = async (item: number): Promise<void> => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await Promise.resolve();
+    seen.push(item);
+    inFlight -= 1;
+  };
+  const items = Array.from({ length: 20 }, (_, index) => index);
+  await forEachOf(items, { inFlight: 3, ...going }, work);
+  expect(seen.toSorted((a, b) => a - b)).toEqual(items);
+  expect(most).toBe(3);
+});
+
+test('the first failure ends it when nothing is under way any more', async () => {
+  const seen: number[] = [];
+  const work = async (item: number): Promise<void> => {
+    if (item === 1) throw new Error('one is bad');
+    await Promise.resolve();
+    seen.push(item);
+  };
+  await expect(forEachOf([0, 1, 2, 3, 4, 5], { inFlight: 2, ...going }, work)).rejects.toThrow('one is bad');
+  expect(seen).toEqual([0]);
+});

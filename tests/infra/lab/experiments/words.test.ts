@@ -1,0 +1,71 @@
+// Figures as words: what findings are made of.
+import { expect, test } from 'vitest';
+import type { Column, FigureTable } from '../../../../infra/lab/experiments/results.ts';
+import { meansText, ratiosOf, ratiosText, short, spread, verdictOf } from '../../../../infra/lab/experiments/words.ts';
+
+const column = (id: string, where: string): Column => ({
+  id,
+  where,
+  era: 'now',
+  measure: 'time',
+  unit: 'ms',
+  better: 'lower',
+});
+
+const TABLE: FigureTable = {
+  id: 'table',
+  title: 'A table',
+  about: 'One figure is a run.',
+  columns: [column('one', 'Azurite'), column('two', 'memory driver'), column('three', 'nowhere')],
+  rows: [
+    {
+      id: 'base',
+      name: 'base',
+      against: 'base',
+      figures: { one: { runs: [4, 6] }, two: { runs: [2] }, three: { failed: 'no' } },
+    },
+    {
+      id: 'row',
+      name: 'row',
+      against: 'base',
+      figures: { one: { runs: [10] }, two: { runs: [3] }, three: { runs: [1] } },
+    },
+  ],
+};
+const ALL = ['one', 'two', 'three'];
+
+test('ratios are of means, in the columns that have both', () => {
+  expect(ratiosOf(TABLE, 'row', ALL)).toEqual([2, 1.5]);
+  expect(ratiosText(TABLE, 'row', ALL)).toBe('2 (Azurite) and 1.5 (memory driver)');
+  expect(ratiosText(TABLE, 'row', ['two'])).toBe('1.5 (memory driver)');
+  expect(ratiosText(TABLE, 'row', ['three'])).toBe('nothing (not measured in this run)');
+});
+
+test('means stand with their places', () => {
+  expect(meansText(TABLE, 'base', ALL)).toBe('5 (Azurite) and 2 (memory driver)');
+});
+
+test('a spread is the mean with the lowest and the highest run', () => {
+  expect(spread({ runs: [17.46, 17.8, 17.53, 18.17, 17.83] })).toBe('17.8 (17.5 to 18.2)');
+  expect(spread({ runs: [5] })).toBe('5');
+  expect(spread({ missing: 'not printed' })).toBe('nothing');
+});
+
+test.each([
+  [0.0123, '0.012'],
+  [2.584, '2.58'],
+  [112.6, '113'],
+  [1_111_111.1, '1,111,111'],
+])('%d is %s', (value, text) => {
+  expect(short(value)).toBe(text);
+});
+
+function above(ratio: number): boolean {
+  return ratio > 1;
+}
+
+test('a verdict needs figures, and all of them', () => {
+  expect(verdictOf([], above)).toBe('open');
+  expect(verdictOf([2, 3], above)).toBe('holds');
+  expect(verdictOf([2, 0.5], above)).toBe('does not hold');
+});

@@ -1,0 +1,79 @@
+// `npm run model`: its command line, its workers.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { readPlan, settingsOf } from '../../../../infra/lab/model/options.ts';
+import { runCells } from '../../../../infra/lab/model/workers.ts';
+import { planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
+
+const ENTRY = fileURLToPath(new URL('../../../../infra/run.mjs', import.meta.url));
+
+function model(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ENTRY, 'model', ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+async function fileOf(text: string): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'model-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'plan.json');
+  await writeFile(file, text);
+  return file;
+}
+
+test.each([
+  [['--plan', 'missing.json'], '--plan is one of default, goals, scale'],
+  [['--set', 'commit.bseMs=3'], 'commit.baseMs is'],
+  [['--set', 'commit.baseMs=fast'], 'a number from 0 up, or low, middle or high'],
+  [['--set', 'commit.baseMs'], 'NAME=VALUE'],
+  [['--only', 'nowhere'], 'no row of the plan'],
+  [['--workers', '0'], '--workers takes a whole number'],
+])('%j is refused before anything runs', async (args, message) => {
+  const { code, stdout, stderr } = await model(...args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(stdout).toBe('');
+});
+
+test('a plan file that is none is refused, by its name and what is wrong', async () => {
+  const file = await fileOf('{"name":"x","groups":[{"title":"t","across":"callers","rows":[{"workload":"write"}]}]}');
+  await expect(readPlan(file)).rejects.toThrow(/plan\.json is no plan[^]*workload/);
+});
+
+test('--set is for both providers, or for the one that is named', () => {
+  expect(settingsOf('commit.baseMs=5,azure-tables:get.baseMs=high')).toEqual({
+    datastore: { 'commit.baseMs': 5 },
+    'azure-tables': { 'commit.baseMs': 5, 'get.baseMs': 'high' },
+  });
+});
+
+test('the results are the same bytes, however many workers there are', async () => {
+  const rows = [
+    { workload: 'put', records: 300, instances: 2, callers: 2 },
+    { workload: 'read', records: 300, callers: 3 },
+  ];
+  const window = { warmupOperationsMax: 20, operationsMax: 40 };
+  const plan = planSchema.parse({ name: 'x', window, groups: [{ title: 't', across: 'nothing', rows }] });
+  const settings = { datastore: {}, 'azure-tables': {} };
+  const cells = rowsOf({ plan, seed: 3, settings, processor: true }).flatMap((row) => row.cells);
+  const { signal } = new AbortController();
+  const run = (workers: number) => runCells(cells, { workers, signal, onResult: () => undefined });
+  const [one, three] = [await run(1), await run(3)];
+  expect(one).toHaveLength(cells.length);
+  expect(JSON.stringify(three)).toBe(JSON.stringify(one));
+}, 120_000);
+
+test('a run that is ended ends its workers and says why', async () => {
+  const plan = await readPlan('goals');
+  const cells = rowsOf({ plan, seed: 3, settings: settingsOf(undefined), processor: true }).flatMap((row) => row.cells);
+  const ending = new AbortController();
+  const running = runCells(cells, { workers: 2, signal: ending.signal, onResult: () => undefined });
+  ending.abort(new Error('enough'));
+  await expect(running).rejects.toThrow('enough');
+});

@@ -1,0 +1,105 @@
+// The modelled processor against queueing theory: what is known of M/M/1 and M/G/1 must come out.
+import { describe, expect, test } from 'vitest';
+import { latenciesOf } from '../../../../shared/lab/kit/histogram.ts';
+import { type Random, seededRandom } from '../../../../shared/lab/kit/random.ts';
+import { Fleet } from '../../../../shared/lab/cloud/instance/fleet.ts';
+import { Processor } from '../../../../shared/lab/cloud/instance/processor.ts';
+import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { openLoop } from '../../../../shared/lab/cloud/work/loops.ts';
+import { Window } from '../../../../shared/lab/cloud/work/window.ts';
+
+const OPERATIONS = 250_000;
+const SERVICE_MS = 1;
+
+/** Poisson arrivals at one processor; each operation takes what `drawMs` says, 1 ms on average. */
+async function queue(arrivalsPerSecond: number, drawMs: (random: Random) => number) {
+  const scheduler = new Scheduler(1);
+  const fleet = new Fleet(scheduler, { kind: 'fixed', instances: 1 });
+  const random = seededRandom(2);
+  const busy = { fromMs: 0, toMs: 0 };
+  const busyMs = (): number => fleet.instances[0]!.processor.busyMs;
+  const window = new Window(scheduler, 0, {
+    warmupMs: 1e9,
+    warmupOperationsMax: 5_000,
+    windowMs: 1e9,
+    operationsMax: OPERATIONS,
+    listener: {
+      opened: () => {
+        busy.fromMs = busyMs();
+      },
+      closed: () => {
+        busy.toMs = busyMs();
+      },
+    },
+  });
+  const loop = {
+    scheduler,
+    fleet,
+    window,
+    nextOperation: () => ({ kind: 'read' as const, index: 0, round: 0 }),
+    call: async ({ processor }: { processor: Processor }) => await processor.spend(drawMs(random) * 1_000),
+  };
+  const arrivals = { perSecond: arrivalsPerSecond, spacing: 'poisson' as const };
+  await scheduler.run(openLoop(loop, arrivals, seededRandom(3)), 1e9);
+  const windowMs = window.closedMs - window.openedMs;
+  return {
+    utilisation: (busy.toMs - busy.fromMs) / windowMs,
+    perSecond: window.operations / (windowMs / 1_000),
+    underWay: window.underWayMs / windowMs,
+    ...latenciesOf(window.histogram),
+    meanMs: window.latencyMs / window.operations,
+  };
+}
+
+function expectWithin(share: number, value: number, expected: number): void {
+  expect(Math.abs(value / expected - 1), `${value} is to be ${expected}`).toBeLessThan(share);
+}
+
+const exponential = (random: Random): number => -Math.log(1 - random()) * SERVICE_MS;
+
+describe('one processor with an open loop', () => {
+  test.each([300, 500, 700])('is an M/M/1 queue at %i a second', async (perSecond) => {
+    const load = perSecond / 1_000;
+    const { meanMs, utilisation, underWay, p50Ms, p99Ms } = await queue(perSecond, exponential);
+    expectWithin(0.02, meanMs, SERVICE_MS / (1 - load));
+    expectWithin(0.02, utilisation, load);
+    expectWithin(0.02, underWay, load / (1 - load));
+    // The time in an M/M/1 system is exponential.
+    expectWithin(0.02, p50Ms!, (Math.LN2 * SERVICE_MS) / (1 - load));
+    expectWithin(0.05, p99Ms!, (Math.log(100) * SERVICE_MS) / (1 - load));
+  });
+
+  // Variance over the square of the mean: of a constant 0, of a uniform from 0 to twice the mean 1/3, of these two values 9/4.
+  test.each<[string, number, (random: Random) => number]>([
+    ['a constant time', 0, () => SERVICE_MS],
+    ['a uniform time', 1 / 3, (random) => 2 * SERVICE_MS * random()],
+    ['a long time in a fifth of the cases', 9 / 4, (random) => (random() < 0.2 ? 4 : 0.25) * SERVICE_MS],
+  ])('follows Pollaczek and Khinchine with %s', async (_, variation, drawMs) => {
+    const load = 0.5;
+    const { meanMs, perSecond, underWay } = await queue(load * 1_000, drawMs);
+    const waitMs = (load / (1 - load)) * ((1 + variation) / 2) * SERVICE_MS;
+    expectWithin(0.02, meanMs, SERVICE_MS + waitMs);
+    expectWithin(0.02, underWay, (perSecond / 1_000) * meanMs);
+  });
+});
+
+test('work is done in order, one piece after another, and pieces of no length pass', async () => {
+  const scheduler = new Scheduler(1);
+  const processor = new Processor(scheduler);
+  const ends: string[] = [];
+  const piece = async (name: string, microseconds: number): Promise<void> => {
+    await processor.spend(microseconds);
+    ends.push(`${name} ${scheduler.nowMs}`);
+  };
+  await scheduler.run(Promise.all([piece('a', 2_000), piece('b', 500), piece('c', 0), piece('d', 1_000)]), 100);
+  expect(ends).toEqual(['c 0', 'a 2', 'b 2.5', 'd 3.5']);
+  expect(processor.busyMs).toBe(3.5);
+});
+
+test('what still waits for the processor does not count as work done', async () => {
+  const scheduler = new Scheduler(1);
+  const processor = new Processor(scheduler);
+  void processor.spend(10_000);
+  await scheduler.pass(4);
+  expect(processor.busyMs).toBe(4);
+});

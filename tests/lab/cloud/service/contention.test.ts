@@ -1,0 +1,166 @@
+// Writers of one entity, with what they come to worked out by hand: all times fixed, w one way, g a read, c a commit, the effect half way.
+import { expect, test } from 'vitest';
+import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
+import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import { request, stillService, write } from './modelled.ts';
+
+const W = 0.5;
+const G = 4;
+const C = 8;
+const TIMES = { 'network.oneWayMs.median': W, 'get.baseMs': G, 'commit.baseMs': C, 'effect.share': 0.5 };
+const SECONDS = 20;
+
+/** Callers that each do the same again and again for 20 s. */
+async function callers(
+  service: ModelledService,
+  count: number,
+  once: (caller: number) => Promise<unknown>,
+): Promise<{ perSecond: number; byCaller: number[] }> {
+  const { scheduler } = service;
+  const byCaller = Array.from({ length: count }, () => 0);
+  const caller = async (number: number): Promise<void> => {
+    for (;;) {
+      await once(number);
+      if (scheduler.nowMs >= SECONDS * 1_000) return;
+      byCaller[number]! += 1;
+    }
+  };
+  const work = byCaller.map((_, number) => caller(number));
+  // Those that starve would go on for ever.
+  await scheduler.run(Promise.race([Promise.all(work), scheduler.after(SECONDS * 1_000 + 100)]), Infinity);
+  return { perSecond: byCaller.reduce((sum, done) => sum + done, 0) / SECONDS, byCaller };
+}
+
+function expectWithin(actual: number, expected: number, share: number): void {
+  expect(actual).toBeGreaterThan(expected * (1 - share));
+  expect(actual).toBeLessThan(expected * (1 + share));
+}
+
+test.each([2, 4, 16])(
+  'Azure: of %d callers that update one entity, one succeeds in each round, all others get 412',
+  async (n) => {
+    const service = stillService('azure-tables', TIMES);
+    const table = new PlainTable(service, plainState(), () => 'p');
+    let conflicts = 0;
+    const { perSecond } = await callers(service, n, async () => {
+      conflicts += await table.putIfUnchanged('a', 500);
+    });
+    // Whoever is refused is answered half a commit sooner, and waits for nobody: a round lasts 4 w + g + c / 2. After n rounds each has won
+    // once and lost that half commit, so the last round is longer by it.
+    const roundMs = 4 * W + G + C / 2;
+    expectWithin(perSecond, (1_000 * n) / (n * roundMs + C / 2), 0.02);
+    expectWithin(service.counters.conflicts / (perSecond * SECONDS), n - 1, 0.02);
+    expect(conflicts).toBeLessThanOrEqual(service.counters.conflicts);
+  },
+);
+
+test('Azure: a caller alone meets no conflict', async () => {
+  const service = stillService('azure-tables', TIMES);
+  const table = new PlainTable(service, plainState(), () => 'p');
+  const { perSecond } = await callers(service, 1, () => table.putIfUnchanged('a', 500));
+  expectWithin(perSecond, 1_000 / (4 * W + G + C), 0.02);
+  expect(service.counters.conflicts).toBe(0);
+});
+
+test('Datastore: of two callers that update one entity, the second waits for the lock, finds its read stale, and starves', async () => {
+  const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
+  const table = new PlainTable(service, plainState(), () => 'p');
+  const { perSecond, byCaller } = await callers(service, 2, () => table.putIfUnchanged('a', 500));
+  // The loser holds the lock last, for half a commit, so the winner is there first again, each time.
+  expectWithin(perSecond, 1_000 / (4 * W + G + C), 0.02);
+  expectWithin(service.counters.conflicts / (perSecond * SECONDS), 1, 0.02);
+  expect(Math.min(...byCaller)).toBe(0);
+});
+
+test('Datastore: blind writes to one entity follow each other at the pace of one', async () => {
+  const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
+  const { perSecond, byCaller } = await callers(service, 8, () => service.send(request('commit', write('a')), () => 0));
+  expectWithin(perSecond, 1_000 / C, 0.02);
+  expectWithin(Math.min(...byCaller), Math.max(...byCaller), 0.02);
+});
+
+test('Datastore: writes to several entities hold all of them, and wait for none twice', async () => {
+  const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
+  const pairs = [
+    [write('a'), write('b')],
+    [write('b'), write('c')],
+    [write('c'), write('a')],
+  ] as const;
+  const { byCaller, perSecond } = await callers(service, 3, (caller) =>
+    service.send(request('commit', ...pairs[caller]!), () => 0),
+  );
+  // Any two share an entity, so all three follow each other.
+  expectWithin(perSecond, 1_000 / C, 0.02);
+  expectWithin(Math.min(...byCaller), Math.max(...byCaller), 0.02);
+});
+
+test('Datastore: only part of a commit may hold the lock', async () => {
+  const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 0.25 });
+  const { perSecond } = await callers(service, 8, () => service.send(request('commit', write('a')), () => 0));
+  expectWithin(perSecond, 1_000 / (C * 0.25), 0.02);
+});
+
+test('Datastore: after a burst an entity takes no more than its rate', async () => {
+  const service = stillService('datastore', {
+    ...TIMES,
+    'contention.holdShare': 1,
+    'contention.writesPerSecond': 25,
+    'contention.burstWrites': 50,
+  });
+  const { perSecond } = await callers(service, 8, () => service.send(request('commit', write('a')), () => 0));
+  expectWithin(perSecond, 25 + 50 / SECONDS, 0.02);
+});
+
+test('Datastore: who waits too long for a lock is given up, and had no effect', async () => {
+  const service = stillService('datastore', {
+    ...TIMES,
+    'contention.holdShare': 1,
+    'contention.waitMaxMs': 20,
+  });
+  let effects = 0;
+  const sent = Array.from({ length: 5 }, () => service.send(request('commit', write('a')), () => (effects += 1)));
+  const settled = Promise.allSettled(sent);
+  await service.scheduler.run(settled, 1_000);
+  // Three hold it within 20 ms: at 0, 8 and 16.
+  expect((await settled).map(({ status }) => status).toSorted()).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'rejected',
+  ]);
+  expect(effects).toBe(3);
+  expect(service.counters.contended).toBe(2);
+  await service.scheduler.run(
+    service.send(request('commit', write('a')), () => (effects += 1)),
+    1_000,
+  );
+  expect(effects).toBe(4);
+});
+
+test('Datastore: reads wait for nobody', async () => {
+  const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
+  const { scheduler } = service;
+  for (let number = 0; number < 10; number += 1) void service.send(request('commit', write('a')), () => 0);
+  const access = { id: 'a', partition: 'p', kind: 'read', bytes: 0 } as const;
+  await scheduler.run(
+    service.send(request('get', access), () => 0),
+    1_000,
+  );
+  expect(scheduler.nowMs).toBe(2 * W + G);
+});
+
+test('a caller that gives up leaves its request in the queue, and it takes effect', async () => {
+  const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
+  const { scheduler } = service;
+  let effects = 0;
+  const first = service.send(request('commit', write('a')), () => (effects += 1));
+  await scheduler.pass(0.1);
+  const hasty = service.send({ ...request('commit', write('a')), timeoutMs: 5 }, () => (effects += 1));
+  await expect(scheduler.run(hasty, 1_000)).rejects.toThrow('timed-out');
+  expect(scheduler.nowMs).toBe(5.1);
+  await scheduler.run(first, 1_000);
+  expect(effects).toBe(1);
+  await scheduler.pass(100);
+  expect(effects).toBe(2);
+});

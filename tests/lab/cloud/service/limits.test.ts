@@ -1,0 +1,164 @@
+// Limits of rates: Azure's partitions and accounts, Datastore's ramp and hot ranges.
+import { expect, test } from 'vitest';
+import { AZURE_TABLES_2026_11 } from '../../../../shared/lab/cloud/data/azure-tables-2026-11.ts';
+import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
+import { ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
+import { Ramp } from '../../../../shared/lab/cloud/service/rate-limits.ts';
+import { ServiceFailure } from '../../../../shared/lab/cloud/service/request.ts';
+import { offer, request, serviceOf, stillService, write } from './modelled.ts';
+
+const SECONDS = 20;
+/** What a bucket holds at first, by the file's middle: one second's worth. */
+const BURST_SECONDS = 1;
+
+/** Keys in no order. */
+function scattered(number: number): string {
+  return Math.imul(number + 1, 0x9e3779b1).toString(16);
+}
+
+/** Fractions of tokens are rounded, so that a request more or less passes. */
+function expectNear(served: number, expected: number): void {
+  expect(Math.abs(served - expected)).toBeLessThanOrEqual(1);
+}
+
+test('a partition of Azure serves 2,000 entities a second, and answers the rest with 503', async () => {
+  const service = serviceOf(AZURE_TABLES_2026_11);
+  const { served, failed } = await offer(service, { perSecond: 3_000, seconds: SECONDS }, (number) =>
+    request('commit', write(`r${number}`, 500, 'one')),
+  );
+  expect(served).toBeGreaterThan(2_000 * (SECONDS + BURST_SECONDS) * 0.999);
+  expect(served).toBeLessThan(2_000 * (SECONDS + BURST_SECONDS) * 1.001);
+  expect(service.counters.throttled).toBeGreaterThan(3_000 * SECONDS - 2_000 * (SECONDS + BURST_SECONDS) * 1.001);
+  expect(service.counters.throttled).toBe(failed - service.counters.lost - service.counters.timedOut);
+  expect(service.counters.billable.writes).toBeLessThanOrEqual(served + failed - service.counters.throttled);
+});
+
+test('below its limit a partition of Azure throttles nothing', async () => {
+  const service = serviceOf(AZURE_TABLES_2026_11);
+  await offer(service, { perSecond: 1_900, seconds: SECONDS }, (number) =>
+    request('commit', write(`r${number}`, 500, 'one')),
+  );
+  expect(service.counters.throttled).toBe(0);
+});
+
+test('the entities of a transaction count one by one, and larger ones for several', async () => {
+  const service = stillService('azure-tables', { 'partition.unitsPerSecond': 2_000, 'unit.kib': 64 });
+  const many = Array.from({ length: 100 }, (_, at) => write(`r${at}`));
+  const small = await offer(service, { perSecond: 100, seconds: SECONDS }, () => request('transaction', ...many));
+  expectNear(small.served, 20 * (SECONDS + BURST_SECONDS));
+  const other = stillService('azure-tables', { 'partition.unitsPerSecond': 2_000, 'unit.kib': 64 });
+  const large = await offer(other, { perSecond: 400, seconds: SECONDS }, (at) =>
+    request('commit', write(`r${at}`, 640 * 1_024)),
+  );
+  expectNear(large.served, 200 * (SECONDS + BURST_SECONDS));
+});
+
+test('a read is charged when its bytes are known', async () => {
+  const service = stillService('azure-tables', { 'partition.unitsPerSecond': 100, 'unit.kib': 64 });
+  const { scheduler } = service;
+  const readLarge = async (): Promise<void> => {
+    const access = { id: 'r', partition: 'p', kind: 'read', bytes: 0 } as const;
+    await service.send(
+      request('get', access),
+      () => 50 * 64 * 1_024,
+      (bytes, reply) => {
+        reply.bytes = bytes;
+      },
+    );
+  };
+  await scheduler.run(readLarge().then(readLarge), 1_000);
+  await expect(scheduler.run(readLarge(), 1_000)).rejects.toThrow('throttled');
+});
+
+test('an account of Azure serves 20,000 entities a second over all its partitions', async () => {
+  const service = serviceOf(AZURE_TABLES_2026_11);
+  const seconds = 5;
+  const { served } = await offer(service, { perSecond: 26_000, seconds }, (number) =>
+    request('commit', write(`r${number}`, 500, `p${number % 16}`)),
+  );
+  expect(served).toBeGreaterThan(20_000 * (seconds + BURST_SECONDS) * 0.999);
+  expect(served).toBeLessThan(20_000 * (seconds + BURST_SECONDS) * 1.001);
+});
+
+test('a 503 has no effect, and comes at once', async () => {
+  const service = stillService('azure-tables', { 'partition.unitsPerSecond': 1, 'throttle.replyMs': 2 });
+  const { scheduler } = service;
+  let effects = 0;
+  const send = () => service.send(request('commit', write('r')), () => (effects += 1));
+  await scheduler.run(send(), 100);
+  const sentMs = scheduler.nowMs;
+  await expect(scheduler.run(send(), 100)).rejects.toThrow(ServiceFailure);
+  expect(scheduler.nowMs - sentMs).toBe(2);
+  expect(effects).toBe(1);
+});
+
+test('a new kind of Datastore begins at 500 a second, and is allowed half as many again after each 5 minutes', () => {
+  const parameters = new ProviderParameters(DATASTORE_2026_11);
+  const ramp = new Ramp(
+    {
+      startPerSecond: parameters.get('ramp.startPerSecond'),
+      growth: parameters.get('ramp.growth'),
+      everyMs: parameters.get('ramp.everyMs'),
+      waitMaxMs: parameters.get('ramp.waitMaxMs'),
+    },
+    0,
+  );
+  const carried = [0, 0, 0, 0];
+  for (let nowMs = 0; nowMs < 20 * 60_000; nowMs += 0.5) {
+    if (ramp.waitMs(nowMs, 1) !== undefined) carried[Math.floor(nowMs / 300_000)]! += 1;
+  }
+  for (const [period, rate] of [500, 750, 1_125, 1_687.5].entries()) {
+    expect(carried[period]! / 300).toBeGreaterThan(rate * 0.99);
+    expect(carried[period]! / 300).toBeLessThan(rate * 1.01);
+  }
+});
+
+test('a ramp grows by what it carried, not by what it might have', () => {
+  const ramp = new Ramp({ startPerSecond: 500, growth: 1.5, everyMs: 300_000, waitMaxMs: 0 }, 0);
+  for (let nowMs = 0; nowMs < 300_000; nowMs += 10) ramp.waitMs(nowMs, 1);
+  let carried = 0;
+  for (let nowMs = 300_000; nowMs < 310_000; nowMs += 0.5) if (ramp.waitMs(nowMs, 1) !== undefined) carried += 1;
+  expect(carried / 10).toBeGreaterThan(495);
+  expect(carried / 10).toBeLessThan(505);
+});
+
+test('a service whose kind is new lets requests wait before it refuses them', async () => {
+  const cold = { 'ramp.isCold': 1, 'ramp.startPerSecond': 500, 'ramp.waitMaxMs': 1_000 };
+  const waited = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 0.9 }, (number) =>
+    request('commit', write(`r${number}`)),
+  );
+  // Each second brings work for two, so after 0.9 s the wait is 0.9 s, and nothing is refused yet.
+  expect(waited.served).toBe(900);
+  expect(waited.lastMs).toBeGreaterThan(1_795);
+  expect(waited.lastMs).toBeLessThan(1_810);
+  const refused = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 5 }, (number) =>
+    request('commit', write(`r${number}`)),
+  );
+  expectNear(refused.served, 500 * 6);
+});
+
+test('sequential keys fall into one range and get its rate; scattered ones get that of many', async () => {
+  const warm = { 'range.count': 64, 'range.writesPerSecond': 500, 'range.waitMaxMs': 100, 'range.splitAfterMs': 5_000 };
+  const served = async (keyOf: (number: number) => string): Promise<number> => {
+    const service = stillService('datastore', warm);
+    const learned = { perSecond: 2_048, seconds: 1 };
+    await offer(service, learned, (number) => request('commit', write(keyOf(number))));
+    const run = { perSecond: 2_000, seconds: SECONDS };
+    return (await offer(service, run, (number) => request('commit', write(keyOf(number + 2_048))))).served / SECONDS;
+  };
+  const sequential = await served((number) => String(number).padStart(9, '0'));
+  expect(sequential).toBeGreaterThan(500);
+  expect(sequential).toBeLessThan(520);
+  expect(await served(scattered)).toBe(2_000);
+});
+
+test('a range that is busy for long is split where its load is', async () => {
+  const cold = { 'range.count': 1, 'range.writesPerSecond': 500, 'range.waitMaxMs': 100, 'range.splitAfterMs': 5_000 };
+  const service = stillService('datastore', cold);
+  const { served } = await offer(service, { perSecond: 800, seconds: 15 }, (number) =>
+    request('commit', write(scattered(number))),
+  );
+  // 5 s of one range, then 10 s of two that are not busy.
+  expect(served).toBeGreaterThan((500 * 5 + 800 * 10) * 0.98);
+  expect(served).toBeLessThan((500 * 5 + 800 * 10) * 1.02);
+});

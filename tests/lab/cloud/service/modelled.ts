@@ -1,0 +1,76 @@
+// A modelled service for tests: the calm provider, whose times have no spread unless a test gives them one, with what the test overrides.
+import { calmProvider } from '../../../../shared/lab/cloud/data/calm.ts';
+import { type Level, type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
+import type { Access, ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
+import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+
+type Overrides = Readonly<Record<string, number | Level>>;
+
+/** No spread, no network, no time for entities and bytes. */
+const STILL: Overrides = {
+  'network.oneWayMs.median': 0,
+  'network.oneWayMs.sigma': 0,
+  ...Object.fromEntries(
+    ['get', 'getMany', 'commit', 'transaction', 'list', 'query'].flatMap((kind) => [
+      [`${kind}.sigma`, 0],
+      [`${kind}.perEntityMs`, 0],
+      [`${kind}.perKibMs`, 0],
+    ]),
+  ),
+};
+
+export function stillService(provider: ProviderData['provider'], overrides: Overrides = {}, seed = 1): ModelledService {
+  return serviceOf(calmProvider(provider), { ...STILL, ...overrides }, seed);
+}
+
+export function serviceOf(data: ProviderData, overrides: Overrides = {}, seed = 1): ModelledService {
+  const parameters = new ProviderParameters(data, overrides);
+  return new ModelledService({ scheduler: new Scheduler(seed), parameters, seed });
+}
+
+export function write(id: string, bytes = 500, partition = 'p'): Access {
+  return { id, partition, kind: 'write', bytes };
+}
+
+export function read(id: string, partition = 'p'): Access {
+  return { id, partition, kind: 'read', bytes: 0 };
+}
+
+export function request(kind: ModelRequest['kind'], ...accesses: Access[]): ModelRequest {
+  return { kind, accesses, timeoutMs: 1e12 };
+}
+
+/** Sends whatever `next` gives at this many a second, evenly spaced, for this long; resolves when all are settled. */
+export async function offer(
+  service: ModelledService,
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+  next: (number: number) => ModelRequest,
+): Promise<{ served: number; failed: number; lastMs: number }> {
+  const { scheduler } = service;
+  const total = { served: 0, failed: 0, lastMs: 0 };
+  const sent: Promise<void>[] = [];
+  const startMs = scheduler.nowMs;
+  const work = new Promise<void>((resolve) => {
+    const send = (number: number): void => {
+      const done = service
+        .send(next(number), () => undefined)
+        .then(
+          () => {
+            total.served += 1;
+            total.lastMs = scheduler.nowMs;
+          },
+          () => {
+            total.failed += 1;
+          },
+        );
+      sent.push(done);
+      const nextMs = startMs + ((number + 1) * 1_000) / perSecond;
+      if (nextMs < startMs + seconds * 1_000) scheduler.at(nextMs, () => send(number + 1));
+      else void Promise.all(sent).then(() => resolve());
+    };
+    scheduler.at(startMs, () => send(0));
+  });
+  await scheduler.run(work, Infinity);
+  return total;
+}

@@ -1,0 +1,180 @@
+// A table that nobody loaded behaves as one that was: the store works on it, and the simulation's own reading of the format accepts it.
+import { expect, test } from 'vitest';
+import { randomInt, seededRandom } from '../../../../shared/lab/kit/random.ts';
+import { type RecordFields, recordSource } from '../../../../shared/lab/work/records.ts';
+import { memoryDriver, type MemoryState } from '../../../../shared/drivers/memory.ts';
+import { MadeUpEntities } from '../../../../shared/lab/cloud/tables/entities.ts';
+import { bulkLoaded, MADE_UP_INCARNATION, madeUpKey } from '../../../../shared/lab/cloud/tables/made-up.ts';
+import type { EntityId } from '../../../../shared/store/contract/driver.ts';
+import type { Id64 } from '../../../../shared/store/format/bytes.ts';
+import { nodeId } from '../../../../shared/store/format/ids.ts';
+import { type DriverLimits, openStore, type Store } from '../../../../shared/store/index.ts';
+import { Provider } from '../../../simulation/provider.ts';
+import { orphansOf, storedRecords, structureFaults } from '../../../simulation/structure.ts';
+
+const DEFAULTS = memoryDriver().limits;
+const TABLE = 'large';
+
+interface MadeUp {
+  readonly state: MemoryState;
+  readonly entities: MadeUpEntities;
+  readonly limits: DriverLimits;
+}
+
+function madeUp(records: number, entityBytesMax: number, recentBytesMax?: number): MadeUp {
+  const limits = { ...DEFAULTS, entityBytesMax };
+  const entities = new MadeUpEntities(bulkLoaded(TABLE, records, limits), recentBytesMax);
+  return { entities, limits, state: { entities, versionCount: 0 } };
+}
+
+async function withStore<T>({ state, limits }: MadeUp, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = openStore({ driver: memoryDriver({ state, limits }) });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const fieldsOf = (index: number): RecordFields => recordSource(1, 500)(index, 0).fields;
+
+test.each([
+  [1, 65_536],
+  [16, 16_384],
+  // Three levels.
+  [11_500, 16_384],
+  [4_000, 65_536],
+  [4_000, 1_000_000],
+])('%i records in containers of %i bytes are what the format says', (records, entityBytesMax) => {
+  const { state } = madeUp(records, entityBytesMax);
+  const provider = new Provider(state);
+  expect(structureFaults(provider, TABLE, true)).toEqual([]);
+  expect(orphansOf(provider, TABLE)).toEqual([]);
+  const stored = storedRecords(provider, TABLE).map(({ record }) => record.key.toString());
+  expect(stored).toEqual(Array.from({ length: records }, (_, index) => madeUpKey(index)));
+});
+
+test('a container holds about half of what it may, as a bulk load leaves it', () => {
+  const made = madeUp(200_000, 65_536);
+  const { state, entities } = made;
+  const { rows } = new Provider(state).entity(leafOf(made, 100))!.node;
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  expect(bytes / 65_536).toBeGreaterThan(0.4);
+  expect(bytes / 65_536).toBeLessThan(0.55);
+  expect(entities.tree.counts.at(-1)).toBe(1);
+});
+
+test('ids lie evenly among all that a store may draw, and lead back to their nodes', () => {
+  const { tree } = madeUp(100_000_000, 65_536).entities;
+  const perFirstDigit = new Map<string, number>();
+  for (let index = 0; index < 1_600; index += 1) {
+    const id = tree.containerOf({ level: 0, index });
+    expect(tree.placeOf(id)).toEqual({ level: 0, index });
+    perFirstDigit.set(id[0]!, (perFirstDigit.get(id[0]!) ?? 0) + 1);
+  }
+  expect(perFirstDigit.size).toBe(16);
+  for (const count of perFirstDigit.values()) expect(Math.abs(count - 100)).toBeLessThan(10);
+  expect(tree.placeOf('0123456789abcdef' as Id64)).toBeUndefined();
+});
+
+test('the same bytes come whenever they are asked for', () => {
+  const [one, other] = [madeUp(2_000, 65_536, 1), madeUp(2_000, 65_536)];
+  const id = leafOf(one, 7);
+  const first = one.entities.get(id);
+  one.entities.get(leafOf(one, 8));
+  expect(one.entities.get(id)).not.toBe(first);
+  expect(one.entities.get(id)).toEqual(first);
+  expect(other.entities.get(id)).toEqual(first);
+});
+
+test('every record is found with its value, others are not', async () => {
+  const made = madeUp(100_000, 65_536);
+  await withStore(made, async (store) => {
+    const table = await store.table<RecordFields>(TABLE);
+    const random = seededRandom(7);
+    for (const index of [0, 99_999, ...Array.from({ length: 50 }, () => randomInt(random, 100_000))])
+      expect((await table.get(madeUpKey(index)))?.value).toEqual(fieldsOf(index));
+    expect(await table.get(madeUpKey(100_000))).toBeUndefined();
+    expect(await table.get('a')).toBeUndefined();
+  });
+});
+
+test('writes, splits and removals among made-up neighbours leave a sound table', async () => {
+  const made = madeUp(3_000, 16_384);
+  const written = Array.from({ length: 200 }, (_, at) => `${madeUpKey(2_000 + (at % 20))}+${at}`);
+  await withStore(made, async (store) => {
+    const table = await store.table<RecordFields>(TABLE);
+    await table.put(madeUpKey(2_000), fieldsOf(1));
+    await table.putMany(written.map((key) => ({ key, value: fieldsOf(3) })));
+    await table.delete(madeUpKey(2_001));
+    expect(table.stats().splits).toBeGreaterThan(0);
+    expect((await table.get(madeUpKey(2_000)))?.value).toEqual(fieldsOf(1));
+    expect((await table.get(madeUpKey(2_019)))?.value).toEqual(fieldsOf(2_019));
+    const scanned: string[] = [];
+    for await (const { key } of table.scan({ from: madeUpKey(1_900), to: madeUpKey(2_100) })) scanned.push(key);
+    const made200 = Array.from({ length: 200 }, (_, at) => madeUpKey(1_900 + at));
+    const expected = [...made200, ...written].filter((key) => key !== madeUpKey(2_001)).toSorted();
+    expect(scanned).toEqual(expected);
+  });
+  const provider = new Provider(made.state);
+  expect(structureFaults(provider, TABLE, true)).toEqual([]);
+  expect(storedRecords(provider, TABLE)).toHaveLength(3_000 - 1 + 200);
+});
+
+test('vacuum finds nothing to remove, and a drop leaves no record', async () => {
+  const made = madeUp(2_000, 16_384);
+  await withStore(made, async (store) => {
+    expect(await store.vacuum(TABLE)).toMatchObject({ removed: 0, left: 0 });
+    await store.drop(TABLE);
+    await expect(store.table(TABLE, { create: false })).rejects.toMatchObject({ code: 'not_found' });
+  });
+  expect([...made.entities.keys()].filter((id) => id.startsWith('n!'))).toEqual([]);
+});
+
+test.each([
+  // The root is the branch of all leaves; then a leaf's header, and one page of it.
+  [1_000_000, 720_000, 3],
+  [1_000_000_000, 720_000, 4],
+  [1_000_000_000, 65_536, 5],
+])('of %i records in containers of %i bytes a cold process reaches any in %i requests', async (records, size, most) => {
+  const { state, limits } = madeUp(records, size);
+  let requests = 0;
+  const faults = (): undefined => {
+    requests += 1;
+  };
+  const store = openStore({ driver: memoryDriver({ state, limits, faults }) });
+  const table = await store.table<RecordFields>(TABLE);
+  const index = Math.floor(records * 0.7) + 3;
+  expect((await table.get(madeUpKey(index)))?.value).toEqual(fieldsOf(index));
+  expect(requests).toBe(most);
+  await store.close();
+});
+
+test('memory stays within its bound, however many nodes are looked at', async () => {
+  const bound = 2 ** 20;
+  const made = madeUp(1_000_000_000, 65_536, bound);
+  await withStore(made, async (store) => {
+    const table = await store.table<RecordFields>(TABLE);
+    const random = seededRandom(3);
+    const keys = Array.from({ length: 25 }, () => madeUpKey(randomInt(random, 1_000_000_000)));
+    const outcomes = await table.getMany(keys);
+    expect(outcomes.every(({ status }) => status === 'found')).toBe(true);
+  });
+  expect(made.entities.madeUp).toBeGreaterThan(25);
+  expect(made.entities.recentBytes).toBeLessThanOrEqual(bound);
+});
+
+test.each([
+  [0, 0.5, 'records=0'],
+  [1.5, 0.5, 'records=1.5'],
+  [10_000_000_000, 0.5, 'records=10000000000'],
+  [10, 0.7, 'fill=0.7'],
+  [10, 0, 'fill=0'],
+])('%d records at a fill of %d are refused', (records, fill, message) => {
+  const table = { ...bulkLoaded(TABLE, records, DEFAULTS), fill };
+  expect(() => new MadeUpEntities(table)).toThrow(message);
+});
+
+function leafOf({ entities }: MadeUp, index: number): EntityId {
+  return nodeId(TABLE, MADE_UP_INCARNATION, entities.tree.containerOf({ level: 0, index }));
+}

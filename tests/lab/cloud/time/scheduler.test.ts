@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+
+test('events happen in order of their times, whoever is quiet, and what waits for one has run before the next', async () => {
+  const scheduler = new Scheduler(1);
+  const seen: string[] = [];
+  const sleeper = scheduler.after(2).then(async () => {
+    seen.push(`wakes at ${scheduler.nowMs}`);
+    await Promise.resolve();
+    await Promise.resolve();
+    seen.push('has run');
+  });
+  scheduler.quietlyAt(1, () => seen.push('quiet at 1'));
+  scheduler.quietlyAt(2.5, () => seen.push('quiet at 2.5'));
+  scheduler.at(3, () => seen.push('at 3'));
+  await scheduler.run(Promise.all([sleeper, scheduler.after(4)]), 100);
+  expect(seen).toEqual(['quiet at 1', 'wakes at 2', 'has run', 'quiet at 2.5', 'at 3']);
+  expect(scheduler.steps).toBe(5);
+});
+
+test('time passes to the end that was asked for, and no event behind it happens, quiet or not', async () => {
+  const scheduler = new Scheduler(1);
+  const seen: number[] = [];
+  for (const ms of [1, 2, 3]) {
+    scheduler.quietlyAt(ms, () => seen.push(ms));
+    scheduler.at(ms, () => seen.push(10 * ms));
+  }
+  await scheduler.pass(2);
+  expect(seen.toSorted((a, b) => a - b)).toEqual([1, 2, 10, 20]);
+  expect(scheduler.nowMs).toBe(2);
+});
+
+test('what was taken back does not happen, and what is late happens now', async () => {
+  const scheduler = new Scheduler(1);
+  const seen: string[] = [];
+  scheduler.at(1, () => seen.push('taken back'))();
+  await scheduler.pass(5);
+  scheduler.at(2, () => seen.push(`late at ${scheduler.nowMs}`));
+  scheduler.quietlyAt(Number.NaN, () => seen.push('no time is now'));
+  await scheduler.pass(0);
+  expect(seen.toSorted()).toEqual(['late at 5', 'no time is now']);
+});
+
+test('work that waits for nothing that will happen is told so, and so is work without an end', async () => {
+  const never = new Promise(() => undefined);
+  await expect(new Scheduler(1).run(never, 100)).rejects.toThrow('stuck');
+  const scheduler = new Scheduler(1);
+  const again = (): void => void scheduler.at(scheduler.nowMs + 1, again);
+  again();
+  await expect(scheduler.run(never, 100)).rejects.toThrow('no end after 100 events');
+});

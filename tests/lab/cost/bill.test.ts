@@ -1,0 +1,257 @@
+// Bills worked out by hand; the arithmetic stands in the comments.
+import { describe, expect, test } from 'vitest';
+import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { billOf } from '../../../shared/lab/cost/bill.ts';
+import { billedMs, billedSecondsADay, computeQuantities } from '../../../shared/lab/cost/compute.ts';
+import { dollarsPerMillionRecords, operationPrices } from '../../../shared/lab/cost/operations.ts';
+import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import type { Meter, Origin } from '../../../shared/lab/cost/prices.ts';
+
+const { datastore, 'azure-tables': azure } = PRICES_2026_11.providers;
+
+describe('the price list', () => {
+  const origins = Object.entries(originsIn(PRICES_2026_11, ''));
+
+  test('gives each number a source, the day it was read and how sure it is', () => {
+    // So that the walk is seen to reach them.
+    expect(origins.length).toBeGreaterThan(40);
+    const wrong = origins.filter(
+      ([, { source, read, confidence }]) =>
+        !/^https:\/\/[\w.-]+\.[a-z]+\/\S*$/.test(source) ||
+        !/^2026-11-\d{2}$/.test(read) ||
+        !['provider', 'several', 'one'].includes(confidence),
+    );
+    expect(wrong).toEqual([]);
+    expect(PRICES_2026_11.date).toBe('2026-11');
+  });
+
+  test('knows an American and a European region on each cloud, and everything of the default one', () => {
+    for (const provider of PROVIDERS) {
+      const { regions, meters } = PRICES_2026_11.providers[provider];
+      expect([...new Set(regions.map(({ continent }) => continent))]).toEqual(['North America', 'Europe']);
+      expect(Object.keys(regions[0].prices).toSorted()).toEqual(meters.toSorted());
+    }
+  });
+});
+
+describe('operations', () => {
+  test('of a measurement make dollars per million records', () => {
+    // Each record of these 2,000 took 2 reads at 0.03, 1 write at 0.09 and 0.5 deletes at 0.01 dollars per 100,000: 0.000001550 dollars.
+    const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
+    const google = operationPrices(PRICES_2026_11, 'datastore', 'us-central1');
+    expect(dollarsPerMillionRecords(billable, 2_000, google)).toBeCloseTo(1.55, 10);
+    // Twice that where every operation costs twice as much.
+    expect(dollarsPerMillionRecords(billable, 2_000, operationPrices(PRICES_2026_11, 'datastore', 'nam5'))).toBeCloseTo(
+      3.1,
+      10,
+    );
+    // 1,000 requests for 100,000 records: 10,000 requests a million, at 0.00036 dollars per 10,000.
+    const requests = { reads: 0, writes: 1_000, deletes: 0 };
+    const eastus = operationPrices(PRICES_2026_11, 'azure-tables', 'eastus');
+    expect(dollarsPerMillionRecords(requests, 100_000, eastus)).toBeCloseTo(0.00036, 10);
+  });
+
+  test('have no prices where the list lacks one, or the region', () => {
+    expect(() => operationPrices(PRICES_2026_11, 'datastore', 'europe-west1')).toThrow('lack operations');
+    expect(() => operationPrices(PRICES_2026_11, 'datastore', 'eastus')).toThrow('there are us-central1, nam5');
+  });
+});
+
+describe('a bill', () => {
+  test('is each quantity times its price, and the free tier apart: Datastore', () => {
+    const bill = billOf(
+      {
+        reads: 6_000_000,
+        writes: 1_000_000,
+        deletes: 300_000,
+        storageGib: 10,
+        requests: 3_000_000,
+        vcpuSeconds: 300_000,
+        gibSeconds: 600_000,
+        egressGib: 5,
+      },
+      PRICES_2026_11,
+      'datastore',
+      'us-central1',
+    );
+    const expected: [Meter, number, number, number][] = [
+      // 60 x 0.03 = 1.80; free: 30 x 50,000 = 1,500,000 = 15 x 0.03 = 0.45.
+      ['reads', 1.8, 1_500_000, 0.45],
+      // 10 x 0.09 = 0.90; free: 30 x 20,000 = 600,000 = 6 x 0.09 = 0.54.
+      ['writes', 0.9, 600_000, 0.54],
+      // 3 x 0.01 = 0.03; free would be 600,000, so all of it.
+      ['deletes', 0.03, 300_000, 0.03],
+      // 10 x 0.15 = 1.50; 1 GiB free = 0.15.
+      ['storageGib', 1.5, 1, 0.15],
+      // 3 x 0.40 = 1.20; free: 2 x 0.40 = 0.80.
+      ['requests', 1.2, 2_000_000, 0.8],
+      // 300,000 x 0.000024 = 7.20; free: 180,000 x 0.000024 = 4.32.
+      ['vcpuSeconds', 7.2, 180_000, 4.32],
+      // 600,000 x 0.0000025 = 1.50; free: 360,000 x 0.0000025 = 0.90.
+      ['gibSeconds', 1.5, 360_000, 0.9],
+      // 5 x 0.12 = 0.60; 1 GiB free = 0.12.
+      ['egressGib', 0.6, 1, 0.12],
+    ];
+    expectLines(bill, expected);
+    // 1.80 + 0.90 + 0.03 + 1.50 + 1.20 + 7.20 + 1.50 + 0.60 = 14.73; 0.45 + 0.54 + 0.03 + 0.15 + 0.80 + 4.32 + 0.90 + 0.12 = 7.31.
+    expect(bill.dollars).toBeCloseTo(14.73, 10);
+    expect(bill.freeDollars).toBeCloseTo(7.31, 10);
+    expect(bill.unpriced).toEqual([]);
+  });
+
+  test('is each quantity times its price, and the free tier apart: Azure', () => {
+    const bill = billOf(
+      {
+        reads: 6_000_000,
+        writes: 1_000_000,
+        deletes: 300_000,
+        storageGib: 10,
+        requests: 3_000_000,
+        gibSeconds: 600_000,
+        egressGib: 150,
+      },
+      PRICES_2026_11,
+      'azure-tables',
+      'eastus',
+    );
+    expectLines(bill, [
+      // 600 x 0.00036 = 0.216; 100 x 0.00036 = 0.036; 30 x 0.00036 = 0.0108; no free tier.
+      ['reads', 0.216, 0, 0],
+      ['writes', 0.036, 0, 0],
+      ['deletes', 0.0108, 0, 0],
+      // 10 x 0.045.
+      ['storageGib', 0.45, 0, 0],
+      // 3 x 0.40 = 1.20; free: 0.25 x 0.40 = 0.10.
+      ['requests', 1.2, 250_000, 0.1],
+      // 600,000 x 0.000026 = 15.60; free: 100,000 x 0.000026 = 2.60.
+      ['gibSeconds', 15.6, 100_000, 2.6],
+      // 150 x 0.087 = 13.05; free: 100 x 0.087 = 8.70.
+      ['egressGib', 13.05, 100, 8.7],
+    ]);
+    // 0.216 + 0.036 + 0.0108 + 0.45 + 1.20 + 15.60 + 13.05 = 30.5628; 0.10 + 2.60 + 8.70 = 11.40.
+    expect(bill.dollars).toBeCloseTo(30.5628, 10);
+    expect(bill.freeDollars).toBeCloseTo(11.4, 10);
+  });
+
+  test.each([
+    // Free are 50,000 reads a day: 1,500,000 a month.
+    [0, 0],
+    [1_499_999, 0],
+    [1_500_000, 0],
+    [1_500_001, 0.000_000_3],
+    [1_600_000, 0.03],
+  ])('of %i reads costs %d beyond the free tier', (reads, dollars) => {
+    const bill = billOf({ reads }, PRICES_2026_11, 'datastore', 'us-central1');
+    expect(bill.dollars - bill.freeDollars).toBeCloseTo(dollars, 12);
+  });
+
+  test('gives Google’s free egress in North America alone', () => {
+    const bills = ['us-central1', 'nam5', 'europe-west1'].map((region) =>
+      billOf({ egressGib: 3 }, PRICES_2026_11, 'datastore', region),
+    );
+    expect(bills.map(({ lines }) => lines.at(-1)?.freeQuantity)).toEqual([1, 1, 0]);
+  });
+
+  test('names what has a quantity and no price, and adds up the rest', () => {
+    const bill = billOf({ reads: 100_000, writes: 5, deletes: 0 }, PRICES_2026_11, 'datastore', 'europe-west1');
+    expect(bill.unpriced).toEqual(['writes']);
+    expect(bill.dollars).toBeCloseTo(0.033, 10);
+    expect(bill.lines.find(({ meter }) => meter === 'writes')?.dollars).toBeNull();
+    expect(bill.lines.find(({ meter }) => meter === 'deletes')?.dollars).toBe(0);
+  });
+
+  test.each([
+    [{ reads: -1 }, 'reads cannot be -1'],
+    [{ writes: NaN }, 'writes cannot be NaN'],
+    [{ storageGib: Infinity }, 'storageGib cannot be Infinity'],
+    [{ vcpuSeconds: 1 }, 'azure-tables does not bill vcpuSeconds'],
+  ])('of %j is refused', (quantities, message) => {
+    expect(() => billOf(quantities, PRICES_2026_11, 'azure-tables', 'eastus')).toThrow(message);
+  });
+});
+
+describe('functions', () => {
+  test.each([
+    // Google rounds up to 100 ms; Azure too, from 1,000 ms on.
+    [0, 100, 1_000],
+    [1, 100, 1_000],
+    [100, 100, 1_000],
+    [101, 200, 1_000],
+    [1_000, 1_000, 1_000],
+    [1_001, 1_100, 1_100],
+  ])('at work for %i ms are billed %i ms on Google and %i ms on Azure', (durationMs, google, microsoft) => {
+    expect(billedMs(durationMs, datastore.billedPeriod)).toBe(google);
+    expect(billedMs(durationMs, azure.billedPeriod)).toBe(microsoft);
+  });
+
+  const instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
+
+  test('are billed one by one while calls are rare', () => {
+    // 10 calls a day, too few to overlap: 10 x 0.1 s on Google, 10 x 1 s on Azure.
+    const rare = [{ callsPerDay: 10, durationMs: 20 }];
+    expect(billedSecondsADay(rare, instance, datastore.billedPeriod)).toBeCloseTo(1, 4);
+    expect(billedSecondsADay(rare, instance, azure.billedPeriod)).toBeCloseTo(10, 2);
+  });
+
+  test('share an instance’s time where calls overlap', () => {
+    // A call a second, 0.1 s each: none is under way for e^-0.1 = 0.904837 of the day, so 0.095163 x 86,400 = 8,222.04 s are billed.
+    // On Azure each is billed 1 s: e^-1 = 0.367879, 0.632121 x 86,400 = 54,615.22 s.
+    const steady = [{ callsPerDay: 86_400, durationMs: 20 }];
+    expect(billedSecondsADay(steady, instance, datastore.billedPeriod)).toBeCloseTo(8_222.04, 1);
+    expect(billedSecondsADay(steady, instance, azure.billedPeriod)).toBeCloseTo(54_615.22, 1);
+  });
+
+  test('are billed all day, and as many as the load needs', () => {
+    // 1,000 calls a second of 0.1 s: 100 in flight, for which 4 instances of 32 are needed; each is never idle.
+    const busy = [
+      { callsPerDay: 600 * 86_400, durationMs: 100 },
+      { callsPerDay: 400 * 86_400, durationMs: 100 },
+    ];
+    expect(billedSecondsADay(busy, instance, datastore.billedPeriod)).toBeCloseTo(4 * 86_400, 3);
+    // With 100 at a time one is enough.
+    expect(billedSecondsADay(busy, { ...instance, concurrency: 100 }, datastore.billedPeriod)).toBeCloseTo(86_400, 3);
+  });
+
+  test('count calls, memory and, on Google, processors', () => {
+    const kinds = [{ callsPerDay: 86_400, durationMs: 20 }];
+    // The seconds of above; 2 GiB each.
+    expect(computeQuantities(kinds, instance, datastore)).toEqual({
+      requests: 86_400,
+      vcpuSeconds: expect.closeTo(8_222.04, 1) as number,
+      gibSeconds: expect.closeTo(16_444.08, 1) as number,
+    });
+    expect(computeQuantities(kinds, instance, azure)).toEqual({
+      requests: 86_400,
+      gibSeconds: expect.closeTo(109_230.43, 1) as number,
+    });
+  });
+
+  test('that nobody calls cost nothing', () => {
+    expect(billedSecondsADay([{ callsPerDay: 0, durationMs: 5 }], instance, azure.billedPeriod)).toBe(0);
+  });
+});
+
+function expectLines(
+  bill: ReturnType<typeof billOf>,
+  expected: [meter: Meter, dollars: number, freeQuantity: number, freeDollars: number][],
+): void {
+  expect(bill.lines).toEqual(
+    expected.map(([meter, dollars, freeQuantity, freeDollars]) => ({
+      meter,
+      quantity: expect.any(Number) as number,
+      dollars: expect.closeTo(dollars, 10) as number,
+      freeQuantity,
+      freeDollars: expect.closeTo(freeDollars, 10) as number,
+    })),
+  );
+}
+
+/** Everything with a number of its own: prices, free tiers, periods. By where it stands. */
+function originsIn(value: unknown, where: string): Record<string, Origin> {
+  if (typeof value !== 'object' || value === null) return {};
+  if ('dollars' in value || 'amount' in value || 'leastMs' in value) return { [where]: value as unknown as Origin };
+  return Object.assign({}, ...Object.entries(value).map(([name, one]) => originsIn(one, `${where}/${name}`))) as Record<
+    string,
+    Origin
+  >;
+}

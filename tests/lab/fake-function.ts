@@ -1,0 +1,68 @@
+// Functions `compare` that run nothing: they answer as functions would, with figures that follow from what was asked.
+import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
+import type { Layout, Provider } from '../../shared/lab/kit/dimensions.ts';
+import { emptyUsage } from '../../shared/lab/kit/usage.ts';
+import { COUNTERS } from './fakes.ts';
+import { placeOf } from './report/sample-report.ts';
+
+/** Milliseconds that each call takes, whatever the callers: the store that the function has is never busy. */
+const LATENCY_MS: Readonly<Record<Layout, number>> = { record: 20, batch: 5, container: 2 };
+
+/** What a function on the provider answers: each caller's calls follow each other without a pause. */
+export function fakeResult(request: CellRequest, provider: Provider): CellResult {
+  const { layout, workload, callers, durationMs, ratePerSecond } = request;
+  const latencyMs = LATENCY_MS[layout] * (provider === 'datastore' ? 1 : 2);
+  const operations = Math.round(
+    ratePerSecond === null ? (callers * durationMs) / latencyMs : (ratePerSecond * durationMs) / 1_000,
+  );
+  const recordsPerCall = workload === 'load' ? 500 : 1;
+  const records = operations * recordsPerCall;
+  const histogram = newHistogram();
+  for (let at = 0; at < operations; at += 1) recordLatency(histogram, latencyMs);
+  return {
+    provider,
+    layout,
+    workload,
+    place: placeOf(provider),
+    isCold: false,
+    uptimeMs: 60_000,
+    firstOperationMs: 2 * latencyMs,
+    recordsPerCall,
+    warmup: { durationMs: 300, isSteady: true, errors: 0 },
+    openedAtMs: 1_795_000_000_000,
+    durationMs,
+    records,
+    recordsTotal: 2 * records,
+    usage: {
+      ...emptyUsage(true),
+      requests: operations,
+      billable: { reads: operations, writes: operations, deletes: 0 },
+    },
+    store: layout === 'container' ? { ...COUNTERS, commits: operations } : null,
+    errors: {},
+    unfinished: 0,
+    histogram: encodeHistogram(histogram),
+    operations,
+    series: { stepMs: durationMs, warmupRecords: [], records: [records], errors: [0], maxMs: [latencyMs] },
+    behindMsMax: ratePerSecond === null ? null : 0,
+    isHeldByRamp: false,
+    processor: { wait: 0.1, stolen: 0, busy: 0.5 },
+    memoryBytes: 90_000_000,
+  };
+}
+
+type Answer = (request: CellRequest, provider: Provider) => Response | Promise<Response>;
+
+/** Both clouds' functions, by host: `https://datastore` and `https://azure-tables`. `log` has method, host and path of what came. */
+export function fakeFunctions(answer: Answer = (request, provider) => Response.json(fakeResult(request, provider))) {
+  const log: string[] = [];
+  const fetchIt: typeof fetch = async (input, init) => {
+    const { host, pathname } = new URL(input instanceof Request ? input.url : input);
+    log.push(`${init?.method} ${host}${pathname}`);
+    init?.signal?.throwIfAborted();
+    if (pathname !== '/v1/compare/cells') return new Response(null, { status: 204 });
+    return await answer(JSON.parse(init!.body as string) as CellRequest, host as Provider);
+  };
+  return { fetch: fetchIt, log };
+}

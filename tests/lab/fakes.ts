@@ -1,0 +1,218 @@
+// A baseline and a store without a provider, in virtual time, and results as functions answer them.
+import { type Baseline, withTries } from '../../shared/lab/work/baseline.ts';
+import {
+  type CellRequest,
+  type CellRequestInput,
+  cellRequestSchema,
+  type CellResult,
+} from '../../shared/lab/load/cell.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
+import type { Place } from '../../shared/lab/load/place.ts';
+import type { StoreCounters } from '../../shared/lab/load/store-counters.ts';
+import type { CellTargets } from '../../shared/lab/load/targets.ts';
+import { tenantOf } from '../../shared/lab/work/keys.ts';
+import { emptyUsage } from '../../shared/lab/kit/usage.ts';
+import type { Store, Table } from '../../shared/store/index.ts';
+import { type Clock } from './fake-store.ts';
+
+export const PLACE: Place = {
+  provider: 'datastore',
+  platform: 'local',
+  backend: 'nobody',
+  isEmulator: true,
+  region: null,
+  instanceId: 'one',
+  memoryBytes: 1_000_000,
+  processors: 2,
+  processorModel: 'none',
+  system: 'none',
+  runtime: 'Node.js 24.0.0',
+  versions: {},
+  commit: null,
+};
+
+/** What a store counts that never meets another. */
+export const COUNTERS: StoreCounters = {
+  commits: 0,
+  foreignCommits: 0,
+  readsFirst: 0,
+  rests: 0,
+  splits: 0,
+  splitsByTraffic: 0,
+  lostSplits: 0,
+};
+
+export interface FakeOptions {
+  readonly clock: Clock;
+  readonly latencyMs: number;
+  /** May throw instead of answering; `sent` counts from 1. */
+  readonly fail?: (sent: number) => void;
+  readonly getManyMax?: number;
+  /** Records are reported as absent. */
+  readonly empty?: boolean;
+}
+
+export interface FakeTargets extends CellTargets {
+  /** Each request: what, and of how many records. */
+  readonly log: string[];
+  /** Keys that were asked for, or written. */
+  readonly keys: string[];
+}
+
+/** Each request takes `latencyMs`; any number of them run at once. */
+export function fakeTargets(options: FakeOptions): FakeTargets {
+  const { clock, latencyMs, fail = () => {}, getManyMax = 500, empty = false } = options;
+  const usage = emptyUsage(false);
+  const log: string[] = [];
+  const keys: string[] = [];
+  const answer = async (what: string, asked: readonly string[]): Promise<void> => {
+    log.push(`${what} ${asked.length}`);
+    keys.push(...asked);
+    usage.requests++;
+    usage.billable.writes += asked.length;
+    const sent = usage.requests;
+    await clock.runtime.sleep(latencyMs);
+    fail(sent);
+  };
+  const baseline: Baseline = {
+    provider: 'datastore',
+    putManyMax: 100,
+    getManyMax,
+    lane: tenantOf,
+    open: async () => ({
+      insert: ({ key }) => answer('insert', [key]),
+      replace: ({ key }) => answer('replace', [key]),
+      modify: async ({ key }) => {
+        await answer('modify', [key]);
+        return await withTries(
+          async () => !empty,
+          () => {},
+        );
+      },
+      get: async (key) => {
+        await answer('get', [key]);
+        return !empty;
+      },
+      putMany: (records) =>
+        answer(
+          'putMany',
+          records.map(({ key }) => key),
+        ),
+      getMany: async (asked) => {
+        await answer('getMany', asked);
+        return empty ? 0 : asked.length;
+      },
+      range: async (from, _to, count) => {
+        await answer('range', [from]);
+        return empty ? 0 : count;
+      },
+      scan: async () => 1,
+    }),
+    remove: async (dataset) => void log.push(`remove ${dataset}`),
+    usage: () => usage,
+    close: async () => {},
+  };
+  const table = {
+    stats: () => ({ ...COUNTERS, commits: usage.requests }),
+    get: async (key: string) => {
+      await answer('container get', [key]);
+      return empty ? undefined : {};
+    },
+    put: (key: string) => answer('container put', [key]),
+    update: async (key: string, change: (current: unknown) => unknown) => {
+      await answer('container update', [key]);
+      return change({});
+    },
+    async *scan({ from, limit }: { from: string; limit: number }) {
+      await answer('container scan', [from]);
+      for (let at = 0; at < limit; at++) yield {};
+    },
+    putMany: async (items: readonly { key: string }[]) => {
+      const asked = items.map(({ key }) => key);
+      await answer('container putMany', asked);
+      return asked.map((key, at) =>
+        at === 0 ? { status: 'failed', key, error: new Error('no') } : { status: 'written', key, version: '1' },
+      );
+    },
+  } as unknown as Table<never>;
+  const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
+  const store = { table: async () => table, drop } as unknown as Store;
+  let isCold = true;
+  return {
+    provider: 'datastore',
+    baseline,
+    openStore: async () => ({ store, usage: () => usage }),
+    place: PLACE,
+    instance: {
+      takeCold: () => {
+        const wasCold = isCold;
+        isCold = false;
+        return wasCold;
+      },
+      uptimeMs: () => 5_000,
+      memoryBytes: () => 50_000_000,
+      // A quarter of the time that this thread had work, it waited; it had work three quarters of the time.
+      processorTimes: () => ({
+        ranMs: 0.75 * clock.runtime.monotonicMs(),
+        waitedMs: 0.25 * clock.runtime.monotonicMs(),
+        machineMs: 2 * clock.runtime.monotonicMs(),
+        stolenMs: 0,
+      }),
+    },
+    log,
+    keys,
+  };
+}
+
+export function cell(input: Partial<CellRequestInput>): CellRequest {
+  return cellRequestSchema.parse({
+    layout: 'record',
+    workload: 'load',
+    callers: 1,
+    durationMs: 100,
+    warmup: { leastMs: 20, mostMs: 20 },
+    dataset: 'test1',
+    records: 500,
+    ...input,
+  });
+}
+
+/** A result as a function would answer it. */
+export function result(change: Partial<CellResult> = {}): CellResult {
+  const histogram = newHistogram();
+  recordLatency(histogram, 2);
+  return {
+    provider: 'datastore',
+    layout: 'record',
+    workload: 'load',
+    place: PLACE,
+    isCold: false,
+    uptimeMs: 9_000,
+    firstOperationMs: 12,
+    recordsPerCall: 500,
+    warmup: { durationMs: 300, isSteady: true, errors: 0 },
+    openedAtMs: Date.UTC(2026, 10, 21, 10),
+    durationMs: 1_000,
+    records: 1_000,
+    recordsTotal: 2_000,
+    usage: {
+      requests: 200,
+      retries: null,
+      conflicts: 1,
+      billable: { reads: 100, writes: 200, deletes: 100 },
+      bytesWritten: 8,
+      bytesRead: 4,
+    },
+    store: null,
+    errors: {},
+    unfinished: 0,
+    histogram: encodeHistogram(histogram),
+    operations: 1,
+    series: { stepMs: 100, warmupRecords: [400, 500], records: [900, 100], errors: [0, 0], maxMs: [2, 1] },
+    behindMsMax: null,
+    isHeldByRamp: false,
+    processor: { wait: 0.1, stolen: 0, busy: 0.5 },
+    memoryBytes: 100_000_000,
+    ...change,
+  };
+}

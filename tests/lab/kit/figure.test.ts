@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { figureOf, ratioOf } from '../../../shared/lab/kit/figure.ts';
+
+describe('a figure', () => {
+  test('is the median with the range of few values, at the confidence that it has', () => {
+    expect(figureOf([5])).toEqual({ median: 5, low: 5, high: 5, confidence: 0, values: [5] });
+    expect(figureOf([3, 1, 2])).toMatchObject({ median: 2, low: 1, high: 3, confidence: 0.75, values: [3, 1, 2] });
+    expect(figureOf([4, 3, 1, 2])).toMatchObject({ median: 2.5, low: 1, high: 4, confidence: 0.875 });
+  });
+
+  // The ranks of Conover, "Practical Nonparametric Statistics", table of the binomial distribution with p = 1/2.
+  test.each([
+    [6, 1, 0.96875],
+    [9, 2, 0.9609375],
+    [12, 3, 0.961425781],
+    [20, 6, 0.958610535],
+    [50, 18, 0.967160861],
+  ])('of %i values takes the one of rank %i from each end: %d', (count, rank, confidence) => {
+    const figure = figureOf(Array.from({ length: count }, (_, at) => at + 1));
+    expect([figure.low, figure.high]).toEqual([rank, count + 1 - rank]);
+    expect(figure.confidence).toBeCloseTo(confidence, 8);
+  });
+
+  test('holds the true median as often as it says', () => {
+    const random = seededRandom(5);
+    let held = 0;
+    for (let round = 0; round < 4_000; round++) {
+      // Squares of uniform numbers lie askew, and their median is known.
+      const { low, high } = figureOf(Array.from({ length: 5 }, () => random() ** 2));
+      if (low <= 0.25 && high >= 0.25) held++;
+    }
+    expect(held / 4_000).toBeGreaterThan(0.9375 - 0.012);
+    expect(held / 4_000).toBeLessThan(0.9375 + 0.012);
+  });
+
+  test('needs a value', () => {
+    expect(() => figureOf([])).toThrow(RangeError);
+  });
+});
+
+const four = (from: number): ReturnType<typeof figureOf> => figureOf([from, from + 1, from + 2, from + 3]);
+
+describe('a ratio', () => {
+  test('is decided where the intervals lie apart', () => {
+    expect(ratioOf(four(20), four(10))).toEqual({ ratio: 21.5 / 11.5, low: 20 / 13, high: 23 / 10, verdict: 'higher' });
+    expect(ratioOf(four(10), four(20))?.verdict).toBe('lower');
+  });
+
+  test('is undecided where they meet, or where too few runs stand behind them', () => {
+    expect(ratioOf(four(10), four(13))?.verdict).toBe('undecided');
+    expect(ratioOf(figureOf([30, 31, 32]), four(10))?.verdict).toBe('undecided');
+  });
+
+  test('of nothing is none', () => {
+    expect(ratioOf(four(10), figureOf([0, 1]))).toBeNull();
+  });
+});

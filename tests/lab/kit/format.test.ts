@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { decimal, dollars, factor, intervalText, whole } from '../../../shared/lab/kit/format.ts';
+
+test.each([
+  [
+    factor,
+    [26.4, 9.96, 1, 0.996, 0.32, 0.00666, 0],
+    ['26 x', '10.0 x', '1.0 x', '1.00 x', '0.32 x', '0.0067 x', '0 x'],
+  ],
+  [decimal, [1_234.5, 99.94, 9.996, 0.123], ['1,235', '99.9', '10.00', '0.12']],
+  [dollars, [12_345, 1.239, 0.9, 0.0061, 0], ['12,345', '1.24', '0.9', '0.0061', '0']],
+] as const)('%o gives few digits, whatever the size', (format, values, texts) => {
+  expect(values.map(format)).toEqual(texts);
+});
+
+test('an interval whose ends read alike is one number', () => {
+  expect(intervalText({ low: 10.1, high: 12 }, whole)).toBe('10 to 12');
+  expect(intervalText({ low: 10.1, high: 10.2 }, whole)).toBe('10');
+});

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest';
+import { type CellRequestInput, type CellResult, cellResultSchema } from '../../../shared/lab/load/cell.ts';
+import { prepareDataset, removeDataset } from '../../../shared/lab/load/dataset.ts';
+import { decodeHistogram } from '../../../shared/lab/kit/histogram.ts';
+import { CellError, runCell } from '../../../shared/lab/load/run.ts';
+import { keyOf } from '../../../shared/lab/work/keys.ts';
+import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
+import { type Layout, LAYOUTS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
+import { emptyUsage } from '../../../shared/lab/kit/usage.ts';
+import { CONTAINER_KIB_MAX } from '../../../shared/lab/load/coordinates.ts';
+import { LIMITS as AZURE_LIMITS } from '../../../shared/drivers/azure-tables/mapping.ts';
+import { LIMITS as DATASTORE_LIMITS } from '../../../shared/drivers/datastore/mapping.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore, type Store } from '../../../shared/store/index.ts';
+import { Clock } from '../fake-store.ts';
+import { cell, COUNTERS, type FakeOptions, type FakeTargets, fakeTargets } from '../fakes.ts';
+
+const signal = new AbortController().signal;
+
+interface Ran {
+  readonly result: CellResult;
+  readonly targets: FakeTargets;
+}
+
+async function ran(input: Partial<CellRequestInput>, options: Partial<Omit<FakeOptions, 'clock'>> = {}): Promise<Ran> {
+  const clock = new Clock();
+  const targets = fakeTargets({ clock, latencyMs: 10, ...options });
+  return { result: await clock.run(runCell(cell(input), targets, { signal, runtime: clock.runtime })), targets };
+}
+
+/** Targets whose store is a real one, in memory. */
+function realStore(): { readonly store: Store; readonly targets: FakeTargets } {
+  const store = openStore({ driver: memoryDriver() });
+  const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
+  return { store, targets: { ...targets, openStore: async () => ({ store, usage: () => emptyUsage(true) }) } };
+}
+
+/** The first keys of one of two instances. */
+const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
+  (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
+
+describe('a cell', () => {
+  test('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
+    const { result } = await ran({});
+    // 20 ms of warm-up and 100 ms of window at 10 ms a record.
+    expect(result.recordsTotal).toBe(12);
+    expect(result.records).toBeCloseTo(10);
+    expect(result.durationMs).toBe(100);
+    expect(decodeHistogram(result.histogram).totalCount).toBe(10);
+    expect(result.series).toMatchObject({ stepMs: 100, warmupRecords: [1], records: [10] });
+  });
+
+  test('tells what the store counted of it, and nothing where there is no store', async () => {
+    const { result } = await ran({ layout: 'container', workload: 'ycsb-c' });
+    expect(result.store).toEqual({ ...COUNTERS, commits: result.usage.requests });
+    expect((await ran({})).result.store).toBeNull();
+  });
+
+  test('answers what its schema says', async () => {
+    const { result } = await ran({});
+    expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
+    expect(result).toMatchObject({ firstOperationMs: 10, uptimeMs: 5_000, memoryBytes: 50_000_000 });
+  });
+
+  test('counts errors by code, and not as records', async () => {
+    const { result } = await ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 1, fail: failEverySecond });
+    expect(result.errors['throttled']).toBeGreaterThan(20);
+    expect(Math.abs(result.errors['throttled']! - result.records)).toBeLessThan(2);
+    expect(result.series.errors.reduce((sum, count) => sum + count, 0)).toBe(result.errors['throttled']);
+  });
+
+  test('in which nothing succeeded is an error that names the codes', async () => {
+    const running = ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 5, fail: failAlways });
+    await expect(running).rejects.toThrow(/no operation succeeded.*14=/);
+    await expect(running).rejects.toBeInstanceOf(CellError);
+  });
+
+  test('counts the failed records of a batch apart from its written ones', async () => {
+    const { result } = await ran({ layout: 'container', warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 50 });
+    expect(result.records).toBeCloseTo(2 * 499);
+    expect(result.errors).toEqual({ Error: 2 });
+  });
+
+  test('makes its window up to three times longer for two replies a caller, and ten times for the first', async () => {
+    const warmup = { leastMs: 0, mostMs: 0 };
+    const slow = await ran({ layout: 'container', warmup }, { latencyMs: 90 });
+    // Of each call one record fails, after which a caller lets a millisecond pass.
+    expect(slow.result.durationMs).toBe(181);
+    const slower = await ran({ layout: 'container', warmup }, { latencyMs: 700 });
+    expect(slower.result.durationMs).toBe(700);
+    expect(slower.result.records).toBeCloseTo(499);
+  });
+
+  test('hands over 500 records a call, as five transactions of 100 where that is the most', async () => {
+    const { targets } = await ran({ layout: 'batch' });
+    expect(new Set(targets.log)).toEqual(new Set(['putMany 100']));
+    expect(targets.log.length % 5).toBe(0);
+  });
+
+  test('reads single records in the batch layout where there is no batched get', async () => {
+    const { result, targets } = await ran({ layout: 'batch', workload: 'ycsb-c' }, { getManyMax: 1 });
+    expect(new Set(targets.log)).toEqual(new Set(['get 1']));
+    expect(result.recordsPerCall).toBe(1);
+  });
+
+  test('says how its processor was: how long it waited, and how busy it was', async () => {
+    const { result } = await ran({});
+    expect(result.processor).toEqual({ wait: 0.25, stolen: 0, busy: 0.75 });
+  });
+
+  test('is cold once an instance', async () => {
+    const clock = new Clock();
+    const targets = fakeTargets({ clock, latencyMs: 10 });
+    const again = async (): Promise<CellResult> =>
+      await clock.run(runCell(cell({}), targets, { signal, runtime: clock.runtime }));
+    expect([(await again()).isCold, (await again()).isCold]).toEqual([true, false]);
+  });
+
+  test('whose load is aborted ends with the reason, when nothing of it is in flight any more', async () => {
+    const clock = new Clock();
+    const aborted = new AbortController();
+    const targets = fakeTargets({ clock, latencyMs: 10 });
+    const running = runCell(cell({ durationMs: 1_000 }), targets, { signal: aborted.signal, runtime: clock.runtime });
+    void clock.runtime.sleep(205).then(() => aborted.abort(new Error('enough')));
+    await expect(clock.run(running)).rejects.toThrow('enough');
+    expect(clock.runtime.monotonicMs()).toBe(210);
+    expect(targets.log).toHaveLength(21);
+  });
+
+  test('draws the same operations in every layout from the same seed, others on every instance', async () => {
+    expect(await keysOf('record', 0)).toEqual(await keysOf('container', 0));
+    expect(await keysOf('record', 0)).not.toEqual(await keysOf('record', 1));
+  });
+});
+
+describe.each(WORKLOADS)('the workload %s', (workload) => {
+  test.each(LAYOUTS.filter((layout) => whyNot(layout, workload) === undefined))(
+    'runs in the layout %s',
+    async (layout) => {
+      const { result } = await ran({ layout, workload, durationMs: 1_000 });
+      expect(result.records).toBeGreaterThan(0);
+    },
+  );
+
+  test('mixes its operations as its shares say', async () => {
+    const { log } = (await ran({ workload, durationMs: 10_000, records: 1_000, warmup: { leastMs: 0, mostMs: 0 } }))
+      .targets;
+    const verbs = { read: 'get', update: 'replace', insert: 'insert', scan: 'range', modify: 'modify' } as const;
+    for (const [verb, name] of Object.entries(verbs)) {
+      const share = MIXES[workload].shares[verb as keyof typeof verbs] ?? 0;
+      const found = log.filter((line) => line === `${name} 1`).length / log.length;
+      // Four standard deviations of the binomial distribution.
+      expect(Math.abs(found - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / log.length));
+    }
+  });
+});
+
+test.each(['ycsb-e', 'ycsb-f'] as const)('%s is refused in batches, with the reason', async (workload) => {
+  await expect(ran({ layout: 'batch', workload })).rejects.toThrow(whyNot('batch', workload)!);
+});
+
+test('ycsb-d reads what it has inserted itself, and nothing that may still be missing', async () => {
+  const { targets } = await ran({ workload: 'ycsb-d', callers: 8, durationMs: 5_000, records: 500, insertFrom: 9_000 });
+  const inserted = targets.keys.filter((_, at) => targets.log[at] === 'insert 1');
+  const read = targets.keys.filter((_, at) => targets.log[at] === 'get 1');
+  expect(inserted.slice(0, 3)).toEqual([keyOf(9_000), keyOf(9_001), keyOf(9_002)]);
+  const first = (key: string, what: string): number =>
+    targets.log.findIndex((line, at) => line === what && targets.keys[at] === key);
+  const readAfter = inserted.filter((key) => read.includes(key));
+  expect(readAfter.length).toBeGreaterThan(10);
+  for (const key of readAfter) expect(first(key, 'get 1')).toBeGreaterThan(first(key, 'insert 1'));
+});
+
+describe('a dataset', () => {
+  const request = { ...cell({ workload: 'ycsb-c', records: 1_000 }), layout: 'record' } as const;
+
+  test('is loaded in batches, its last record at the end, and only if that is missing', async () => {
+    const clock = new Clock();
+    const missing = fakeTargets({ clock, latencyMs: 1, empty: true });
+    await clock.run(prepareDataset(request, missing, { signal, runtime: clock.runtime }));
+    expect(missing.log.filter((line) => line.startsWith('putMany'))).toHaveLength(11);
+    expect(missing.keys.at(-1)).toBe(keyOf(999));
+    const there = fakeTargets({ clock, latencyMs: 1 });
+    await clock.run(prepareDataset(request, there, { signal, runtime: clock.runtime }));
+    expect(there.log).toEqual(['getMany 1']);
+  });
+
+  test.each([
+    [64, 65_536],
+    [null, memoryDriver().limits.entityBytesMax],
+  ])('has containers of %s KiB, by the option of its table', async (containerKib, containerBytesMax) => {
+    const { store, targets } = realStore();
+    await prepareDataset({ ...request, layout: 'container', containerKib }, targets, { signal });
+    expect((await store.table('test1')).stats()).toMatchObject({ containerBytesMax });
+    await store.close();
+  });
+
+  test('that was made with containers of another size is refused in the words of who asks', async () => {
+    const { store, targets } = realStore();
+    const made = { ...request, layout: 'container' } as const;
+    await prepareDataset({ ...made, containerKib: 64 }, targets, { signal });
+    await expect(prepareDataset({ ...made, containerKib: 128 }, targets, { signal })).rejects.toMatchObject({
+      code: 'invalid',
+      message: 'the dataset was made with another containerKib: give the same, or none',
+    });
+    await store.close();
+  });
+
+  test('of the largest size there is opens on both clouds', () => {
+    const bytes = CONTAINER_KIB_MAX * 1_024;
+    expect(bytes).toBeLessThanOrEqual(AZURE_LIMITS.entityBytesMax);
+    expect(bytes + 1_024).toBeGreaterThan(AZURE_LIMITS.entityBytesMax);
+    expect(bytes).toBeLessThanOrEqual(DATASTORE_LIMITS.entityBytesMax);
+  });
+
+  test('that cannot be loaded is an error', async () => {
+    const clock = new Clock();
+    const targets = fakeTargets({ clock, latencyMs: 1, empty: true, fail: (sent) => sent === 3 && failAlways() });
+    const loading = clock.run(prepareDataset(request, targets, { signal, runtime: clock.runtime }));
+    await expect(loading).rejects.toThrow('no');
+  });
+
+  test('is removed with entities and container table, the latter too where the former stay', async () => {
+    const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
+    await removeDataset('test1', targets, signal);
+    expect(targets.log).toEqual(['remove test1', 'drop test1']);
+    const baseline = { ...targets.baseline, remove: () => Promise.reject(new Error('no')) };
+    await expect(removeDataset('test2', { ...targets, baseline }, signal)).rejects.toThrow('no');
+    expect(targets.log.at(-1)).toBe('drop test2');
+  });
+});
+
+function failEverySecond(sent: number): void {
+  if (sent % 2 === 0) throw Object.assign(new Error('slow down'), { code: 'throttled' });
+}
+
+function failAlways(): never {
+  throw Object.assign(new Error('no'), { code: 14 });
+}

@@ -1,0 +1,137 @@
+// A store of known service time yields the throughput and the latencies of the textbook at every rung.
+import { describe, expect, test } from 'vitest';
+import { latenciesOf } from '../../../shared/lab/kit/histogram.ts';
+import { runWindow, type WindowOptions, type WindowResult } from '../../../shared/lab/load/window.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { Clock, FakeStore } from '../fake-store.ts';
+
+interface Load extends Partial<Pick<WindowOptions, 'ratePerSecond' | 'durationMs' | 'callers' | 'windowAtMs'>> {
+  readonly servers: number;
+  readonly serviceMs: () => number;
+  readonly records?: number;
+}
+
+async function measured(
+  { servers, serviceMs, records = 1, ...options }: Load,
+  clock = new Clock(),
+): Promise<WindowResult> {
+  const store = new FakeStore(clock, servers, serviceMs);
+  const window = runWindow(() => [[store.unit(records)]], {
+    callers: 1,
+    ratePerSecond: null,
+    durationMs: 1_000,
+    warmup: { leastMs: 200, mostMs: 1_000 },
+    windowAtMs: null,
+    drainMs: 10_000,
+    signal: new AbortController().signal,
+    runtime: clock.runtime,
+    ramp: undefined,
+    ...options,
+  });
+  return await clock.run(window);
+}
+
+const perSecond = ({ records, durationMs }: WindowResult): number => records / (durationMs / 1_000);
+const meanMs = ({ histogram }: WindowResult): number => histogram.mean / 1_000;
+
+function expectNear(found: number, expected: number): void {
+  expect(Math.abs(found / expected - 1), `${found} is not within 5 % of ${expected}`).toBeLessThan(0.05);
+}
+
+const RUNGS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+describe('a closed loop', () => {
+  // Below the number of servers nobody waits; above it, the servers are always busy, and each caller waits for its turn (Little's law).
+  test.each(RUNGS)('of %i callers on eight servers of 10 ms', async (callers) => {
+    const result = await measured({ callers, servers: 8, serviceMs: () => 10 });
+    expectNear(perSecond(result), Math.min(callers, 8) * 100);
+    expectNear(meanMs(result), 10 * Math.max(1, callers / 8));
+    expect(result.warmup.isSteady).toBe(true);
+  });
+
+  test.each(RUNGS)('of %i callers on one server of 3.7 ms that answers them in order', async (callers) => {
+    const result = await measured({ callers, servers: 1, serviceMs: () => 3.7 });
+    expectNear(perSecond(result), 1_000 / 3.7);
+    expectNear(meanMs(result), 3.7 * callers);
+  });
+
+  // Calls end together, and only a few of them fit into the window: counted whole, they would be 3 or 4 of 3.3.
+  test.each(RUNGS)('of %i callers whose calls of 500 records take a third of the window', async (callers) => {
+    const result = await measured({ callers, servers: 1_000, serviceMs: () => 300, records: 500 });
+    expectNear(perSecond(result), (callers * 500) / 0.3);
+  });
+
+  // With exponential service times a closed loop on one server has a throughput of 1 / mean at any rung; alone, a caller sees the exponential distribution.
+  test('of one caller on a server of exponential service times has their percentiles', async () => {
+    const random = seededRandom(7);
+    const result = await measured({ servers: 1, serviceMs: () => -Math.log(1 - random()), durationMs: 30_000 });
+    const { p50Ms, p99Ms } = latenciesOf(result.histogram);
+    expectNear(perSecond(result), 1_000);
+    expectNear(p50Ms!, Math.LN2);
+    expectNear(p99Ms!, Math.log(100));
+  });
+});
+
+/** A store that stands still for half a second. */
+const stalling = (clock: Clock) => () => {
+  const nowMs = clock.runtime.monotonicMs();
+  return nowMs >= 1_000 && nowMs < 1_500 ? 1_500 - nowMs : 1;
+};
+
+const measuredInStall = async (change: Partial<Load>): Promise<WindowResult> => {
+  const clock = new Clock();
+  const load = {
+    servers: 1_000,
+    serviceMs: stalling(clock),
+    durationMs: 1_000,
+    windowAtMs: clock.wallStartMs + 600,
+  };
+  return await measured({ ...load, ...change }, clock);
+};
+
+describe('an open loop', () => {
+  test.each([50, 100, 400, 790])(
+    'of %i a second on eight servers of 10 ms keeps its rate, and nobody waits',
+    async (rate) => {
+      const result = await measured({ ratePerSecond: rate, callers: 256, servers: 8, serviceMs: () => 10 });
+      expectNear(perSecond(result), rate);
+      expectNear(meanMs(result), 10);
+      expect(result.behindMsMax).toBeLessThan(0.001);
+    },
+  );
+
+  test('above what the servers can gives what they can, and latencies that grow from the moment each call was due', async () => {
+    const load = { ratePerSecond: 1_600, callers: 256, servers: 8, serviceMs: () => 10, durationMs: 2_000 };
+    const result = await measured(load);
+    expectNear(perSecond(result), 800);
+    // Of 1,600 a second half are served: a call that is due after t waits as long again. The last of the 256 in flight at the end waits for them all.
+    const endMs = result.warmup.durationMs + result.durationMs + 256 / 0.8;
+    expectNear(latenciesOf(result.histogram).maxMs, endMs / 2);
+    expect(result.unfinished).toBeGreaterThan(1_000);
+    expect(result.behindMsMax).toBeGreaterThan(500);
+    expect(Math.max(...result.series.maxMs)).toBeGreaterThan(1_000);
+  });
+
+  test('counts a stall for every call that was due in it, where a closed loop sees it once', async () => {
+    const open = await measuredInStall({ ratePerSecond: 1_000, callers: 1 });
+    const closed = await measuredInStall({ callers: 1 });
+    // Half of the calls of a second were due in the half second of the stall: latencies of up to 500 ms, 250 on average, and a backlog behind them.
+    expect(latenciesOf(closed.histogram).p95Ms).toBeLessThan(2);
+    expect(latenciesOf(open.histogram).p50Ms).toBeGreaterThan(100);
+    expect(latenciesOf(open.histogram).p95Ms).toBeGreaterThan(400);
+  });
+});
+
+test('a window opens on all instances at the same moment', async () => {
+  const clock = new Clock();
+  const result = await measured({ servers: 1, serviceMs: () => 3, windowAtMs: clock.wallStartMs + 700 }, clock);
+  expect(result.openedAtMs).toBe(clock.wallStartMs + 700);
+  expect(result.durationMs).toBe(1_000);
+});
+
+test('a load that becomes faster and faster is never steady, and its window opens at the latest moment', async () => {
+  const clock = new Clock();
+  const serviceMs = (): number => 1 / (1 + clock.runtime.monotonicMs() / 10);
+  const result = await measured({ servers: 1, serviceMs }, clock);
+  expect(result.warmup).toMatchObject({ isSteady: false, durationMs: expect.closeTo(1_000, 6) });
+});

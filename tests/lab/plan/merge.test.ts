@@ -1,0 +1,104 @@
+// Parts of a run together, against known answers.
+import { expect, test } from 'vitest';
+import {
+  decodeHistogram,
+  encodeHistogram,
+  latenciesOf,
+  newHistogram,
+  operationsNeeded,
+  percentileOf,
+  recordLatency,
+} from '../../../shared/lab/kit/histogram.ts';
+import { mergeParts } from '../../../shared/lab/plan/merge.ts';
+import { COUNTERS, result } from '../fakes.ts';
+
+function histogramOf(latenciesMs: readonly number[]): ReturnType<typeof newHistogram> {
+  const histogram = newHistogram();
+  for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
+  return histogram;
+}
+
+function encoded(latenciesMs: readonly number[]): string {
+  return encodeHistogram(histogramOf(latenciesMs));
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+test('merged histograms are those of all operations, whoever did which', () => {
+  const all = upTo(20_000).map((at) => at / 10);
+  const parts = [0, 1, 2].map((part) => result({ histogram: encoded(all.filter((_, at) => at % 3 === part)) }));
+  const merged = mergeParts(parts).histogram;
+  expect(latenciesOf(merged)).toEqual(latenciesOf(decodeHistogram(encoded(all))));
+  const { meanMs, p50Ms, p99Ms, p999Ms, maxMs } = latenciesOf(merged);
+  expect([meanMs, p50Ms, p99Ms, p999Ms, maxMs].map((ms) => Math.round(ms! / 5) * 5)).toEqual([
+    1_000, 1_000, 1_980, 2_000, 2_000,
+  ]);
+});
+
+test('rates are added up, each over its own window; counts and steps one by one', () => {
+  const [one, other] = [
+    result({
+      records: 900,
+      durationMs: 1_000,
+      errors: { throttled: 2 },
+      series: { stepMs: 100, warmupRecords: [3], records: [1, 2], errors: [0, 1], maxMs: [5, 6] },
+    }),
+    result({
+      records: 1_000,
+      durationMs: 2_000,
+      errors: { throttled: 1, '14': 1 },
+      series: { stepMs: 100, warmupRecords: [5, 1], records: [10, 20, 30], errors: [0, 0, 1], maxMs: [9, 1, 2] },
+    }),
+  ];
+  const merged = mergeParts([one, other]);
+  expect(merged.recordsPerSecond).toBe(900 + 500);
+  expect(merged.errors).toEqual({ throttled: 3, '14': 1 });
+  expect(merged.series).toEqual({
+    stepMs: 100,
+    warmupRecords: [8, 1],
+    records: [11, 22, 30],
+    errors: [0, 1, 1],
+    maxMs: [9, 6, 2],
+  });
+  expect(merged.store).toBeNull();
+  expect(merged.usage).toMatchObject({ requests: 400, retries: null, conflicts: 2, billable: { reads: 200 } });
+});
+
+test('what the stores of all instances counted is added up', () => {
+  const one = { ...COUNTERS, commits: 5, foreignCommits: 2 };
+  const other = { ...COUNTERS, commits: 6, rests: 1 };
+  const merged = mergeParts([result({ store: one }), result({ store: other })]);
+  expect(merged.store).toEqual({ ...COUNTERS, commits: 11, foreignCommits: 2, rests: 1 });
+});
+
+test.each([
+  [50, 20],
+  [90, 100],
+  [95, 200],
+  [99, 1_000],
+  [99.9, 10_000],
+])('p%d needs %i operations', (percentile, needed) => {
+  expect(operationsNeeded(percentile)).toBe(needed);
+  expect(percentileOf(decodeHistogram(encoded(upTo(needed - 1))), percentile)).toBeNull();
+  expect(percentileOf(decodeHistogram(encoded(upTo(needed))), percentile)).not.toBeNull();
+});
+
+test('no percentile is above the maximum', () => {
+  // The bucket that 1,234.567 ms fall into ends behind it.
+  const { p50Ms, p99Ms, maxMs } = latenciesOf(histogramOf(Array.from({ length: 1_000 }, () => 1_234.567)));
+  expect(p50Ms).toBeLessThanOrEqual(maxMs);
+  expect(p99Ms).toBeLessThanOrEqual(maxMs);
+  expect(maxMs).toBeCloseTo(1_234.567, 3);
+});
+
+test('of no operations there is no latency', () => {
+  expect(latenciesOf(newHistogram())).toEqual({
+    meanMs: 0,
+    p50Ms: null,
+    p90Ms: null,
+    p95Ms: null,
+    p99Ms: null,
+    p999Ms: null,
+    maxMs: 0,
+  });
+});

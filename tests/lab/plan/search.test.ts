@@ -1,0 +1,94 @@
+// The search for the highest rate that holds a latency: its steps, its judgement, and the textbook's answer on a store of known service time.
+import { expect, test } from 'vitest';
+import { newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
+import { runWindow } from '../../../shared/lab/load/window.ts';
+import { type Merged, mergeParts } from '../../../shared/lab/plan/merge.ts';
+import { searchSchema } from '../../../shared/lab/plan/plan.ts';
+import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/search.ts';
+import { Clock, FakeStore } from '../fake-store.ts';
+import { result } from '../fakes.ts';
+
+const SEARCH = searchSchema.parse({ percentile: 99, latencyMsMax: 20, fromPerSecond: 100, toPerSecond: 100_000 });
+
+/** A store that holds up to `most` a second. */
+const holdsUpTo = (most: number) => async (ratePerSecond: number) => ({
+  ratePerSecond,
+  achievedPerSecond: ratePerSecond,
+  latencyMs: 1,
+  isHeld: ratePerSecond <= most,
+  why: '',
+});
+
+test.each([100, 101, 1_000, 4_321, 99_999])('finds %i a second to within a tenth', async (most) => {
+  const { ratePerSecond, tries } = await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(most));
+  expect(ratePerSecond).toBeLessThanOrEqual(most);
+  expect(ratePerSecond).toBeGreaterThan(most / 1.1);
+  expect(tries.length).toBeLessThan(16);
+});
+
+test('ends where the first rate does not hold, where the highest does, and where its tries are used up', async () => {
+  const none = await searchRate(SEARCH, holdsUpTo(50));
+  expect([none.ratePerSecond, none.tries.length]).toEqual([0, 1]);
+  expect((await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(Infinity))).ratePerSecond).toBe(100_000);
+  const short = await searchRate({ ...SEARCH, triesMax: 3 }, holdsUpTo(Infinity));
+  expect(short.tries.map((one) => one.ratePerSecond)).toEqual([100, 200, 400]);
+});
+
+function runOf(latencyMs: number, operations: number, change: Partial<Merged> = {}): Merged {
+  const histogram = newHistogram();
+  for (let at = 0; at < operations; at++) recordLatency(histogram, latencyMs);
+  return { ...mergeParts([result()]), recordsPerCall: 1, recordsPerSecond: 100, histogram, ...change };
+}
+
+test.each([
+  ['', runOf(10, 2_000)],
+  ['p99 was 30.0 ms', runOf(30, 2_000)],
+  ['90.0 a second were answered', runOf(10, 2_000, { recordsPerSecond: 90 })],
+  ['failed: 3 throttled', runOf(10, 2_000, { errors: { throttled: 3 } })],
+  ['900 operations are too few for p99', runOf(10, 900)],
+])('judges a run: "%s"', (why, run) => {
+  const { why: said, isHeld } = judged(SEARCH, 100, run);
+  expect([said.replace(/30\.0\d*/, '30.0'), isHeld]).toEqual([why, why === '']);
+});
+
+test('tries each rate long enough for its percentile', () => {
+  expect(tryMsOf({ percentile: 99 }, 100, 1_000)).toBe(15_000);
+  expect(tryMsOf({ percentile: 99 }, 10_000, 1_000)).toBe(1_000);
+  expect(tryMsOf({ percentile: 99.9 }, 10, 1_000)).toBe(60_000);
+});
+
+test('finds what two servers of 5 ms hold: 400 a second, when calls come at equal distances', async () => {
+  const search = { ...SEARCH, percentile: 50 as const, latencyMsMax: 6 };
+  const { ratePerSecond } = await searchRate(search, async (rate) => {
+    const clock = new Clock();
+    const store = new FakeStore(clock, 2, () => 5);
+    const window = await clock.run(
+      runWindow(() => [[store.unit()]], {
+        callers: 64,
+        ratePerSecond: rate,
+        durationMs: 1_000,
+        warmup: { leastMs: 100, mostMs: 500 },
+        windowAtMs: null,
+        drainMs: 1_000,
+        signal: new AbortController().signal,
+        runtime: clock.runtime,
+        ramp: undefined,
+      }),
+    );
+    return judged(search, rate, runOf(0, 0, { ...mergedWindow(window) }));
+  });
+  expect(ratePerSecond).toBeLessThanOrEqual(400);
+  expect(ratePerSecond).toBeGreaterThan(400 / 1.1);
+});
+
+function mergedWindow({
+  records,
+  durationMs,
+  histogram,
+}: {
+  records: number;
+  durationMs: number;
+  histogram: Merged['histogram'];
+}): Partial<Merged> {
+  return { recordsPerSecond: (records / durationMs) * 1_000, histogram };
+}

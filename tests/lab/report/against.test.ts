@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { figureOf } from '../../../shared/lab/kit/figure.ts';
+import { against } from '../../../shared/lab/report/against.ts';
+import type { Report, ReportCell } from '../../../shared/lab/report/schema.ts';
+import { CLOUD_PLACES, sampleCell, sampleReport } from './sample-report.ts';
+
+function withRates(rates: readonly number[]): ReportCell {
+  return { ...sampleCell({ layout: 'container' }, { repetitions: 4 }), recordsPerSecond: figureOf(rates) };
+}
+
+const of = (...cells: readonly ReportCell[]): Report => sampleReport({ cells });
+const throughputOf = (now: Report, before: Report) =>
+  against(now, before).changes.find(({ figure }) => figure === 'throughput');
+
+describe('two reports', () => {
+  test('differ where the runs of one rank apart from those of the other', () => {
+    const change = throughputOf(of(withRates([80, 81, 82, 83])), of(withRates([100, 101, 102, 103])));
+    expect(change).toMatchObject({ verdict: 'lower', p: 2 / 70, ratio: 81.5 / 101.5 });
+  });
+
+  test('do not differ by what may be chance, however far apart the medians lie', () => {
+    const before = of(withRates([10, 100, 1_000, 10_000]));
+    expect(throughputOf(of(withRates([20, 300, 2_000, 20_000])), before)).toMatchObject({ verdict: 'undecided' });
+    expect(throughputOf(of(withRates([1, 2, 3])), of(withRates([7, 8, 9])))).toMatchObject({
+      verdict: 'undecided',
+      p: 0.1,
+    });
+  });
+
+  test('are compared cell by cell, whatever the order; cells of one alone are counted', () => {
+    const load = sampleCell({ layout: 'container' }, { repetitions: 4 });
+    const reads = sampleCell({ workload: 'ycsb-c' }, { repetitions: 4 });
+    const sized = sampleCell({ layout: 'container', containerKib: 64 }, { repetitions: 4 });
+    const result = against(of(reads, load), of(load, sized));
+    expect(result).toMatchObject({ onlyBefore: 1, onlyNow: 1 });
+    expect(new Set(result.changes.map(({ workload }) => workload))).toEqual(new Set(['load']));
+    expect(result.changes.every(({ verdict }) => verdict === 'undecided')).toBe(true);
+  });
+
+  test('leave out percentiles that one of them does not bear', () => {
+    const cell = sampleCell({ callers: 8 }, { repetitions: 4 });
+    const without = { ...cell, latency: { ...cell.latency, p99Ms: null } };
+    const figures = against(of(cell), of(without)).changes.map(({ figure }) => figure);
+    expect(figures).toEqual(['throughput', 'p50', 'p95', 'cost']);
+  });
+
+  test('say what else is different between them', () => {
+    const now = sampleReport({ change: { places: [...CLOUD_PLACES] } });
+    expect(against(now, sampleReport()).otherwise).toEqual([
+      expect.stringMatching(/^Backend: Azurite .*, embedded emulator before, Azure Table Storage, Google/),
+      'Region: unknown before, europe-west4, westeurope now.',
+    ]);
+    expect(against(now, now).otherwise).toEqual([]);
+  });
+});

@@ -1,0 +1,223 @@
+// The report's page, from reports of made-up figures.
+import { describe, expect, test } from 'vitest';
+import { figureOf } from '../../../shared/lab/kit/figure.ts';
+import { coordinatesOf } from '../../../shared/lab/report/against.ts';
+import { coursesOf } from '../../../shared/lab/report/courses.ts';
+import { reportHtml } from '../../../shared/lab/report/html.ts';
+import { reportSchema } from '../../../shared/lab/report/schema.ts';
+import { CLOUD_PLACES, sampleCell, sampleReport, unusualCells } from './sample-report.ts';
+
+const report = sampleReport();
+const html = reportHtml(report);
+const FEW = { repetitions: 4 };
+
+/** Without tags, as a reader sees it. */
+const textOf = (page: string): string => page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+/** How the summary's ratios of the container to this layout are set, a row for each provider and workload: bold, or with the reason why not. */
+const ratiosTo = (layout: 'record' | 'batch', page: string): string[] =>
+  [...page.matchAll(new RegExp(`<td class="n" data-title="container to ${layout}">([^]*?)</td>`, 'g'))].map(
+    ([, cell = '']) => (cell.includes('<b>') ? 'bold' : [...cell.matchAll(/<small>([^<]*)/g)].at(-1)![1]!),
+  );
+const inAllRows = (verdict: string): string[] => Array.from({ length: 6 }, () => verdict);
+
+describe('the page', () => {
+  test('is of a report that keeps its schema', () => {
+    expect(reportSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
+  });
+
+  test('loads nothing and runs nothing', () => {
+    expect(html).not.toMatch(/<script|<link|<img|@import|url\((?!#)| on\w+=/i);
+  });
+
+  test('draws throughput, latency and cost of each workload, for a page and for a phone, and says in words what they show', () => {
+    const figures = html.match(/<figure>[^]*?<\/figure>/g)!;
+    // And at each of three loads how it went over time.
+    expect(figures).toHaveLength(3 * (3 + 3));
+    for (const figure of figures) {
+      expect(figure).toMatch(/<div class="wide" aria-hidden="true"><svg width="720"/);
+      expect(figure).toMatch(/<div class="narrow" aria-hidden="true"><svg width="340"/);
+      expect(figure).toMatch(
+        /role="img" aria-label="[^"]*Google Cloud Datastore: record (from .* to .* at |begins at .* ends at )/,
+      );
+      const texts = figure.match(/<text [^>]*>/g)!;
+      expect(texts.filter((text) => !text.includes('fill="var(--ink)"'))).toEqual([]);
+    }
+    expect(html).toContain('prefers-color-scheme: dark');
+  });
+
+  test('draws how each load went over time: every run with its warm-up, their median, and whole steps alone', () => {
+    const cell = sampleCell({}, FEW);
+    const [chart] = coursesOf([cell]);
+    const [course] = chart!.panels[0]!.courses;
+    expect(chart!.title).toBe('Over time, 1 caller');
+    expect(course!.runs).toHaveLength(4);
+    // Of 560 ms of warm-up five steps of 100 ms are whole, of the window of a second ten.
+    const seconds = course!.runs[0]!.map(([second]) => Number(second.toFixed(3)));
+    expect(seconds.slice(0, 6)).toEqual([-0.51, -0.41, -0.31, -0.21, -0.11, 0.05]);
+    expect(seconds).toHaveLength(15);
+    const fifth = cell.runs.map(({ series }) => series.records[4]! * 10).toSorted((one, other) => one - other);
+    expect(course!.median[4]).toEqual([0.45, (fifth[1]! + fifth[2]!) / 2]);
+    const page = reportHtml(sampleReport({ cells: [cell] }));
+    expect(textOf(page)).toContain('Throughput over time, at each load');
+    expect(page).toContain('>warm-up</text>');
+  });
+
+  test('has a gap in the line where a step had no reply, and no chart where no step is whole', () => {
+    const cell = sampleCell({}, { repetitions: 1 });
+    cell.runs[0]!.series.records[3] = 0;
+    expect(coursesOf([cell])[0]!.panels[0]!.courses[0]!.median[3]).toEqual([0.35, null]);
+    cell.runs[0]!.parts[0]!.durationMs = 99;
+    expect(coursesOf([cell])).toEqual([]);
+  });
+
+  test('tells what the store did, of all runs together', () => {
+    const cell = sampleCell({ layout: 'container' }, FEW);
+    const shown = textOf(reportHtml(sampleReport({ cells: [cell, sampleCell({}, FEW)] })));
+    expect(shown).toMatch(/Datastore container 1 caller 360 0 28 20 8 12 4 4 /);
+    expect(textOf(reportHtml(sampleReport({ cells: [sampleCell({}, FEW)] })))).not.toContain('What the store did');
+  });
+
+  test('says of a percentile that is not there how many operations it lacks', () => {
+    const cell = sampleCell({}, FEW);
+    for (const [at, run] of cell.runs.entries()) run.operations = 400 + at;
+    expect(textOf(reportHtml(sampleReport({ cells: [cell] })))).toContain('400 of 1,000 400 of 10,000');
+  });
+
+  test('draws container sizes and an open loop where the plan has them', () => {
+    const more = reportHtml(sampleReport({ cells: [...report.cells, ...unusualCells(FEW)] }));
+    expect(more).toContain('Throughput against the largest container');
+    expect(more).toContain('Open loop: latency against the rate offered');
+    expect(html).not.toMatch(/largest container<|Open loop:/);
+  });
+
+  test('gives every table a caption, headers of columns and rows, and a region that the keyboard can scroll', () => {
+    const tables = html.match(/<div class="scroll"[^]*?<\/table>/g)!;
+    expect(tables.length).toBeGreaterThan(5);
+    for (const table of tables) {
+      expect(table).toMatch(/^<div class="scroll" role="region" aria-label="[^"]+" tabindex="0">/);
+      expect(table).toMatch(/<caption>[^<]+<\/caption>/);
+      expect(table.match(/<tr>/g)!.length - 1).toBe(table.match(/<th scope="row"/g)!.length);
+    }
+    expect(html.match(/<table/g)).toHaveLength(tables.length);
+  });
+
+  test('gives each figure its interval', () => {
+    expect(textOf(html)).toMatch(/Datastore load 2,412 2,328 to 2,496 32 callers/);
+    expect(textOf(html)).toContain('with 87.5 % confidence');
+  });
+
+  test('escapes whatever comes from outside', () => {
+    const shown = reportHtml(
+      sampleReport({
+        cells: [],
+        change: {
+          failures: [{ ...coordinatesOf(sampleCell({}, FEW)), repetition: 1, error: 'HTTP 503: <b>no</b>' }],
+          leftovers: [{ provider: 'datastore', dataset: 'r1', error: '<gone>' }],
+          endedEarly: 'ended by <Ctrl-C>',
+        },
+      }),
+    );
+    for (const text of ['A &lt;fast&gt; CPU', '&lt;b&gt;no', '&lt;gone&gt;', 'by &lt;Ctrl-C&gt;'])
+      expect(shown).toContain(text);
+  });
+});
+
+describe('where it ran', () => {
+  test('follows from what the cells told: emulators are called so', () => {
+    expect(textOf(html)).toContain('Google Cloud Datastore and Azure Table Storage: emulated, not the cloud.');
+  });
+
+  test('is no word about emulators where real services answered', () => {
+    const real = reportHtml(sampleReport({ change: { places: [...CLOUD_PLACES] } }));
+    expect(real).not.toMatch(/emulat/i);
+    expect(textOf(real)).toContain('the real service in europe-west4 and westeurope');
+  });
+
+  test('says of a mixture which is which, and that the two do not compare', () => {
+    const places = [CLOUD_PLACES[0]!, report.places[1]!];
+    const mixed = textOf(reportHtml(sampleReport({ change: { places } })));
+    expect(mixed).toContain('Azure Table Storage: emulated');
+    expect(mixed).toContain('do not compare the two');
+  });
+});
+
+describe('what cannot be told apart', () => {
+  test('is bold where intervals lie apart', () => {
+    for (const layout of ['record', 'batch'] as const) expect(ratiosTo(layout, html)).toEqual(inAllRows('bold'));
+  });
+
+  test('is said to be so, and not set in bold', () => {
+    // 4,000 against 9,000 x 0.45: the intervals meet.
+    const level = reportHtml(sampleReport({ containerFactor: 0.45 }));
+    expect(ratiosTo('batch', level)).toEqual(inAllRows('cannot be told apart'));
+    expect(ratiosTo('record', level)).toEqual(inAllRows('bold'));
+  });
+
+  test('with three runs is everything, however far apart they lie', () => {
+    const three = reportHtml(sampleReport({ repetitions: 3 }));
+    for (const layout of ['record', 'batch'] as const)
+      expect(ratiosTo(layout, three)).toEqual(inAllRows('too few runs to tell'));
+  });
+
+  test('nor are calls of other sizes compared in bold', () => {
+    const other = sampleReport();
+    for (const row of other.summary) row.best.batch!.recordsPerCall = 7;
+    const page = reportHtml(other);
+    expect(ratiosTo('batch', page)).toEqual(inAllRows('calls of other sizes'));
+    expect(ratiosTo('record', page)).toEqual(inAllRows('bold'));
+  });
+});
+
+describe('a disturbed run', () => {
+  test.each([
+    [{ processorWait: 0.6 }, 'In 1 of 4 runs the function waited for a processor for up to 60 %'],
+    [{ processorStolen: 0.2 }, 'In 1 of 4 runs other machines took up to 20 %'],
+    [{ processorBusy: 0.99 }, 'what generates the load was the limit there, not the store'],
+    [{ isSteady: false }, 'the load was not steady'],
+    [{ isCold: true }, 'an instance had only just started'],
+    [{ isHeldByRamp: true }, 'the figure is the rule'],
+  ])('with %j is told', (change, words) => {
+    const cell = sampleCell({}, FEW);
+    Object.assign(cell.runs[2]!.parts[0]!, change);
+    expect(textOf(reportHtml(sampleReport({ cells: [cell] })))).toContain(words);
+    expect(textOf(html)).not.toContain(words);
+  });
+});
+
+test('a report without figures is a page that says so', () => {
+  const shown = textOf(reportHtml(sampleReport({ cells: [], change: { places: [] } })));
+  expect(shown).toContain('No function answered, so there is no figure.');
+});
+
+test('what changed against an earlier report stands first, with its p', () => {
+  const cell = sampleCell({}, FEW);
+  const against = {
+    startedAt: '2026-10-01T10:00:00.000Z',
+    significance: 0.05,
+    changes: [
+      {
+        ...({
+          provider: 'datastore',
+          layout: 'record',
+          workload: 'load',
+          recordBytes: 500,
+          containerKib: null,
+        } as const),
+        ...({ instances: 1, callers: 1, ratePerSecond: null, figure: 'throughput' } as const),
+        before: figureOf([1, 2, 3, 4]),
+        now: figureOf([11, 12, 13, 14]),
+        ratio: 5,
+        p: 0.029,
+        verdict: 'higher' as const,
+      },
+    ],
+    onlyBefore: 1,
+    onlyNow: 0,
+    otherwise: ['Region: a before, b now.'],
+  };
+  const shown = textOf(reportHtml(sampleReport({ cells: [cell], change: { against } })));
+  expect(shown).toContain('Against the report of 2026-10-01');
+  expect(shown).toContain('Region: a before, b now.');
+  expect(shown).toMatch(/Datastore record, load, 1 caller throughput 3 13 5\.0 x 0\.029/);
+});

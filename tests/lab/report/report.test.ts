@@ -1,0 +1,175 @@
+// From an outcome to a report, with known answers.
+import { describe, expect, test } from 'vitest';
+import type { CellResult } from '../../../shared/lab/load/cell.ts';
+import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
+import type { Layout } from '../../../shared/lab/kit/dimensions.ts';
+import type { CellRun, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
+import { planSchema } from '../../../shared/lab/plan/plan.ts';
+import { reportOf } from '../../../shared/lab/report/report.ts';
+import { type Circumstances, type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
+import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import { PLACE, result } from '../fakes.ts';
+
+const PLAN = planSchema.parse({ workloads: ['load'], callers: [8] });
+
+const CIRCUMSTANCES: Circumstances = {
+  startedAt: '2026-11-21T10:00:00.000Z',
+  durationMs: 60_000,
+  coordinator: { cpu: 'none', cores: 1, memoryBytes: 1, platform: 'none', node: '24.0.0' },
+  versions: {},
+  commit: null,
+  command: null,
+  providers: [],
+};
+
+function histogramOf(latenciesMs: readonly number[]): string {
+  const histogram = newHistogram();
+  for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
+  return encodeHistogram(histogram);
+}
+
+function runOf(layout: Layout, repetition: number, change: Partial<CellResult> = {}): CellRun {
+  const cell: Coordinates = {
+    provider: 'datastore',
+    layout,
+    workload: 'load',
+    recordBytes: 500,
+    containerKib: null,
+    instances: 1,
+    callers: 8,
+    ratePerSecond: null,
+  };
+  return { cell, repetition, parts: [result({ layout, ...change })] };
+}
+
+const runsOf = (layout: Layout, rates: readonly number[]): CellRun[] =>
+  rates.map((records, at) => runOf(layout, at + 1, { records }));
+
+function reported(runs: readonly CellRun[], change: Partial<PlanOutcome> = {}): Report {
+  const outcome = { runs, searches: [], failures: [], leftOut: [], leftovers: [], endedEarly: null, ...change };
+  const report = reportOf(outcome, PLAN, PRICES_2026_11, CIRCUMSTANCES);
+  return reportSchema.parse(JSON.parse(JSON.stringify(report)));
+}
+
+const equalLatencies = (count: number): string => histogramOf(Array.from({ length: count }, () => 3));
+
+/** A run on two instances, of which the second is changed. */
+const onTwo = (change: Partial<CellResult>): CellRun => {
+  const run = runOf('record', 1);
+  const later = { ...result(change), place: { ...PLACE, instanceId: 'two' } };
+  return { ...run, cell: { ...run.cell, instances: 2 }, parts: [result(), later] };
+};
+
+const notesOf = (isHeldByRamp: boolean): string => reported([runOf('record', 1, { isHeldByRamp })]).notes.join(' ');
+
+describe('a cell of the report', () => {
+  test('has the median of its runs, with its interval and all of them', () => {
+    const { cells } = reported(runsOf('record', [900, 1_100, 1_000, 1_050]));
+    expect(cells[0]!.recordsPerSecond).toEqual({
+      median: 1_025,
+      low: 900,
+      high: 1_100,
+      confidence: 0.875,
+      values: [900, 1_100, 1_000, 1_050],
+    });
+    expect(cells[0]!.runs.map(({ repetition }) => repetition)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('has a percentile only where every run bears it', () => {
+    const many = [1, 2].map((repetition) => runOf('record', repetition, { histogram: equalLatencies(1_000) }));
+    expect(reported(many).cells[0]!.latency).toMatchObject({ p99Ms: { median: expect.closeTo(3, 2) }, p999Ms: null });
+    const few = [...many, runOf('record', 3, { histogram: equalLatencies(999) })];
+    expect(reported(few).cells[0]!.latency).toMatchObject({ p95Ms: { median: expect.closeTo(3, 2) }, p99Ms: null });
+  });
+
+  test('is charged for what the whole run spent, by the record', () => {
+    const [cell] = reported(runsOf('record', [1_000])).cells;
+    const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = reported([]).prices.providers.datastore;
+    // 2,000 records were written for 200 requests and 100, 200 and 100 billable operations.
+    expect(cell!.requestsPer1000Records.median).toBeCloseTo(100);
+    expect(cell!.billableOperationsPer1000Records.median).toBeCloseTo(200);
+    const dollars = 100 * dollarsPerRead + 200 * dollarsPerWrite + 100 * dollarsPerDelete;
+    expect(cell!.dollarsPerMillionRecords.median).toBeCloseTo(dollars * 500, 10);
+  });
+
+  test('adds up its errors and retries by code; retries that the SDK hides are unknown', () => {
+    const usage = { ...result().usage, retries: { '503': 2 } };
+    const runs = [runOf('record', 1, { usage, errors: { '409': 1 } }), runOf('record', 2, { usage })];
+    expect(reported(runs).cells[0]).toMatchObject({ errors: { '409': 1 }, retries: { '503': 4 } });
+    expect(reported(runsOf('record', [1])).cells[0]!.retries).toBeNull();
+  });
+});
+
+describe('a run of the report', () => {
+  test('adds up its parts, and names the place of each once', () => {
+    const { cells, places } = reported([onTwo({ records: 500 }), { ...onTwo({}), repetition: 2 }]);
+    expect(cells[0]!.runs[0]!.recordsPerSecond).toBe(1_500);
+    expect(places.map(({ instanceId }) => instanceId)).toEqual(['one', 'two']);
+    expect(cells[0]!.runs[0]!.parts.map(({ place }) => place)).toEqual([0, 1]);
+  });
+
+  test.each([
+    ['all is well', {}, true],
+    ['an instance was cold', { isCold: true }, false],
+    ['a load was not steady', { warmup: { durationMs: 300, isSteady: false, errors: 0 } }, false],
+    ['a ramp held it', { isHeldByRamp: true }, false],
+    ['a window opened a tenth of its length later', { openedAtMs: result().openedAtMs + 100 }, true],
+    ['a window opened still later', { openedAtMs: result().openedAtMs + 101 }, false],
+  ] as const)('is sound or not: %s', (_what, change, isSound) => {
+    expect(reported([onTwo(change)]).cells[0]!.runs[0]!.isSound).toBe(isSound);
+  });
+});
+
+describe('the report', () => {
+  test('tells layouts apart where their intervals do not meet', () => {
+    const rates = {
+      record: [100, 110, 120, 130],
+      batch: [990, 1_000, 1_010, 1_020],
+      container: [980, 1_000, 1_000, 1_010],
+    };
+    const { comparisons, summary } = reported([
+      ...runsOf('record', rates.record),
+      ...runsOf('batch', rates.batch),
+      ...runsOf('container', rates.container),
+    ]);
+    expect(comparisons.map(({ denominator, recordsPerSecond }) => [denominator, recordsPerSecond?.verdict])).toEqual([
+      ['record', 'higher'],
+      ['batch', 'undecided'],
+    ]);
+    expect(summary).toMatchObject([
+      {
+        provider: 'datastore',
+        workload: 'load',
+        containerToRecord: { verdict: 'higher' },
+        containerToBatch: { verdict: 'undecided' },
+      },
+    ]);
+  });
+
+  test('takes the best of the cells that have all their repetitions', () => {
+    const lucky = { ...runOf('record', 1, { records: 9_000 }), cell: { ...runOf('record', 1).cell, callers: 64 } };
+    const { summary } = reported([...runsOf('record', [100, 110]), lucky]);
+    expect(summary[0]!.best.record).toMatchObject({ callers: 8, recordsPerSecond: { median: 105 } });
+  });
+
+  test('of a comparison that ended early says why, and has what there is', () => {
+    expect(reported([], { endedEarly: 'Ctrl-C' })).toMatchObject({ endedEarly: 'Ctrl-C', cells: [] });
+  });
+
+  test('speaks of emulators only where there were some, and of unlike functions', () => {
+    const emulated = reported(runsOf('record', [1])).notes.join(' ');
+    expect(emulated).toMatch(/Emulators, not the clouds/);
+    const real = { ...PLACE, isEmulator: false, backend: 'Google Cloud Datastore' };
+    const places = [real, { ...real, runtime: 'Node.js 22.1.0' }];
+    const notes = reported(places.map((place, at) => runOf('record', at + 1, { place }))).notes.join(' ');
+    expect(notes).not.toMatch(/Emulator/);
+    expect(notes).toMatch(/Real services: Google Cloud Datastore\./);
+    expect(notes).toMatch(/different runtimes: Node.js 24.0.0, Node.js 22.1.0/);
+  });
+
+  test('says where the rule of the ramp was the limit', () => {
+    expect(notesOf(true)).toMatch(/500 operations a second, half as many more/);
+    expect(notesOf(false)).not.toMatch(/half as many more/);
+  });
+});

@@ -1,0 +1,290 @@
+// A report of made-up figures in every shape that a page has to show: two clouds, three layouts, rungs, an open loop, a sweep of container sizes, a
+// search, failures and leftovers.
+import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
+import type { Place } from '../../../shared/lab/load/place.ts';
+import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../../../shared/lab/kit/dimensions.ts';
+import { type Figure, figureOf, ratioOf } from '../../../shared/lab/kit/figure.ts';
+import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
+import type { Comparison, Report, ReportCell, ReportRun, SummaryRow } from '../../../shared/lab/report/schema.ts';
+import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
+import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+
+const PLAN: Plan = planSchema.parse({ name: 'sample', callers: [1, 8, 32], containerKib: [null], seed: 7 });
+
+const STEP = [0.97, 1, 1.04, 1.01, 0.99, 1.02] as const;
+
+/** Values around `middle`, the same every time: a few per cent apart. */
+function around(middle: number, repetitions: number): Figure {
+  return figureOf(Array.from({ length: repetitions }, (_, at) => middle * STEP[at % STEP.length]!));
+}
+
+const HISTOGRAM = ((): string => {
+  const histogram = newHistogram();
+  for (let ms = 1; ms <= 40; ms += 1) recordLatency(histogram, ms);
+  return encodeHistogram(histogram);
+})();
+
+/** Rises in the warm-up, then goes up and down; the opening and the end of the window cut a step short. */
+function seriesOf(repetition: number, rate: number): ReportRun['series'] {
+  const step = (at: number): number => Math.round((rate / 10) * STEP[(at + repetition) % STEP.length]!);
+  const tenth = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  return {
+    stepMs: 100,
+    warmupRecords: [0.1, 0.4, 0.7, 0.9, 1, 0.5].map((share, at) => Math.round(share * step(at))),
+    records: [...tenth.map(step), 1],
+    errors: [...tenth.map(() => 0), 0],
+    maxMs: [...tenth.map(() => 40), 40],
+  };
+}
+
+function runOf(repetition: number, rate: number, providerIndex: number, isStore: boolean): ReportRun {
+  return {
+    repetition,
+    startedAt: '2026-11-21T10:00:00.000Z',
+    recordsPerSecond: rate,
+    records: Math.round(rate),
+    recordsTotal: Math.round(rate * 1.5),
+    operations: Math.round(rate),
+    latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
+    histogram: HISTOGRAM,
+    series: seriesOf(repetition, rate),
+    errors: {},
+    unfinished: 0,
+    usage: {
+      requests: 200,
+      retries: null,
+      conflicts: 0,
+      billable: { reads: 100, writes: 200, deletes: 0 },
+      bytesWritten: 8,
+      bytesRead: 4,
+    },
+    store: isStore
+      ? { commits: 90, foreignCommits: 7, readsFirst: 5, rests: 2, splits: 3, splitsByTraffic: 1, lostSplits: 1 }
+      : null,
+    isSound: true,
+    parts: [
+      {
+        place: providerIndex,
+        isCold: false,
+        uptimeMs: 9_000,
+        firstOperationMs: 12,
+        warmupMs: 560,
+        isSteady: true,
+        warmupErrors: 0,
+        skewMs: 0,
+        durationMs: 1_000,
+        recordsPerSecond: rate,
+        behindMsMax: null,
+        isHeldByRamp: false,
+        processorWait: 0.1,
+        processorStolen: 0,
+        processorBusy: 0.8,
+        memoryBytes: 90_000_000,
+      },
+    ],
+  };
+}
+
+const SPEED: Readonly<Record<Layout, number>> = { record: 300, batch: 4_000, container: 9_000 };
+
+interface Shape {
+  readonly repetitions: number;
+  /** Multiplies the container layout's throughput. */
+  readonly containerFactor?: number;
+}
+
+export function sampleCell(change: Partial<Coordinates>, { repetitions, containerFactor = 1 }: Shape): ReportCell {
+  const cell = coordinatesSchema.parse({
+    provider: 'datastore',
+    layout: 'record',
+    workload: 'load',
+    recordBytes: 500,
+    containerKib: null,
+    instances: 1,
+    callers: 1,
+    ratePerSecond: null,
+    ...change,
+  });
+  const providerIndex = PROVIDERS.indexOf(cell.provider);
+  const work = cell.workload === 'load' ? 1 : 0.2;
+  const size = cell.containerKib === null ? 1 : cell.containerKib / 256;
+  const faster = cell.layout === 'container' ? containerFactor : 1;
+  const rate = SPEED[cell.layout] * work * faster * size ** 0.3 * (1 + providerIndex / 3) * cell.callers ** 0.6;
+  const latency = (times: number): Figure => around((times * cell.callers * 800) / rate + times, repetitions);
+  const rates = around(cell.ratePerSecond ?? rate, repetitions);
+  return {
+    ...cell,
+    recordsPerCall: cell.workload === 'load' ? 500 : 1,
+    recordsPerSecond: rates,
+    latency: {
+      meanMs: latency(1.2),
+      p50Ms: latency(1),
+      p90Ms: latency(2),
+      p95Ms: latency(2.5),
+      p99Ms: cell.callers === 1 ? null : latency(4),
+      p999Ms: null,
+      maxMs: latency(9),
+    },
+    operations: Math.round(rate * repetitions),
+    errors: cell.layout === 'batch' && cell.callers === 32 ? { '503': 4, conflict: 2 } : {},
+    retries: cell.provider === 'datastore' ? null : { '503': 3 },
+    unfinished: 0,
+    requestsPer1000Records: around(cell.layout === 'record' ? 1_000 : 8, repetitions),
+    billableOperationsPer1000Records: around(cell.layout === 'container' ? 6 : 1_000, repetitions),
+    dollarsPerMillionRecords: around(cell.layout === 'container' ? 0.006 : 0.9, repetitions),
+    bytesWrittenPerRecord: around(520, repetitions),
+    bytesReadPerRecord: around(20, repetitions),
+    runs: rates.values.map((one, at) => runOf(at + 1, one, providerIndex, cell.layout === 'container')),
+  };
+}
+
+/** Where a function beside an emulator runs. */
+export function placeOf(provider: Provider): Place {
+  return {
+    provider,
+    platform: 'local',
+    backend: provider === 'datastore' ? 'embedded emulator' : 'Azurite 3.37.0',
+    isEmulator: true,
+    region: null,
+    instanceId: `instance-of-${provider}`,
+    memoryBytes: 2 ** 31,
+    processors: 2,
+    processorModel: 'A <fast> CPU',
+    system: 'Linux 6.1.0 x64',
+    runtime: 'Node.js 24.21.0',
+    versions: { stowage: '0.1.0', '@azure/data-tables': '13.3.2' },
+    commit: '0123456789abcdef0123456789abcdef01234567',
+  };
+}
+
+const PLACES = PROVIDERS.map(placeOf);
+
+/** The same places as functions of the real clouds. */
+export const CLOUD_PLACES: readonly Place[] = PLACES.map((place) => ({
+  ...place,
+  ...(place.provider === 'datastore'
+    ? { platform: 'google-cloud-run' as const, backend: 'Google Cloud Datastore', region: 'europe-west4' }
+    : { platform: 'azure-functions' as const, backend: 'Azure Table Storage', region: 'westeurope' }),
+  isEmulator: false,
+}));
+
+function cellsOf(shape: Shape): ReportCell[] {
+  const closed = (['load', 'ycsb-a', 'ycsb-c'] as const).flatMap((workload) =>
+    PLAN.callers.flatMap((callers) =>
+      LAYOUTS.flatMap((layout) =>
+        PROVIDERS.map((provider) => sampleCell({ provider, layout, workload, callers }, shape)),
+      ),
+    ),
+  );
+  return closed;
+}
+
+/** Cells of every kind that a plan may ask for beside the closed loop. */
+export function unusualCells(shape: Shape): ReportCell[] {
+  const container = { layout: 'container', workload: 'ycsb-a' } as const;
+  return PROVIDERS.flatMap((provider) => [
+    ...[32, 128, 512].map((containerKib) => sampleCell({ provider, ...container, callers: 8, containerKib }, shape)),
+    ...[100, 400, 1_600].map((ratePerSecond) =>
+      sampleCell({ provider, ...container, callers: 256, ratePerSecond }, shape),
+    ),
+    sampleCell({ provider, ...container, callers: 8, instances: 4 }, shape),
+  ]);
+}
+
+export interface SampleOptions extends Partial<Shape> {
+  readonly cells?: readonly ReportCell[];
+  readonly change?: Partial<Report>;
+}
+
+/** A whole report; `change` replaces any of its fields. */
+export function sampleReport({ repetitions = 4, cells, change = {}, ...shape }: SampleOptions = {}): Report {
+  const own = [...(cells ?? cellsOf({ repetitions, ...shape }))];
+  return {
+    schemaVersion: 3,
+    startedAt: '2026-11-21T10:00:00.000Z',
+    durationMs: 120_000,
+    coordinator: { cpu: 'Another CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.21.0' },
+    versions: { stowage: '0.1.0' },
+    commit: '0123456789abcdef0123456789abcdef01234567',
+    command: 'npm start -- --seed 7',
+    providers: PROVIDERS.map((provider) => ({ provider, ran: true, why: 'asked for' })),
+    endedEarly: null,
+    plan: PLAN,
+    prices: operationPriceList(PRICES_2026_11),
+    places: [...PLACES],
+    cells: own,
+    comparisons: own.flatMap((cell) => comparisonsOf(cell, own)),
+    summary: summaryOf(own),
+    searches: [],
+    failures: [],
+    leftOut: [],
+    leftovers: [],
+    notes: ['Closed loop: each caller waits for its reply before the next call.'],
+    ...change,
+  };
+}
+
+function comparisonsOf(cell: ReportCell, cells: readonly ReportCell[]): Comparison[] {
+  if (cell.layout !== 'container') return [];
+  const { provider, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
+  return (['record', 'batch'] as const).flatMap((denominator) => {
+    const other = cells.find(
+      (one) =>
+        one.layout === denominator &&
+        one.provider === provider &&
+        one.workload === workload &&
+        one.callers === callers &&
+        one.instances === instances &&
+        one.ratePerSecond === ratePerSecond,
+    );
+    if (other === undefined) return [];
+    return {
+      provider,
+      workload,
+      recordBytes,
+      containerKib,
+      instances,
+      callers,
+      ratePerSecond,
+      numerator: 'container' as const,
+      denominator,
+      isLikeWithLike: workload !== 'ycsb-c' || denominator === 'record',
+      recordsPerSecond: ratioOf(cell.recordsPerSecond, other.recordsPerSecond),
+      dollarsPerMillionRecords: ratioOf(cell.dollarsPerMillionRecords, other.dollarsPerMillionRecords),
+    };
+  });
+}
+
+function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
+  const workloads = [...new Set(cells.map(({ workload }) => workload))];
+  return PROVIDERS.flatMap((provider) =>
+    workloads.map((workload): SummaryRow => {
+      const best = {
+        record: bestOf(cells, provider, workload, 'record'),
+        batch: bestOf(cells, provider, workload, 'batch'),
+        container: bestOf(cells, provider, workload, 'container'),
+      };
+      const to = (other: SummaryRow['best'][Layout]) =>
+        best.container === null || other === null
+          ? null
+          : ratioOf(best.container.recordsPerSecond, other.recordsPerSecond);
+      return { provider, workload, best, containerToRecord: to(best.record), containerToBatch: to(best.batch) };
+    }),
+  );
+}
+
+function bestOf(cells: readonly ReportCell[], provider: Provider, workload: Workload, layout: Layout) {
+  const own = cells.filter(
+    (cell) =>
+      cell.provider === provider &&
+      cell.workload === workload &&
+      cell.layout === layout &&
+      cell.ratePerSecond === null &&
+      cell.containerKib === null,
+  );
+  const best = own.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
+  if (best === undefined) return null;
+  const { recordsPerCall, recordsPerSecond, ...rest } = best;
+  return { ...coordinatesSchema.strip().parse(rest), recordsPerCall, recordsPerSecond };
+}

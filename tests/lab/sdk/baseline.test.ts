@@ -1,0 +1,80 @@
+// The plain SDKs as the comparison uses them, each against its emulator.
+import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
+import { type Baseline, withTries } from '../../../shared/lab/work/baseline.ts';
+import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
+import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
+import { recordSource } from '../../../shared/lab/work/records.ts';
+
+// Otherwise Google's libraries look for the metadata server of a cloud machine.
+process.env['METADATA_SERVER_DETECTION'] = 'none';
+const azurite = await startAzurite({ inProcess: true });
+const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
+const tableClient = (name: string): TableClient =>
+  new TableClient(azurite.endpoint, name, credential, { allowInsecureConnection: true });
+
+const BASELINES: readonly (readonly [string, Baseline])[] = [
+  ['azure-tables', azureTablesBaseline({ tableClient })],
+  ['datastore', datastoreBaseline({ projectId: 'stowage-test', apiEndpoint: inject('embeddedEndpoint') })],
+];
+
+afterAll(async () => {
+  for (const [, baseline] of BASELINES) await baseline.close();
+  await azurite.close();
+});
+
+const recordAt = recordSource(1, 300);
+const signal = new AbortController().signal;
+
+describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
+  const opened = async (dataset: string, count: number) => {
+    const table = await baseline.open(dataset);
+    for (let at = 0; at < count; at++) await table.insert(recordAt(at, 0));
+    return table;
+  };
+
+  test('reads a range in key order, up to a number and up to the end of a tenant', async () => {
+    const table = await opened('ranges', 30);
+    const keys = Array.from({ length: 30 }, (_, at) => keyOf(at)).toSorted();
+    // All thirty are of one tenant; a record of another lies behind them.
+    await table.insert(recordAt(500, 0));
+    expect(new Set(keys.map(tenantOf)).size).toBe(1);
+    const end = tenantEnd(keys[0]!);
+    expect(await table.range(keys[0]!, end, 100)).toBe(30);
+    expect(await table.range(keys[20]!, end, 100)).toBe(10);
+    expect(await table.range(keys[20]!, end, 4)).toBe(4);
+    expect(await table.range(keys[10]!, keys[15]!, 100)).toBe(5);
+    await baseline.remove('ranges', signal);
+  });
+
+  test('modifies a record that is there, and says of one that is not', async () => {
+    const table = await opened('modified', 1);
+    const before = structuredClone(baseline.usage());
+    expect(await table.modify(recordAt(0, 1))).toBe(true);
+    expect(await table.modify(recordAt(7, 1))).toBe(false);
+    expect(baseline.usage().billable.writes - before.billable.writes).toBe(1);
+    expect(baseline.usage().conflicts).toBe(before.conflicts);
+    await baseline.remove('modified', signal);
+  });
+
+  test('modifies a record for each of many callers, and counts the conflicts between them', async () => {
+    const table = await opened('contended', 1);
+    const before = baseline.usage().conflicts;
+    const ended = await Promise.allSettled(Array.from({ length: 4 }, (_, round) => table.modify(recordAt(0, round))));
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    expect(baseline.usage().conflicts).toBeGreaterThanOrEqual(before);
+    await baseline.remove('contended', signal);
+  });
+});
+
+test('a modification is given up after ten conflicts', async () => {
+  let conflicts = 0;
+  const giveUp = withTries(
+    async () => 'conflict',
+    () => void conflicts++,
+  );
+  await expect(giveUp).rejects.toMatchObject({ code: 'conflict' });
+  expect(conflicts).toBe(10);
+});

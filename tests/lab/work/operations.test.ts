@@ -1,0 +1,56 @@
+// Which records a workload's operations are on.
+import { expect, test } from 'vitest';
+import { type Operation, operationSource } from '../../../shared/lab/work/operations.ts';
+import { keyOf, tenantEnd } from '../../../shared/lab/work/keys.ts';
+import { cell } from '../fakes.ts';
+
+type Insert = Extract<Operation, { kind: 'insert' }>;
+
+/** Draws on; what is inserted is gathered, what is read counted by key. */
+function drawn(next: () => Operation, count: number): { readonly inserts: Insert[]; readonly read: Set<string> } {
+  const [inserts, read] = [[] as Insert[], new Set<string>()];
+  for (let at = 0; at < count; at++) {
+    const operation = next();
+    if (operation.kind === 'insert') inserts.push(operation);
+    if (operation.kind === 'read') read.add(operation.key);
+  }
+  return { inserts, read };
+}
+
+test('an insert that is still on its way, or failed, is not read, nor are those behind it', () => {
+  const next = operationSource(cell({ workload: 'ycsb-d', records: 100, insertFrom: 5_000 }));
+  const known = Array.from({ length: 100 }, (_, index) => keyOf(index));
+  const first = drawn(next, 2_000);
+  expect([...first.read].filter((key) => !known.includes(key))).toEqual([]);
+
+  const [a, b, c, d] = first.inserts.map(({ record }) => record.key);
+  expect([a, b]).toEqual([keyOf(5_000), keyOf(5_001)]);
+  first.inserts[1]!.ended(true);
+  expect(drawn(next, 2_000).read.has(b!)).toBe(false);
+  first.inserts[0]!.ended(true);
+  const both = drawn(next, 2_000).read;
+  expect([both.has(a!), both.has(b!), both.has(c!)]).toEqual([true, true, false]);
+  first.inserts[2]!.ended(false);
+  first.inserts[3]!.ended(true);
+  const without = drawn(next, 2_000).read;
+  expect([without.has(b!), without.has(c!), without.has(d!)]).toEqual([true, false, false]);
+});
+
+test('scans begin at records that are there, end with their tenant, and are from 1 to 100 long', () => {
+  const next = operationSource(cell({ workload: 'ycsb-e', records: 100 }));
+  const known = new Set(Array.from({ length: 100 }, (_, index) => keyOf(index)));
+  const scans = Array.from({ length: 2_000 }, next).filter((operation) => operation.kind === 'scan');
+  expect(scans.filter(({ from, to }) => !known.has(from) || to !== tenantEnd(from))).toEqual([]);
+  const counts = scans.map(({ count }) => count);
+  expect([Math.min(...counts), Math.max(...counts)]).toEqual([1, 100]);
+});
+
+test('a plan may choose the keys in place of the workload', () => {
+  const next = operationSource(cell({ workload: 'ycsb-c', keys: 'latest', records: 1_000 }));
+  const reads = Array.from({ length: 1_000 }, next).flatMap((operation) =>
+    operation.kind === 'read' ? operation.key : [],
+  );
+  const times = (index: number): number => reads.filter((key) => key === keyOf(index)).length;
+  expect(times(999)).toBeGreaterThan(80);
+  expect(times(0)).toBeLessThan(10);
+});
