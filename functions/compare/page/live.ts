@@ -8,7 +8,7 @@ import type { Circumstances, Report } from '../../../shared/lab/report/schema.ts
 import { cellWords, WORKLOAD_TITLES } from '../../../shared/lab/report/words.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
-import { escape } from '../../../shared/lab/report/html-parts.ts';
+import { escape } from '../../../shared/lab/kit/html.ts';
 
 /** Of each workload: throughput against callers, and latency against throughput. */
 const CHARTS_SHOWN = 2;

@@ -1,7 +1,7 @@
 // What the charts of all reports are drawn with: axes, lines, symbols and labels, as the text of SVG. Colours are the page's CSS variables.
 import type { Panel } from './chart-panels.ts';
 import { type Scale, short } from './chart-scales.ts';
-import { escape } from './html-parts.ts';
+import { escape } from '../kit/html.ts';
 import type { ReportLayout } from './names.ts';
 
 /** Without quotes: it ends up inside a quoted attribute. */

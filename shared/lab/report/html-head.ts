@@ -1,6 +1,6 @@
 // The top of the report's page: what was compared, where, and what a reader must know before any figure.
 import { providersIn } from './charts.ts';
-import { escape } from './html-parts.ts';
+import { escape } from '../kit/html.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
 import { disturbances, isEmulated, unlikePlaces, whereWords } from './warnings.ts';

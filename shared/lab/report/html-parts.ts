@@ -1,4 +1,5 @@
 // What the pages of all reports are made of.
+import { escape } from '../kit/html.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import { type Shape, SHAPES } from './chart-panels.ts';
 import { colourOf, type ReportLayout, SYMBOL_CHARACTERS } from './names.ts';
@@ -13,13 +14,6 @@ export function mark(provider: Provider, layout: ReportLayout): string {
 export function figure(draw: (shape: Shape) => string, description: string): string {
   const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
   return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Text as HTML, for content and for quoted attributes. */
-export function escape(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]!);
 }
 
 /** A whole page around its body. */

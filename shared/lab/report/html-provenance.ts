@@ -1,7 +1,7 @@
 // The end of the report's page: where every figure came from, what is missing, and how to do it again.
 import type { Place } from '../load/place.ts';
-import { escape } from './html-parts.ts';
-import { tableHtml } from './html-table.ts';
+import { escape } from '../kit/html.ts';
+import { tableHtml } from '../kit/html-table.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
 

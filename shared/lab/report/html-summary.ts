@@ -2,8 +2,8 @@
 import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
 import type { Figure, Ratio } from '../kit/figure.ts';
 import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
-import { escape } from './html-parts.ts';
-import { tableHtml } from './html-table.ts';
+import { escape } from '../kit/html.ts';
+import { tableHtml } from '../kit/html-table.ts';
 import { PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
 import { cellWords, loadWords } from './words.ts';

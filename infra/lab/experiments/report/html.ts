@@ -1,5 +1,6 @@
 // The report as one self-contained HTML page: a chapter a document, SVG charts and tables, no script, nothing loaded from anywhere.
-import { escape, figure, page } from '../../../../shared/lab/report/html-parts.ts';
+import { escape } from '../../../../shared/lab/kit/html.ts';
+import { figure, page } from '../../../../shared/lab/report/html-parts.ts';
 import { ratioChart } from './charts.ts';
 import { type ExperimentsReport, isWhole, type ReportChapter, type ReportResult, type ReportTable } from './schema.ts';
 import { colourName, columnName, hasRatios, measuresOf, type ReportColumn } from './series.ts';

@@ -1,5 +1,5 @@
 // Tables of the report as HTML: the ratio first, the figure itself below it. On a phone each row is a card.
-import { escape } from '../../../../shared/lab/report/html-parts.ts';
+import { escape } from '../../../../shared/lab/kit/html.ts';
 import { figureText, ratioText } from './numbers.ts';
 import type { ReportChapter, ReportTable } from './schema.ts';
 import { colourName, columnName, measuresOf, type ReportColumn } from './series.ts';

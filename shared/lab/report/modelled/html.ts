@@ -1,6 +1,7 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
 import { whole } from '../../kit/format.ts';
-import { escape, figure, mark, page } from '../html-parts.ts';
+import { escape } from '../../kit/html.ts';
+import { figure, mark, page } from '../html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../names.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';

@@ -1,5 +1,5 @@
-// Tables of the report's page. Screen readers get a caption, a header for each column and one for each row; on a narrow screen they scroll sideways.
-import { escape } from './html-parts.ts';
+// Tables of a page. Screen readers get a caption, a header for each column and one for each row; on a narrow screen they scroll sideways.
+import { escape } from './html.ts';
 
 export interface Column {
   readonly title: string;
