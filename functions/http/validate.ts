@@ -19,10 +19,13 @@ export function parsed<Schema extends z.core.$ZodType>(schema: Schema, value: un
 }
 
 type Issue = z.core.$ZodRawIssue;
+type Shaped = { readonly shape?: object };
 
 /** Undefined where the schema itself has a wording, or the library's must do. */
 export function reasonOf(issue: Issue): string | undefined {
-  if (issue.code === 'unrecognized_keys') return unknownMembers(issue);
+  // Of the library's full form and of its small one alike.
+  if (issue.code === 'unrecognized_keys')
+    return unknownMembers(issue.keys, (issue.inst as Shaped | undefined)?.shape ?? {});
   const expected = expectedOf(issue);
   if (expected === undefined) return undefined;
   return `${issue.input === undefined ? 'it is missing; ' : ''}expected ${expected}`;
@@ -70,9 +73,8 @@ function oneOf(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join(' or ');
 }
 
-function unknownMembers({ keys, inst }: Extract<Issue, { code: 'unrecognized_keys' }>): string {
-  const names = keys.slice(0, NAMED_MAX).map((key) => JSON.stringify(key.slice(0, NAME_CHARS_MAX)));
-  // Of the library's full form and of its small one alike.
-  const { shape = {} } = (inst ?? {}) as { readonly shape?: object };
-  return `unknown member ${names.join(', ')}; known: ${Object.keys(shape).join(', ')}`;
+/** What is said of members whose names nothing has. */
+export function unknownMembers(unknown: readonly string[], known: object): string {
+  const names = unknown.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)));
+  return `unknown member ${names.join(', ')}; known: ${Object.keys(known).join(', ')}`;
 }

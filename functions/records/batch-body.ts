@@ -14,7 +14,7 @@ import {
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { Problem } from '../http/problem.ts';
 import type { ValueReader } from '../http/reader.ts';
-import { parsed } from '../http/validate.ts';
+import { parsed, unknownMembers } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;
 
@@ -62,13 +62,15 @@ const MEMBERS_MAX = 16;
 /** The operations of the body, at most 1,000. Throws the Problem `malformed`, `invalid` or `too_large` where it is no batch. */
 export function operationsOf(body: Uint8Array, codec: StructuredCodec): readonly Operation[] {
   const reader = readerOf(codec, body);
-  const batch = mapOf(reader, (name) => (name === 'operations' ? listOf(reader) : skipped(reader)));
+  if (reader.kind === 'array') throw new Problem('invalid', 'body: expected an object');
+  const batch = membersOf(reader, (name) => (name === 'operations' ? listOf(reader) : plainOf('body', name, reader)));
   reader.end();
   return parsed(BATCH, batch).operations;
 }
 
 function listOf(reader: ValueReader): unknown {
-  if (reader.kind !== 'array') return skipped(reader);
+  if (reader.kind === 'map') throw new Problem('invalid', 'operations: expected an array');
+  if (reader.kind !== 'array') return reader.scalar();
   const operations: unknown[] = [];
   reader.items(() => {
     if (operations.length === OPERATIONS_MAX)
@@ -89,12 +91,13 @@ function operationAt(index: number, reader: ValueReader): unknown {
 }
 
 function operationOf(reader: ValueReader): unknown {
-  return mapOf(reader, (name) => (name === 'value' ? reader.value() : plainOf(name, reader)));
+  if (reader.kind === 'array') throw new Problem('invalid', 'expected an object');
+  return membersOf(reader, (name) => (name === 'value' ? reader.value() : plainOf('operation', name, reader)));
 }
 
-/** A map as an object, each member as `read` gives it; instead of any other value what it is. */
-function mapOf(reader: ValueReader, read: (name: string) => unknown): unknown {
-  if (reader.kind !== 'map') return skipped(reader);
+/** The map that comes next as an object, each member as `read` gives it; a value without members as it is, for the schema to refuse. */
+function membersOf(reader: ValueReader, read: (name: string) => unknown): unknown {
+  if (reader.kind !== 'map') return reader.scalar();
   const found = new Map<string, unknown>();
   reader.members((name) => {
     if (name === undefined) throw new Problem('malformed', 'a member of the batch has a name that is no string');
@@ -105,17 +108,14 @@ function mapOf(reader: ValueReader, read: (name: string) => unknown): unknown {
   return Object.fromEntries(found);
 }
 
-/** A known member, decoded if it holds no others. Of an unknown one nothing is built: the schema refuses it by its name. */
-function plainOf(name: string, reader: ValueReader): unknown {
-  const isPlain = Object.hasOwn(PUT.shape, name) && (reader.kind === 'string' || reader.kind === 'scalar');
-  return isPlain ? reader.scalar() : skipped(reader);
-}
+const SHAPES = { body: BATCH.shape, operation: PUT.shape };
 
-/** Passes a value that is not wanted, and gives an empty one of its kind for the schema to refuse. */
-function skipped(reader: ValueReader): unknown {
-  const { kind } = reader;
-  reader.value();
-  return { map: {}, array: [], string: '', scalar: 0 }[kind];
+/** A member that holds no others, for the schema to judge. A list or a map is refused before anything of it is read. */
+function plainOf(place: keyof typeof SHAPES, name: string, reader: ValueReader): unknown {
+  if (reader.kind === 'string' || reader.kind === 'scalar') return reader.scalar();
+  const prefix = place === 'body' ? 'body: ' : '';
+  if (!Object.hasOwn(SHAPES[place], name)) throw new Problem('invalid', prefix + unknownMembers([name], SHAPES[place]));
+  throw new Problem('invalid', `${prefix}${name} holds neither a list nor an object`);
 }
 
 /** The put as the store takes it. Throws the Problem that is its outcome where its value cannot be stored. */
