@@ -49,7 +49,7 @@ export const tables = {
 export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
   once(async (): Promise<ContainerStore> => {
     const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName }));
-    const store = openStore({ driver, merges: config.merges });
+    const store = openStore({ driver });
     host.hook.appTerminate(() => store.close());
     return { store, usage: () => storeUsage('azure-tables', counters) };
   });

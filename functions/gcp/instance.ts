@@ -40,7 +40,7 @@ export const storeIn = (kind?: string) =>
     const { driver, counters } = measured(
       datastoreDriver({ ...databaseOptions, ...where, ...(kind === undefined ? {} : { kind }) }),
     );
-    const store = openStore({ driver, merges: config.merges });
+    const store = openStore({ driver });
     closeOnSigterm(() => store.close());
     return { store, usage: () => storeUsage('datastore', counters) };
   });

@@ -13,8 +13,6 @@ export interface FunctionConfig {
   readonly timeoutMs: number;
   /** Container size of all tables, in bytes; left out: the store's default. */
   readonly containerBytesMax?: number;
-  /** Whether `vacuum` merges containers that fell quiet or empty. */
-  readonly merges: boolean;
 }
 
 /** A variable is missing or wrong; the message names it. */
@@ -48,13 +46,12 @@ const FUNCTION = z.object({
   STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
   // What both clouds' entities take.
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
-  STOWAGE_MERGES: z.prefault(z.enum(['true', 'false']), 'false'),
 });
 
 /**
  * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS`,
  * `STOWAGE_COMPARE_KEYS` (one key, or two with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000), `STOWAGE_CONTAINER_BYTES_MAX` (16,384 to 720,000; default
- * the store's), `STOWAGE_MERGES` (`true` or `false`, the default). Throws a ConfigError.
+ * the store's). Throws a ConfigError.
  */
 export function functionConfig(env: Environment): FunctionConfig {
   const given = parsedEnvironment(FUNCTION, env);
@@ -72,7 +69,6 @@ export function functionConfig(env: Environment): FunctionConfig {
   return {
     auth: given.STOWAGE_AUTH === 'none' ? { mode: 'none' } : { mode: 'keys', keys },
     timeoutMs: given.STOWAGE_TIMEOUT_MS,
-    merges: given.STOWAGE_MERGES === 'true',
     ...(given.STOWAGE_CONTAINER_BYTES_MAX === undefined
       ? {}
       : { containerBytesMax: given.STOWAGE_CONTAINER_BYTES_MAX }),

@@ -5,8 +5,8 @@ import { queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { type RunOptions, runLine, vacuumAll } from './run.ts';
 
-/** The frame's options, the store and how it merges, and what the platform knows of its scheduler. */
-export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'merges' | 'containerBytesMax'> {
+/** The frame's options, the store and the size of its containers, and what the platform knows of its scheduler. */
+export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'containerBytesMax'> {
   readonly store: () => Promise<Store>;
   /** Whether the platform's gate let this request in as its scheduler's. Default: never. */
   readonly isScheduler?: (request: Request) => boolean;
@@ -23,13 +23,12 @@ export function createVacuumApp(options: VacuumAppOptions): App {
 }
 
 async function postVacuum(options: VacuumAppOptions, call: Call): Promise<Response> {
-  const { store, isScheduler = () => false, print, merges, containerBytesMax } = options;
+  const { store, isScheduler = () => false, print, containerBytesMax } = options;
   const { request, bounds } = call;
   if (!isScheduler(request)) call.authorize('admin');
-  const quietTime = quietTimeOf(call, merges);
+  const quietTime = quietTimeOf(call);
   const run = await vacuumAll(await store(), {
     ...bounds,
-    merges,
     ...quietTime,
     ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
   });
@@ -40,11 +39,9 @@ async function postVacuum(options: VacuumAppOptions, call: Call): Promise<Respon
 }
 
 /** The query's `quietMs`, at most half of the call's time: the other half is for the work. */
-function quietTimeOf({ request, bounds }: Call, merges: boolean): Pick<RunOptions, 'quietMs'> {
+function quietTimeOf({ request, bounds }: Call): Pick<RunOptions, 'quietMs'> {
   const { quietMs: given } = queryOf(request, ['quietMs']);
   if (given === undefined) return {};
-  if (!merges)
-    throw new Problem('invalid', 'quietMs is for merging, which is off here: STOWAGE_MERGES is not true; leave it out');
   const max = Math.floor(bounds.timeoutMs / 2);
   const quietMs = /^\d{1,10}$/.test(given) ? Number(given) : Infinity;
   if (quietMs > max)

@@ -1,4 +1,4 @@
-// One vacuum of every table: what a schedule asks for. Where the store merges, each table waits to fall quiet, so that several go side by side.
+// One vacuum of every table: what a schedule asks for. Each table waits to fall quiet, so several go side by side.
 import { type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
 
 /** How a run goes about it. */
@@ -6,9 +6,7 @@ export interface RunOptions {
   /** The run's end, in milliseconds from now; `signal` aborts then at the latest. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Whether the store merges. */
-  readonly merges: boolean;
-  /** As `VacuumOptions` has it, where the store merges; default two minutes, and a quarter of the run's time at most. */
+  /** As `VacuumOptions` has it; default two minutes, and a quarter of the run's time at most. */
   readonly quietMs?: number;
   /** With which tables are opened; default: the store's. */
   readonly containerBytesMax?: number;
@@ -37,7 +35,7 @@ const NOTHING = {
 } satisfies VacuumReport;
 const COUNTED = Object.keys(NOTHING) as (keyof VacuumReport)[];
 
-/** Each has one request under way at a time, and waits most of the time where it merges: callers keep the store's throughput. */
+/** Each has one request under way at a time, and waits most of the time: callers keep the store's throughput. */
 const TABLES_AT_A_TIME = 8;
 
 /** As long as the store waits by default. */
@@ -48,9 +46,9 @@ const QUIET_MS_MOST = 120_000;
  * that fails does not stop the others; throws only if the tables cannot be listed.
  */
 export async function vacuumAll(store: Store, options: RunOptions): Promise<VacuumRun> {
-  const { timeoutMs, signal, merges, containerBytesMax } = options;
+  const { timeoutMs, signal, containerBytesMax } = options;
   const endMs = performance.now() + timeoutMs;
-  const quietMs = merges ? (options.quietMs ?? Math.min(QUIET_MS_MOST, timeoutMs / 4)) : 0;
+  const { quietMs = Math.min(QUIET_MS_MOST, timeoutMs / 4) } = options;
   const how = { timeoutMs, signal, quietMs, ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   const names = (await store.tables({ timeoutMs, signal })).map(({ name }) => name);
   const total = { ...NOTHING };

@@ -102,7 +102,6 @@ module "functions" {
   functions           = var.functions
   timeout_ms          = var.timeout_ms
   container_bytes_max = var.container_bytes_max
-  merges              = var.merges
   deployers           = var.deployers
   keys                = var.keys
   keys_version        = var.keys_version

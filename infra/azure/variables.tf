@@ -113,12 +113,6 @@ variable "container_bytes_max" {
   default     = 0
 }
 
-variable "merges" {
-  description = "Whether what runs on a schedule merges containers that fell quiet or empty. Functions of older releases cannot read what was merged."
-  type        = bool
-  default     = false
-}
-
 variable "deployers" {
   description = "Who deploys, as object ids: may read and write the app keys. Empty: whoever applies. `npx serverless deploy` keeps those that were there."
   type        = list(string)

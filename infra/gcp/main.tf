@@ -88,7 +88,6 @@ module "functions" {
   functions           = var.functions
   timeout_ms          = var.timeout_ms
   container_bytes_max = var.container_bytes_max
-  merges              = var.merges
   invokers            = var.invokers
   deployers           = var.deployers
   keys                = var.keys

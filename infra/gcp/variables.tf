@@ -111,12 +111,6 @@ variable "container_bytes_max" {
   default     = 0
 }
 
-variable "merges" {
-  description = "Whether what runs on a schedule merges containers that fell quiet or empty. Functions of older releases cannot read what was merged."
-  type        = bool
-  default     = false
-}
-
 variable "invokers" {
   description = "Who may call the functions, as IAM members such as user:you@example.com. Nobody else gets through; allUsers is refused."
   type        = list(string)

@@ -56,7 +56,6 @@ class ContainerStore implements Store {
   readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #engines = new Map<string, Engine>();
-  readonly #merges: boolean;
   readonly #timeoutMs: number;
   /** Drawn when it is first used, as all ids are: processes that begin as copies of one must not share it. */
   #tag: string | undefined;
@@ -69,7 +68,6 @@ class ContainerStore implements Store {
     if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     const { inFlightMax } = options.driver.limits;
-    this.#merges = options.merges === true;
     this.#timeoutMs = timeoutMs;
     this.#driver = withRetry(options.driver, runtime);
     this.#deadlines = new Deadlines(runtime, timeoutMs);
@@ -134,8 +132,6 @@ class ContainerStore implements Store {
     const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
     if (!(quietMs >= 0 && quietMs <= QUIET_MS_MOST))
       throw new StoreError('invalid', `quietMs must be from 0 to ${QUIET_MS_MOST}`, { table: name });
-    if (!this.#merges)
-      return this.#administer(name, options, (engine) => vacuumTable(engine, undefined), containerBytesMax);
     const bounds = { ...options, timeoutMs };
     return this.#administer(
       name,

@@ -43,7 +43,7 @@ export interface Scanning extends Base<'scan'> {
 }
 
 export interface Vacuuming extends Base<'vacuum'> {
-  /** Leaves that were left alone for so long may be merged, if its process merges. */
+  /** Leaves that were left alone for so long may be merged. */
   readonly quietMs: number;
 }
 

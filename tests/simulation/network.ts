@@ -53,14 +53,12 @@ export class Network {
   #fault: Promise<MemoryFault> = Promise.resolve({});
   readonly #late = new Set<() => void>();
   readonly #rates: readonly (readonly [Fault, number])[];
-  readonly #merges: boolean;
   /** Nothing goes wrong any more. */
   isCalm = false;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
-    const { entityBytesMax, chunksMax, chunkBytes, merges, faults } = options.scenario;
-    this.#merges = merges.includes(true);
+    const { entityBytesMax, chunksMax, chunkBytes, faults } = options.scenario;
     const sizes = { entityBytesMax, chunksMax, chunkBytes, entityOverheadBytes: 100, chunkOverheadBytes: 8 };
     const limits = { ...sizes, readsMax: 4, writesMax: 5, listMax: 5 };
     this.#provider = memoryDriver({ state: options.state, limits, faults: () => this.#fault });
@@ -79,7 +77,7 @@ export class Network {
         }
         const parts = requests.map(({ id, parts }) => `${id}${parts === 'all' ? '' : `[${parts.join()}]`}`);
         const entities = await this.#ask(life, 'read', parts, options, (provider) => provider.read(requests, options));
-        if (this.#merges) this.#countMerged(requests, entities);
+        this.#countMerged(requests, entities);
         return entities;
       },
       list: (prefix, cursor, count, options) =>
@@ -88,7 +86,7 @@ export class Network {
         const kind = writes.some((write) => write.kind === 'insert') ? 'insert' : 'change';
         const name = writes.map((write) => `${write.kind} ${write.id}`).join(' + ');
         const ids = writes.map(({ id }) => id);
-        const step = this.#merges ? mergeStepOf(writes, this.#options.state) : undefined;
+        const step = mergeStepOf(writes, this.#options.state);
         return this.#change(life, { name, kind, ids, step, ...options }, (provider) => provider.write(writes, options));
       },
       remove: (removals, options) => {

@@ -68,12 +68,8 @@ export class Life implements Owner, Runtime {
     this.#die = resolve;
     this.#busyShare = this.#chance.is(0.5) ? this.#chance.share() : undefined;
     const { compression, cacheBytesMax } = scenario;
-    // Whoever looks at the end is none of the scenario's.
-    const merges =
-      scenario.merges[process.index] ??
-      (process.index === scenario.merges.length + 1 && scenario.merges.includes(true));
     const driver = driverFor(this);
-    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, merges, timeoutMs: TIMEOUT_MS });
+    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS });
   }
 
   /** Handles it opened, for their statistics. */

@@ -19,6 +19,8 @@ const STEPS_MAX = 300_000;
 const HOUR_MS = 3_600_000;
 /** A process that no scenario has. */
 const LAST = 99;
+/** Vacuums, one a day, until one finds nothing to merge. */
+const DAYS_MAX = 10;
 
 export interface Result {
   readonly complaints: readonly string[];
@@ -168,9 +170,12 @@ class Run {
         await this.#readAll(process, table, when);
         await store.vacuum(TABLE, { timeoutMs: HOUR_MS, quietMs: 0 });
       }
-      // What is left of merged leaves goes a day after; the one that vacuums then merges nothing itself.
-      await this.#scheduler.after(25 * HOUR_MS);
-      await this.#process(LAST).life.store.vacuum(TABLE, { timeoutMs: HOUR_MS });
+      // What is left of merged leaves goes a day later, if nothing was merged then.
+      const last = this.#process(LAST).life.store;
+      for (let days = 0, merged = 1; merged > 0 && days < DAYS_MAX; days += 1) {
+        await this.#scheduler.after(25 * HOUR_MS);
+        ({ merged } = await last.vacuum(TABLE, { timeoutMs: HOUR_MS, quietMs: 0 }));
+      }
       await this.#readAll(process, table, 'a day later');
       if (this.#hasNeighbour && (await (await store.table(NEIGHBOUR)).get('k')) === undefined)
         this.#recorder.complain('the table beside lost its record');

@@ -58,17 +58,15 @@ export interface Scenario {
   /** How far each process's wall clock is ahead. */
   readonly skewsMs: readonly number[];
   readonly mishaps: readonly Mishap[];
-  /** Which processes' vacuums merge. */
-  readonly merges: readonly boolean[];
   readonly clients: readonly { readonly process: number; readonly actions: readonly Action[] }[];
 }
 
 const HOUR_MS = 3_600_000;
-/** So many of those that merge have one stop in the midst of it. */
+/** So many of those that shrink have one stop in the midst of it. */
 const AIMED_SHARE = 0.4;
 /** So many of these are aimed at what else hardly ever occurs. */
 const RARE_SHARE = 0.5;
-/** So many of the seeds that are not hot merge. */
+/** So many of the seeds that are not hot shrink, so that vacuums find much to merge. */
 const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
 /** Where many write one record, writes stay open while later ones gather. */
@@ -148,7 +146,6 @@ export function scenarioOf(seed: number): Scenario {
     },
     skewsMs: Array.from({ length: processes }, () => (chance.is(0.5) ? 0 : chance.below(290_000))),
     mishaps,
-    merges: Array.from({ length: processes }, (_, process) => isMerging && (process === 0 || merging.is(0.7))),
     clients,
   };
 }

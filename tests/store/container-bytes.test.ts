@@ -176,7 +176,7 @@ test('processes may differ: a container that is too large for one is split when 
 
 test('a vacuum merges up to the size that its call names, or the table is open with', async () => {
   newWorld();
-  const [writer, vacuumer] = [world.process({ merges: true }), world.process({ merges: true })];
+  const [writer, vacuumer] = [world.process(), world.process()];
   const table = await open(KIB_16, writer);
   await load(table, 600);
   const dropped = Array.from({ length: 600 }, (_, number) => key(number)).filter((_, number) => number % 10 !== 0);

@@ -170,8 +170,6 @@ resource "azurerm_function_app_flex_consumption" "this" {
     { for role, secret in azurerm_key_vault_secret.keys : "STOWAGE_${upper(role)}_KEYS" => "@Microsoft.KeyVault(SecretUri=${secret.id})" if each.value.schedule == "" },
     # A timer counts seconds too.
     each.value.schedule == "" ? {} : { STOWAGE_SCHEDULE = "0 ${each.value.schedule}" },
-    # Nothing else merges: the other apps need no restart for it.
-    each.value.schedule == "" || !var.merges ? {} : { STOWAGE_MERGES = "true" },
   )
 
   depends_on = [azurerm_key_vault_secret.keys]

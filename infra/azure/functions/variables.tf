@@ -48,10 +48,6 @@ variable "container_bytes_max" {
   type = number
 }
 
-variable "merges" {
-  type = bool
-}
-
 variable "deployers" {
   type = list(string)
 }

@@ -217,8 +217,6 @@ resource "google_cloudfunctions2_function" "this" {
       },
       var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = var.container_bytes_max },
       each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = google_service_account.scheduler.email },
-      # Nothing else merges: the others need no new revision for it.
-      each.value.schedule == "" || !var.merges ? {} : { STOWAGE_MERGES = "true" },
     )
 
     # Named versions, not the latest: a new key is a new revision, and rolls out like one.

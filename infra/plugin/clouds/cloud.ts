@@ -95,7 +95,6 @@ export function commonVariables(
     region: settings[cloud].region,
     timeout_ms: store.timeoutMs,
     container_bytes_max: store.containerBytesMax,
-    merges: store.merges,
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,

@@ -48,8 +48,6 @@ export interface ProviderSettings {
     readonly timeoutMs: number;
     /** Of all tables; 0: the library's default. */
     readonly containerBytesMax: number;
-    /** Whether the function that runs on a schedule merges containers. */
-    readonly merges: boolean;
   };
   readonly peers: readonly Cloud[];
   readonly alerts?: { readonly email: string; readonly errorPercent: number; readonly latencyMs: number };
@@ -73,7 +71,7 @@ export interface Settings extends ProviderSettings {
 /** The same as in Terraform's variables; the framework's own schema lets more through. */
 const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
 
-/** Resolves the settings of a command. Throws a DeployError on a service's name that the clouds would refuse, and on merges that nothing would do. */
+/** Resolves the settings of a command. Throws a DeployError on a service's name that the clouds would refuse. */
 export function settingsOf(
   service: string,
   provider: ProviderSettings,
@@ -88,11 +86,6 @@ export function settingsOf(
   const deployed = Object.entries(functions)
     .map(([name, settings]) => ({ ...settings, name }))
     .filter((one) => scheduleOf(one) !== '');
-  if (provider.store.merges && deployed.every((one) => scheduleOf(one) === undefined)) {
-    throw new DeployError(
-      "provider.store.merges: containers are merged by what runs on a schedule, and nothing does: give the parameter vacuum one, such as '0 4 * * 0', or leave merges off",
-    );
-  }
   return {
     ...provider,
     service,

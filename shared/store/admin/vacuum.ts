@@ -1,5 +1,5 @@
-// One vacuum of a table: removing what interrupted splits and drops left behind, finishing merges that were begun, and, where the store merges,
-// making one of neighbours that fell quiet or empty. Everything is done one container at a time: a vacuum that ends early left nothing half done.
+// One vacuum of a table: removing what interrupted splits and drops left behind, finishing merges that were begun, and making one
+// of neighbours that fell quiet or empty. Everything is done one container at a time: a vacuum that ends early left nothing half done.
 import type { VacuumReport } from '../contract/api.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -17,8 +17,8 @@ export interface Merging {
   readonly ended: AbortSignal;
 }
 
-/** Looks at every node of the table, once, or twice where it merges. `merging` undefined: what others began is finished, and nothing else merged. */
-export async function vacuumTable(engine: Engine, merging: Merging | undefined): Promise<VacuumReport> {
+/** Looks at every node of the table twice: for what was left behind, and, after the quiet time, for what may be merged. */
+export async function vacuumTable(engine: Engine, merging: Merging): Promise<VacuumReport> {
   const tally = newTally();
   const ids: EntityId[] = [];
   for await (const id of listIds(engine.driver, nodesPrefix(engine.table))) ids.push(id);
@@ -29,7 +29,7 @@ export async function vacuumTable(engine: Engine, merging: Merging | undefined):
     const fate = await judge(engine, id, levels?.incarnation);
     if (fate !== 'lives') tally[fate] += 1;
   }
-  if (levels !== undefined && merging !== undefined) await merge(engine, levels, merging, tally);
+  if (levels !== undefined) await merge(engine, levels, merging, tally);
   tally.merged = engine.counters.merges;
   await clearProbes(engine);
   return { ...tally, damaged: tally.damaged.size };

@@ -20,12 +20,6 @@ export interface StoreOptions {
   readonly timeoutMs?: number;
   /** Compression of pages written from now on; every page is readable whatever this says. Default `zstd`. */
   readonly compression?: Compression;
-  /**
-   * Whether `vacuum` merges containers that fell quiet or empty. Default false: turn it on when every process that uses the tables runs a release that
-   * knows merged containers (this one does), and go back to none that does not. An older one writes nothing there: it stops with `corrupt`, or searches
-   * without end until it is restarted.
-   */
-  readonly merges?: boolean;
   /** Clock, timer and randomness; default the system's. */
   readonly runtime?: Runtime;
 }
@@ -33,7 +27,7 @@ export interface StoreOptions {
 /** How a vacuum goes about it. */
 export interface VacuumOptions extends CallOptions {
   /**
-   * Where the store merges: containers that were not written for so many milliseconds, from 0 to a day, may be merged. Default 120,000. The call takes as long at
+   * Containers that were not written for this many milliseconds, from 0 to a day, may be merged. Default 120,000. The call takes as long at
    * least; its default deadline is the store's `timeoutMs` and this together.
    */
   readonly quietMs?: number;
@@ -115,8 +109,8 @@ export interface Store extends AsyncDisposable {
   /** Removes a table and all its containers; false if there was none. Cost: in proportion to its containers. */
   drop(name: string, options?: CallOptions): Promise<boolean>;
   /**
-   * Removes containers that interrupted splits and drops left behind. In a store that merges, also purges and merges containers that fell quiet or empty. Safe
-   * at any time beside anything. Cost: two reads a container; where it merges, another two, and some eight requests for each one merged.
+   * Removes containers that interrupted splits and drops left behind, then purges and merges containers that fell quiet or empty. Safe at any time beside
+   * anything. Cost: four reads a container, and some eight requests for each one merged.
    */
   vacuum(name: string, options?: VacuumOptions): Promise<VacuumReport>;
   /** Waits (at most 5 s) for work under way, fails what is left, closes the driver. Idempotent. */

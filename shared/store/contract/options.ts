@@ -61,7 +61,6 @@ export const CHECK = {
       cacheBytesMax: NUMBER,
       timeoutMs: NUMBER,
       compression: oneOf('zstd', 'deflate', 'none'),
-      merges: BOOLEAN,
       runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
     },
     ['driver'],

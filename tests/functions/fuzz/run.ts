@@ -75,7 +75,7 @@ function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app
   const options = { auth: { mode: 'none' }, timeoutMs: 20_000, timeoutMaxMs: 60_000, log } as const;
   return {
     records: createRecordsApp({ ...options, store: async () => store }),
-    vacuum: createVacuumApp({ ...options, store: async () => store, merges: false, print: () => {} }),
+    vacuum: createVacuumApp({ ...options, store: async () => store, print: () => {} }),
     compare: createCompareApp({
       ...options,
       page: PAGE,

@@ -18,14 +18,6 @@ describe('the environment of a function', () => {
     expect(() => authorize(new Request('http://localhost/'), 'admin')).not.toThrow();
   });
 
-  test.each([
-    [{}, false],
-    [{ STOWAGE_MERGES: 'false' }, false],
-    [{ STOWAGE_MERGES: 'true' }, true],
-  ])('%j: merges is %s', (env, merges) => {
-    expect(functionConfig(env).merges).toBe(merges);
-  });
-
   test('takes two keys a role, and empty variables as absent', () => {
     const { auth } = functionConfig({ STOWAGE_READ_KEYS: `${KEY}1, ${KEY}2`, STOWAGE_WRITE_KEYS: '' });
     expect(auth).toEqual({ mode: 'keys', keys: { read: [`${KEY}1`, `${KEY}2`], write: [], admin: [], compare: [] } });
@@ -47,7 +39,6 @@ describe('the environment of a function', () => {
     ['STOWAGE_TIMEOUT_MS', { STOWAGE_TIMEOUT_MS: 'secret' }],
     ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '16383' }],
     ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '720001' }],
-    ['STOWAGE_MERGES', { STOWAGE_MERGES: 'secret' }],
   ])('names %s when it is wrong, never its value', (name, env) => {
     expect(() => functionConfig(env)).toThrow(ConfigError);
     expect(() => functionConfig(env)).toThrow(name);
@@ -60,7 +51,6 @@ describe('the environment of a function', () => {
     [{ STOWAGE_TIMEOUT_MS: 'soon' }, 'STOWAGE_TIMEOUT_MS: expected a number'],
     [{ STOWAGE_TIMEOUT_MS: '1.5' }, 'STOWAGE_TIMEOUT_MS: expected a whole number'],
     [{ STOWAGE_TIMEOUT_MS: '60001' }, 'STOWAGE_TIMEOUT_MS: expected at most 60000'],
-    [{ STOWAGE_MERGES: 'on' }, 'STOWAGE_MERGES: expected "true" or "false"'],
   ])('%j is answered by what is expected', (env, message) => {
     expect(() => functionConfig(env)).toThrow(`wrong environment: ${message}`);
   });

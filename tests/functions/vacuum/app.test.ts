@@ -37,7 +37,6 @@ function appOf(given: Store = store, printed: string[] = [], options: Partial<Va
     print: (line) => void printed.push(line),
     store: async () => given,
     isScheduler: (request) => isFromAccount(request, ACCOUNT),
-    merges: false,
     ...options,
   });
 }
@@ -104,30 +103,29 @@ test('goes on after a table that fails, and tells which one it was', async () =>
 });
 
 test.each([
-  ['?table=one', true, 'unknown query parameter "table"; known: quietMs'],
-  ['?quietMs=0', false, 'STOWAGE_MERGES is not true'],
-  ['?quietMs=5001', true, 'from 0 to 5000'],
-  ['?quietMs=-1', true, 'from 0 to 5000'],
-  ['?quietMs=1.5', true, 'from 0 to 5000'],
-  ['?quietMs=', true, 'from 0 to 5000'],
-])('refuses %s where merging is %s, and vacuums nothing', async (query, merges, detail) => {
+  ['?table=one', 'unknown query parameter "table"; known: quietMs'],
+  ['?quietMs=5001', 'from 0 to 5000'],
+  ['?quietMs=-1', 'from 0 to 5000'],
+  ['?quietMs=1.5', 'from 0 to 5000'],
+  ['?quietMs=', 'from 0 to 5000'],
+])('refuses %s, and vacuums nothing', async (query, detail) => {
   const printed: string[] = [];
-  const response = await post(appOf(store, printed, { merges }), { Authorization: 'Bearer a' }, query);
+  const response = await post(appOf(store, printed), { Authorization: 'Bearer a' }, query);
   expect((await expectProblem(response, 400, 'invalid')).detail).toContain(detail);
   expect(printed).toEqual([]);
 });
 
-test('where the store merges, emptied containers become one, of the size that tables have', async () => {
-  const merging = openStore({ driver: memoryDriver(), merges: true });
+test('emptied containers become one, of the size that tables have', async () => {
+  const merging = openStore({ driver: memoryDriver() });
   const sizes = { order: 'key', containerBytesMax: 16_384 } as const;
   const table = await merging.table<string>('t', sizes);
   const keys = Array.from({ length: 400 }, (_, index) => `k${1_000 + index}`);
   await table.putMany(keys.map((key) => ({ key, value: key.repeat(100) })));
   await table.deleteMany(keys.filter((_, index) => index % 4 > 0));
-  const app = appOf(merging, [], { merges: true, containerBytesMax: sizes.containerBytesMax });
+  const app = appOf(merging, [], { containerBytesMax: sizes.containerBytesMax });
   const response = await post(app, { Authorization: 'Bearer a' }, '?quietMs=0');
   expect(await response.json()).toMatchObject({ tables: 1, merged: expect.toSatisfy((merged) => merged > 0) });
-  const larger = appOf(merging, [], { merges: true, containerBytesMax: 32_768 });
+  const larger = appOf(merging, [], { containerBytesMax: 32_768 });
   const refused = await expectProblem(
     await post(larger, { Authorization: 'Bearer a' }, '?quietMs=0'),
     503,

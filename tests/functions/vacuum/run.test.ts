@@ -22,8 +22,8 @@ function storeOf(count: number, vacuum: (name: string, options: VacuumOptions) =
   return { tables: async () => names.map((name) => ({ name, order: 'hash', createdAtMs: 0 })), vacuum } as Store;
 }
 
-function optionsOf(timeoutMs: number, merges = true) {
-  return { timeoutMs, merges, signal: new AbortController().signal };
+function optionsOf(timeoutMs: number) {
+  return { timeoutMs, signal: new AbortController().signal };
 }
 
 test('looks at each table once, eight at a time, and adds up what it is told', async () => {
@@ -49,7 +49,6 @@ test.each([
   ['waits as long as the call says', { ...optionsOf(60_000), quietMs: 7 }, 7],
   ['waits two minutes in a long run', optionsOf(1_790_000), 120_000],
   ['waits a quarter of the time in a short one', optionsOf(8_000), 2_000],
-  ['does not wait where nothing is merged', optionsOf(8_000, false), 0],
 ])('%s', async (_, options, quietMs) => {
   let given: number | undefined;
   await vacuumAll(
@@ -77,7 +76,7 @@ test('begins no table after its end', async () => {
     ended.abort();
     return REPORT;
   });
-  const run = await vacuumAll(store, { ...optionsOf(60_000, false), signal: ended.signal });
+  const run = await vacuumAll(store, { ...optionsOf(60_000), signal: ended.signal });
   expect(run).toMatchObject({ tables: 20, removed: 1, unreached: 19 });
 });
 

@@ -43,7 +43,7 @@ const startGcp = (
 const gcp = await startGcp('records');
 const gcpCompare = await startGcp('compare');
 const SCHEDULER = 'stowage-dev-cron@stowage-test.iam.gserviceaccount.com';
-const gcpVacuum = await startGcp('vacuum', { ...gcpEnv, STOWAGE_SCHEDULER: SCHEDULER, STOWAGE_MERGES: 'true' });
+const gcpVacuum = await startGcp('vacuum', { ...gcpEnv, STOWAGE_SCHEDULER: SCHEDULER });
 const onGoogles = { ...gcpEnv, DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') };
 const gcpOnGoogles = firestore === '' ? gcp : await startGcp('records', onGoogles);
 

@@ -57,7 +57,6 @@ describe('serverless', () => {
       'gcpInstancesMax=many',
       'state=here',
       'vacuum=often',
-      'merges=maybe',
     ];
     const { code, output } = await serverless('deploy', '--stage', 'a-b', ...wrong.flatMap((one) => ['--param', one]));
     expect(code).toBe(1);
@@ -69,7 +68,6 @@ describe('serverless', () => {
       'provider.azure.region',
       'functions.records.instancesMax.gcp',
       'functions.vacuum.events.0.schedule',
-      'provider.store.merges',
     ])
       expect(output).toContain(`at '${where}'`);
     expect(await tools.calls()).toEqual([]);
@@ -104,11 +102,6 @@ describe('serverless', () => {
       'wrong types',
       (yml) => yml.replace('timeoutMs: 25000', 'timeoutMs: soon').replace('replication: LRS', 'replication: RAID'),
       ["at 'provider.store.timeoutMs'", "at 'provider.azure.replication'"],
-    ],
-    [
-      'merges and no schedule',
-      (yml) => yml.replace('merges: false', 'merges: true'),
-      ['provider.store.merges', 'give the parameter vacuum one'],
     ],
     ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 12']],
     ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],

@@ -33,7 +33,7 @@ test('shows the functions of both clouds, with their own limits', () => {
     state: 'local',
     gcp: { region: 'us-east4', pointInTimeRecovery: false, backupDays: 0 },
     azure: { region: 'eastus' },
-    store: { containerBytesMax: 0, merges: false },
+    store: { containerBytesMax: 0 },
   });
   expect(dev.functions).toMatchObject({
     records: {
@@ -57,10 +57,10 @@ test('asks for no more processors than a new project has, on both stages togethe
   expect(asked.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(20);
 });
 
-test('takes a schedule for the vacuum, whether it merges, a warm instance and a shared state as parameters', async () => {
-  const params = ['vacuum=0 4 * * 0', 'merges=true', 'instancesMin=1', 'state=gs://some-bucket'];
+test('takes a schedule for the vacuum, a warm instance and a shared state as parameters', async () => {
+  const params = ['vacuum=0 4 * * 0', 'instancesMin=1', 'state=gs://some-bucket'];
   const { provider, functions } = await print(...params.flatMap((one) => ['--param', one]));
-  expect(provider).toMatchObject({ state: 'gs://some-bucket', store: { merges: true } });
+  expect(provider).toMatchObject({ state: 'gs://some-bucket' });
   expect(scheduleOf(functions['vacuum']!)).toBe('0 4 * * 0');
   expect(functions['records']).toMatchObject({ instancesMin: { gcp: 1, azure: 1 } });
 });

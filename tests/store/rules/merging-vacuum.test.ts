@@ -24,7 +24,7 @@ test('a process stays alive while its vacuum waits for quiet', async () => {
   const script = `
     import { memoryDriver } from ${JSON.stringify(`${shared}drivers/memory.ts`)};
     import { openStore } from ${JSON.stringify(`${shared}store/index.ts`)};
-    const store = openStore({ driver: memoryDriver(), merges: true });
+    const store = openStore({ driver: memoryDriver() });
     await (await store.table('t')).put('a', 'b');
     await store.vacuum('t', { quietMs: 300 });
     console.log('vacuumed');`;
@@ -34,7 +34,7 @@ test('a process stays alive while its vacuum waits for quiet', async () => {
 
 test('the wait for quiet ends with its call: nothing holds the store open', async () => {
   const world = new World();
-  const { store } = world.process({ merges: true });
+  const { store } = world.process();
   const table = await world.run(store.table<string>('t', { order: 'key' }));
   await world.run(table.put(key(1), text(1)));
   const caller = new AbortController();
@@ -55,7 +55,7 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
   await world.run(table.putMany(numbered(1_200)));
   await world.run(table.deleteMany(numbered(700).flatMap(({ key: name }, number) => (number % 100 === 0 ? [] : name))));
   // The vacuum ends when it has merged, and before it drops the entries that are left over.
-  const vacuumer = world.process({ merges: true });
+  const vacuumer = world.process();
   const namedBy = (): number => new Set(childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child)).size;
   const hasMerged = (): boolean => leavesOf(world.state, 't').length <= 4 && namedBy() === 4;
   vacuumer.rule(() => (hasMerged() ? { fail: 'unavailable' } : undefined));
@@ -77,7 +77,7 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
 
 test('a damaged page keeps its container from merging, and no other', async () => {
   const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const [writer, vacuumer] = [world.process(), world.process()];
   const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
   await world.run(table.putMany(numbered(200)));
   await world.run(table.deleteMany(numbered(200).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
@@ -94,7 +94,7 @@ test('a damaged page keeps its container from merging, and no other', async () =
 
 test('a retired container with a damaged page is passed by, and told', async () => {
   const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const [writer, vacuumer] = [world.process(), world.process()];
   const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
   await world.run(table.putMany(numbered(60)));
   await world.run(table.deleteMany(numbered(60).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
@@ -103,11 +103,10 @@ test('a retired container with a damaged page is passed by, and told', async () 
   await expect(world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }))).rejects.toMatchObject({ code: 'unknown' });
   const { id, header } = retired()!;
   damage(world, id, partName(`p${header.pages[0]!.slot}`));
-  for (const merges of [false, true])
-    expect(await world.run(world.process({ merges }).store.vacuum('t', { quietMs: 1_000 }))).toMatchObject({
-      left: 0,
-      damaged: 1,
-    });
+  expect(await world.run(world.process().store.vacuum('t', { quietMs: 1_000 }))).toMatchObject({
+    left: 0,
+    damaged: 1,
+  });
   expect(retired()!.id).toBe(id);
 });
 
@@ -118,7 +117,7 @@ test('what nobody writes is written anew at most once, however well it compresse
   await world.run(table.putMany(numbered(6_000)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
   const vacuum = async (): Promise<number> => {
-    const vacuumer = world.process({ compression: 'zstd', merges: true });
+    const vacuumer = world.process({ compression: 'zstd' });
     await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
     return vacuumer.writes.length;
   };
@@ -128,7 +127,7 @@ test('what nobody writes is written anew at most once, however well it compresse
 
 test('a leaf that took in others, by writes whose answers came late, and that does not fit with the next is judged all the same', async () => {
   const world = new World();
-  const [filler, vacuumer] = [world.process(), world.process({ merges: true })];
+  const [filler, vacuumer] = [world.process(), world.process()];
   const table = await open(world, filler);
   await fill(world, table, 0, 100);
   const [left, right, next] = leavesOf(world.state, 't');
@@ -159,7 +158,7 @@ test('where a hundred leaves become two, a merge costs seven requests, the first
   }
   await world.run(table.deleteMany(dropped));
   const before = leavesOf(world.state, 't').length;
-  const vacuumer = world.process({ merges: true });
+  const vacuumer = world.process();
   // Long enough for one repair to be written before the next: together they would hide what they cost.
   vacuumer.rule(() => world.runtime.sleep(5).then(() => undefined));
   const { merged, purged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
@@ -172,15 +171,13 @@ function numbered(count: number): { key: string; value: string }[] {
   return Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
 }
 
-test('a rest that no vacuum can wait for is refused by its name, whether the store merges or not', async () => {
-  for (const merges of [false, true]) {
-    const world = new World();
-    const { store } = world.process({ merges });
-    await world.run(store.table('t'));
-    for (const quietMs of [-1, Number.NaN, Infinity, 24 * 3_600_000 + 1])
-      await expect(world.run(store.vacuum('t', { quietMs }))).rejects.toMatchObject({
-        code: 'invalid',
-        message: expect.stringContaining('quietMs') as string,
-      });
-  }
+test('a rest that no vacuum can wait for is refused by its name', async () => {
+  const world = new World();
+  const { store } = world.process();
+  await world.run(store.table('t'));
+  for (const quietMs of [-1, Number.NaN, Infinity, 24 * 3_600_000 + 1])
+    await expect(world.run(store.vacuum('t', { quietMs }))).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('quietMs') as string,
+    });
 });

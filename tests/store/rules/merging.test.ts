@@ -17,7 +17,7 @@ const QUIET = { quietMs: 60_000 };
 /** A table of some ten leaves, of whose 200 records every twentieth is left. */
 async function emptied(options = {}) {
   const world = new World();
-  const [writer, vacuumer] = [world.process(options), world.process({ merges: true, ...options })];
+  const [writer, vacuumer] = [world.process(options), world.process(options)];
   const table = await open(world, writer);
   await fill(world, table, 0, 200);
   const kept = Array.from({ length: 10 }, (_, index) => key(index * 20));
@@ -101,18 +101,14 @@ test('rule 32: what was written between two looks stays as it is', async () => {
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
-test('a store that does not merge leaves quiet leaves alone, and finishes what another began', async () => {
+test('a merge whose process died is finished by the next vacuum', async () => {
   const { world, writer, vacuumer, kept } = await emptied();
-  const before = leavesOf(world.state, 't').length;
-  expect(await world.run(writer.store.vacuum('t'))).toMatchObject({ merged: 0, purged: 0 });
-  expect(leavesOf(world.state, 't')).toHaveLength(before);
-
   // The merger dies once its first leaf is retired.
   vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
   await expect(world.run(vacuumer.store.vacuum('t', QUIET))).rejects.toMatchObject({ code: 'unknown' });
   expect(statesOf(world)).toContain('retired');
-  expect(await world.run(writer.store.vacuum('t'))).toMatchObject({ merged: 1, stripped: 1 });
-  expect(leavesOf(world.state, 't')).toHaveLength(before - 1);
+  await world.run(writer.store.vacuum('t', QUIET));
+  expect(statesOf(world)).not.toContain('retired');
   expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
 });
 
@@ -166,7 +162,7 @@ test('rule 26: a retired leaf that cannot be absorbed yet is not purged', async 
   // All that it holds has expired by now.
   await world.run(world.runtime.sleep(1_000_000));
   const before = world.state.entities.get(retired);
-  const vacuumer = world.process({ merges: true });
+  const vacuumer = world.process();
   vacuumer.rule((call) => (isWriteOf('replace', left)(call) ? { fail: 'unavailable' } : undefined));
   await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 1_000_000 }));
   expect(world.state.entities.get(retired)).toBe(before);
@@ -174,7 +170,7 @@ test('rule 26: a retired leaf that cannot be absorbed yet is not purged', async 
 
 test('rule 27: a leaf that took in a neighbour which another vacuum left retired is merged as it is then', async () => {
   const { world, vacuumer, kept } = await emptied();
-  const other = world.process({ merges: true });
+  const other = world.process();
   // Whatever is dead goes first, so that nobody writes a leaf but to merge it.
   const end = vacuumer.rule((call) => (isRetirement(call) ? { fail: 'unavailable' } : undefined));
   await world.run(vacuumer.store.vacuum('t', QUIET));
@@ -212,13 +208,13 @@ test('rule 14: a copy that nobody linked yet is left alone while its leaf waits,
   expect(world.state.entities.get(retired)).toBe(before);
   end();
   const { merged, removed } = await world.run(vacuumer.store.vacuum('t', options));
-  expect([merged, removed > 0]).toEqual([1, true]);
+  expect(Math.min(merged, removed)).toBeGreaterThan(0);
   expect(world.state.entities.has(copy!)).toBe(false);
 });
 
 test('rule 29: entries of a table that grew branches between two looks stay', async () => {
   const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const [writer, vacuumer] = [world.process(), world.process()];
   const table = await open(world, writer);
   await world.run(table.put(key(0), text(0)));
   const growing = async (): Promise<void> => {
@@ -293,7 +289,7 @@ test('rules 15, 28: a leaf behind a retired one that is gone once both were abso
     // The search has come by the retired leaf, and asks for the one behind it.
     if (!isReadOf(id)(call) || !reader.calls.some(isReadOf(retired)) || hasPassed) return undefined;
     hasPassed = true;
-    await finisher.store.vacuum('t');
+    await finisher.store.vacuum('t', { quietMs: 0 });
     world.state.entities.delete(id);
     return undefined;
   });
@@ -328,7 +324,7 @@ test('rule 27: a retired leaf with a damaged page fails its own keys alone, besi
 
 test('rule 27: what lies behind a retired leaf with a damaged page is written, though no entry names it', async () => {
   const world = new World();
-  const [filler, vacuumer, writer] = [world.process(), world.process({ merges: true }), world.process()];
+  const [filler, vacuumer, writer] = [world.process(), world.process(), world.process()];
   const hasRetired = () => statesOf(world).includes('retired');
   filler.rule((call) =>
     isWriteOf('patch', 't!t!')(call) && storedRoot(world.state, 't').header.level > 0
@@ -393,7 +389,7 @@ test('rules 3, 27: a change that went with an absorb of unknown fate is not give
 test('rules 3, 27: an attempt that landed before its leaf was read to absorb another is found out, and counts once', async () => {
   // The left leaf is so large that an attempt at it reads the one page it needs.
   const world = new World({ limits: { ...TINY, entityBytesMax: 200_000 } });
-  const [filler, vacuumer, writer] = [world.process(), world.process({ merges: true }), world.process()];
+  const [filler, vacuumer, writer] = [world.process(), world.process(), world.process()];
   const [table, written] = [await open(world, filler), await open(world, writer)];
   for (let number = 0; number < 120; number += 1) await world.run(table.put(key(number), text(number, 2_000)));
   const [left, right] = leavesOf(world.state, 't');
@@ -446,7 +442,7 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
 
 test('rule 28: however many entries lead astray, few reads find the leaf', async () => {
   const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process({ merges: true })];
+  const [writer, vacuumer] = [world.process(), world.process()];
   const table = await open(world, writer);
   const names = Array.from({ length: 2_500 }, (_, index) => key(index));
   for (let from = 0; from < names.length; from += 50)

@@ -13,9 +13,9 @@ async function beside(
   const writers = await world.openMany(8, dataset.state);
   await stage.write(writers, dataset, { forMs: 8_000, thinkMs: 0 });
   await world.scheduler.after(HOUR_MS);
-  const merger = await world.open(dataset.state, { merges: hasVacuum });
+  const merger = await world.open(dataset.state);
   const reader = await world.open(dataset.state);
-  const vacuuming = merger.store.vacuum(TABLE, hasVacuum ? { ...VACUUM, quietMs: 10_000 } : VACUUM);
+  const vacuuming = hasVacuum ? merger.store.vacuum(TABLE, { ...VACUUM, quietMs: 10_000 }) : undefined;
   let scans = 0;
   const untilMs = world.scheduler.nowMs + 60_000;
   const scanning = (async () => {
@@ -25,8 +25,8 @@ async function beside(
   })();
   const seen = await stage.write(writers, dataset, { forMs: 60_000, thinkMs: 4_000 });
   await scanning;
-  const { merged } = await vacuuming;
-  return { seen, scans, merged };
+  const report = await vacuuming;
+  return { seen, scans, merged: report?.merged ?? 0 };
 }
 
 export async function besideVacuum(newStage: () => Stage): Promise<Figures> {

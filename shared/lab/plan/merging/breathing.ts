@@ -11,7 +11,7 @@ export async function breathing(stage: Stage, dataset: Dataset, cycles: number):
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     const writers = await world.openMany(8, dataset.state);
     await stage.write(writers, dataset, { forMs: 2_000, thinkMs: 0 });
-    const merger = await world.open(dataset.state, { merges: true });
+    const merger = await world.open(dataset.state);
     await world.scheduler.after(HOUR_MS / 2);
     await merger.store.vacuum(TABLE, VACUUM);
     await world.scheduler.after(HOUR_MS / 2);

@@ -21,7 +21,7 @@ function isKept(index: number): boolean {
 export async function emptied(stage: Stage, order: Order, way: 'deleted' | 'expired'): Promise<Figures> {
   const { world } = stage;
   const state = memoryState();
-  const { store, table } = await world.open(state, { order });
+  const { store, table } = await world.open(state, order);
   const value = valueSource(1, 100);
   const ttl = (index: number) => (way === 'expired' && !isKept(index) ? { ttlMs: HOUR_MS / 6 } : {});
   const batches = Array.from({ length: 100_000 / BATCH }, (_, batch) =>
@@ -35,13 +35,13 @@ export async function emptied(stage: Stage, order: Order, way: 'deleted' | 'expi
     for (const batch of batches) await table.deleteMany(batch.filter((index) => !isKept(index)).map(keyOf));
   await store.close();
   await world.scheduler.after(HOUR_MS);
-  const before = await scanned(world, () => world.open(state, { order }));
-  const merger = await world.open(state, { order, merges: true });
+  const before = await scanned(world, () => world.open(state, order));
+  const merger = await world.open(state, order);
   await merger.store.vacuum(TABLE, VACUUM);
-  const after = await scanned(world, () => world.open(state, { order }));
+  const after = await scanned(world, () => world.open(state, order));
 
   const freshState = memoryState();
-  const fresh = await world.open(freshState, { order });
+  const fresh = await world.open(freshState, order);
   const kept = batches.flat().filter(isKept);
   await fresh.table.putMany(kept.map((index) => ({ key: keyOf(index), value: value(index, 0) })));
   const leaves = censusOf(state).leaves / censusOf(freshState).leaves;

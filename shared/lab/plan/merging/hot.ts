@@ -10,7 +10,7 @@ export async function hot(stage: Stage, dataset: Dataset): Promise<Figures> {
   await stage.write(await world.openMany(16, dataset.state), dataset, { forMs: 8_000, thinkMs: 0 });
   const then = censusOf(dataset.state).leaves;
   await world.scheduler.after(HOUR_MS);
-  const { store } = await world.open(dataset.state, { merges: true });
+  const { store } = await world.open(dataset.state);
   const requests = await world.requestsOf(() => store.vacuum(TABLE, VACUUM));
   const after = censusOf(dataset.state).leaves;
   return [

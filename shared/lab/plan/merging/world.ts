@@ -44,10 +44,7 @@ export class MergingWorld {
   }
 
   /** A cold instance with the table open. */
-  async open(
-    state: MemoryState,
-    { order = 'key', merges = false }: { order?: Order; merges?: boolean } = {},
-  ): Promise<OpenTable> {
+  async open(state: MemoryState, order: Order = 'key'): Promise<OpenTable> {
     this.#instances += 1;
     const { processor } = new Instance(this.#instances, this.scheduler, 0);
     const runtime = new InstanceRuntime(
@@ -57,7 +54,7 @@ export class MergingWorld {
     );
     const costs = PROCESSOR_DATA.costs[this.#provider].container;
     const driver = chargedDriver(modelledDriver(this.service, state), processor, costs);
-    const store = openStore({ driver, runtime, merges });
+    const store = openStore({ driver, runtime });
     return { store, table: await store.table(TABLE, { order, codec: 'bytes' }) };
   }
 
