@@ -81,7 +81,6 @@ class ContainerStore implements Store {
       writeLimit: new AdaptiveLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,
-      compressor: runtime.newCompressor(),
     };
   }
 
@@ -151,11 +150,10 @@ class ContainerStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { compressor, runtime } = this.#shared;
+    const { runtime } = this.#shared;
     const untilMs = runtime.monotonicMs() + CLOSE_MS;
     while (this.#isBusy() && runtime.monotonicMs() < untilMs) await runtime.sleep(10);
     this.#deadlines.close(new StoreError('aborted', 'the store was closed'));
-    await compressor.close();
     await this.#driver.close();
   }
 

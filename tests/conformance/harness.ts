@@ -13,7 +13,7 @@ import type {
 } from '../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../support/ids.ts';
 
-export const CALL = { timeoutMs: 20_000 };
+export const CALL = { timeoutMs: 100_000 };
 
 /** A promise of the contract that a back end does not keep; the named case is skipped, and says so. */
 export interface Deviation {

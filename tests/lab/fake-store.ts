@@ -30,9 +30,6 @@ export class Clock {
       nextTurn: () => watch(1),
       busyShare: () => 0,
       random: () => new Uint8Array(),
-      newCompressor: () => {
-        throw new Error('nothing is compressed here');
-      },
     };
   }
 

@@ -46,8 +46,6 @@ const EXPECTED: readonly string[] = [
   'layers handed on by a split',
   'page that stayed at a split',
   'split by a patch',
-  'pages compressed later',
-  'pages not compressed by the other thread',
   'page compressed',
   'dead slots shed by a replace',
   'record seen in doubt of its expiry, or expired',

@@ -1,8 +1,7 @@
 // One simulated process: its clocks, its chance, its store. It may crash (its memory is gone, its requests may still land), sleep for hours
 // while the others go on, or have its clock set.
 import type { Driver } from '../../shared/store/contract/driver.ts';
-import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
-import { compressHere } from '../../shared/store/format/compression.ts';
+import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
 import { Chance } from './chance.ts';
@@ -35,8 +34,6 @@ export class Life implements Owner, Runtime {
   readonly inFlight = new Set<() => void>();
   isDead = false;
   wakesAtMs = 0;
-  /** Commits whose pages another thread compressed late, or not. */
-  readonly compressions = { late: 0, failed: 0 };
   /** How often it slept. */
   naps = 0;
   /** It went in a circle, and was ended. */
@@ -134,19 +131,6 @@ export class Life implements Owner, Runtime {
     const drawn = new Uint8Array(bytes);
     for (let at = 0; at < bytes; at += 1) drawn[at] = this.#chance.below(256);
     return drawn;
-  }
-
-  /** At once, as for a few pages; or as another thread: late, failing, or hanging. */
-  newCompressor(): Compressor {
-    const compress: Compressor['compress'] = (bodies, compression) => {
-      const done = compressHere(bodies, compression);
-      if (bodies.length === 0 || this.#chance.is(0.7)) return done;
-      const isLate = this.#chance.is(0.7);
-      this.compressions[isLate ? 'late' : 'failed'] += 1;
-      if (isLate) return this.sleep(this.#chance.below(50)).then(() => done);
-      return this.#chance.is(0.5) ? Promise.resolve(undefined) : new Promise<never>(() => {});
-    };
-    return { compress, close: () => Promise.resolve() };
   }
 
   /** Memory is gone; each request under way lands or does not. */

@@ -139,10 +139,6 @@ class Run {
       this.#events.count('process restarted', lives.length - 1);
       for (const { number } of lives.filter(({ isStuck }) => isStuck))
         this.#recorder.complain(`process ${index} went in a circle in its life ${number}`);
-      for (const { compressions } of lives) {
-        this.#events.count('pages compressed later', compressions.late);
-        this.#events.count('pages not compressed by the other thread', compressions.failed);
-      }
       // Handles of one store share their table's counters.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
       for (const each of stats) {

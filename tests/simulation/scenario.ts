@@ -44,7 +44,7 @@ export interface Scenario {
   readonly order: 'hash' | 'key';
   /** Leaves the table begins with. */
   readonly containers: number;
-  readonly compression: 'none' | 'zstd' | 'deflate';
+  readonly compression: 'none' | 'zstd';
   /** Small ones have room for a container or two. */
   readonly cacheBytesMax: number;
   readonly entityBytesMax: number;
@@ -132,7 +132,7 @@ export function scenarioOf(seed: number): Scenario {
     seed,
     order,
     containers: order === 'hash' && chance.is(hasDrops || isMerging ? 0.7 : 0.3) ? 2 + chance.below(14) : 1,
-    compression: chance.of(['none', 'none', 'none', 'zstd', 'deflate'] as const),
+    compression: chance.of(['none', 'none', 'zstd'] as const),
     cacheBytesMax: chance.is(0.3) ? 16 * 1024 : 1024 * 1024,
     ...sizesOf(chance, { isLong, isScattered, isMerging }),
     ...(rare === 'copies' ? { entityBytesMax: 4_000 } : {}),

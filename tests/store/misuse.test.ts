@@ -130,7 +130,7 @@ test.each([
   [{ driver: {} }, 'openStore: driver must be a driver, such as memoryDriver() makes, not an object'],
   [{ driver, timeout: 5 }, 'openStore has no option "timeout": did you mean timeoutMs?'],
   [{ driver, timeoutMs: '5' }, 'openStore: timeoutMs must be a number, not a string'],
-  [{ driver, compression: 'gzip' }, 'openStore: compression must be one of zstd, deflate, none, not "gzip"'],
+  [{ driver, compression: 'gzip' }, 'openStore: compression must be one of zstd, none, not "gzip"'],
   [{ driver, runtime: {} }, 'openStore: runtime must be a Runtime, such as systemRuntime, not an object'],
 ])('openStore says at once what is wrong, case %#', (options, told) => {
   const open = openStore as (options: unknown) => Store;

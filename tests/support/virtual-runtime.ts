@@ -1,8 +1,7 @@
 // A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
 // deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
 import { seededRandom } from '../../shared/lab/kit/random.ts';
-import type { Compressor, Runtime } from '../../shared/store/contract/runtime.ts';
-import { ON_THE_SPOT } from '../../shared/store/format/compression.ts';
+import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
 
 // No virtual time passes while WebAssembly compiles.
@@ -68,10 +67,6 @@ export class VirtualRuntime implements Runtime {
 
   random(bytes: number): Uint8Array {
     return Uint8Array.from({ length: bytes }, () => Math.floor(this.#draw() * 256));
-  }
-
-  newCompressor(): Compressor {
-    return ON_THE_SPOT;
   }
 
   /** The wall clock jumps, as when it is set, or as after a suspend in which the monotonic clock stood still. */

@@ -1,6 +1,6 @@
 // From a page to its row in the page table: sealed at its address, measured, with its stored bytes at hand.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
-import type { Compressed, Compression } from '../contract/runtime.ts';
+import type { Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
 import { toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
@@ -47,28 +47,9 @@ export interface NewPageRow {
   readonly number: number;
 }
 
-/** Seals a page of `node`, compressed on the spot. */
-export function sealPage(page: Page, node: Header, row: NewPageRow, rules: PageRules): PageRef {
-  return sealCompressed({ ...row, page }, compress(page.body, compressionOf(page, rules)), node, rules.limits);
-}
-
-/** How the page is to be compressed. */
-export function compressionOf({ body }: Page, { compression, pageBytes }: PageRules): Compression {
-  return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
-}
-
-/** How the pages of a layer above the base are to be compressed that are written with so many bytes in all, as far as they are large enough. */
-export function layerCompression(bytes: number, { compression, pageBytes }: PageRules): Compression {
-  return bytes < COMPRESSED_LAYER_PAGES * pageBytes ? 'none' : compression;
-}
-
-/** Seals a page of `node` whose compressed bytes are at hand. */
-export function sealCompressed(
-  { low, slot, number, page }: NewPageRow & { readonly page: Page },
-  compressed: Compressed,
-  node: Header,
-  limits: DriverLimits,
-): PageRef {
+/** Seals a page of `node`, compressed if it is large enough. */
+export function sealPage(page: Page, node: Header, { low, slot, number }: NewPageRow, rules: PageRules): PageRef {
+  const compressed = compress(page.body, compressionOf(page, rules));
   const ownRoom = takeRoom(page);
   const room = compressed.bytes === page.body ? ownRoom : undefined;
   const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number), room);
@@ -80,9 +61,18 @@ export function sealCompressed(
     sealedBytes: sealed.bytes.length,
     crc: sealed.crc,
     compression: sealed.compression,
-    chunksMost: chunksOf(sealed.bytes.length, limits),
+    chunksMost: chunksOf(sealed.bytes.length, rules.limits),
     content: new PageContent(sealed.bytes, page),
   };
+}
+
+function compressionOf({ body }: Page, { compression, pageBytes }: PageRules): Compression {
+  return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
+}
+
+/** How the pages of a layer above the base are to be compressed that are written with so many bytes in all, as far as they are large enough. */
+export function layerCompression(bytes: number, { compression, pageBytes }: PageRules): Compression {
+  return bytes < COMPRESSED_LAYER_PAGES * pageBytes ? 'none' : compression;
 }
 
 /** The row with the most chunks that its slot took since the entity's last insert or replace: these count against the limits (rule 23). */

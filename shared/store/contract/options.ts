@@ -49,7 +49,7 @@ function oneOf(...words: readonly string[]): Kind {
 
 const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
 const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
-const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random', 'newCompressor'];
+const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
 const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
 
 /** The options of each call, and the items of batches. */
@@ -60,7 +60,7 @@ export const CHECK = {
       driver: DRIVER,
       cacheBytesMax: NUMBER,
       timeoutMs: NUMBER,
-      compression: oneOf('zstd', 'deflate', 'none'),
+      compression: oneOf('zstd', 'none'),
       runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
     },
     ['driver'],

@@ -1,4 +1,4 @@
-// Time, chance and threads, passed in: the engine knows no other clock, timer, random source or processor. A simulation supplies its own.
+// Time and chance, passed in: the engine knows no other clock, timer or random source. A simulation supplies its own.
 
 /** What the engine may ask of the world beside its driver. */
 export interface Runtime {
@@ -16,25 +16,6 @@ export interface Runtime {
   busyShare(): number;
   /** Fresh bytes, drawn at the time of the call: of two processes that were restored from one snapshot each must draw its own (rule 21). */
   random(bytes: number): Uint8Array;
-  /** A compressor of pages, which the caller closes. */
-  newCompressor(): Compressor;
-}
-
-/** Compresses pages, perhaps on a thread of its own. */
-export interface Compressor {
-  /**
-   * The compressed bodies, in order. Work that goes to another thread gives a promise: of undefined if the thread failed, and one that never
-   * settles if the thread hangs. In both cases the caller compresses on the spot.
-   */
-  compress(
-    bodies: readonly Uint8Array[],
-    compression: Compression,
-  ): readonly Compressed[] | Promise<readonly Compressed[] | undefined>;
-  /**
-   * Asks the thread to end and waits for it, a few seconds at most: one that hangs is left to itself. Work under way resolves to undefined, later
-   * calls compress on the spot. Never rejects. Idempotent.
-   */
-  close(): Promise<void>;
 }
 
 /** When a request was sent: `tick` orders events within the process, the times measure age. */
@@ -45,7 +26,7 @@ export interface Moment {
 }
 
 /** How pages are compressed; `none` stores them as they are. */
-export type Compression = 'zstd' | 'deflate' | 'none';
+export type Compression = 'zstd' | 'none';
 
 /** A page's body as stored. */
 export interface Compressed {

@@ -8,7 +8,6 @@ import { sumsOf } from '../container/page-sums.ts';
 import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import { ON_THE_SPOT } from '../format/compression.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
@@ -17,7 +16,7 @@ import type { AbsorbBase } from './absorbing.ts';
 import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
-import { sealPages } from './seal-pages.ts';
+import { sealPages } from '../container/seal-pages.ts';
 
 /** Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process from all else (some 20 ms). */
 const GROUP_COUNT_MAX = 5_000;
@@ -57,7 +56,7 @@ export class Committer {
   readonly sender: AttemptSender;
   /** So many changes one commit may carry. */
   groupCountMax = GROUP_COUNT_MAX;
-  /** A call ended while its pages were compressed, and that work was lost: the next attempt compresses on the spot. */
+  /** A call ended while its pages were made, and that work was lost: the next attempt ends no turn. */
   #mustHurry = false;
   /** A split whose nodes were turned away as too much: tried again as it is, while its base is the newest. */
   #turnedAwaySplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
@@ -107,15 +106,14 @@ export class Committer {
     await this.sender.look(this.#core.reader.readPages(this.#id, []));
   }
 
-  /** Undefined if a call ended while pages were compressed: it was told that nothing was written, and that stays true. */
+  /** Undefined if a call ended while pages were made: it was told that nothing was written, and that stays true. */
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
-    const { rules, deadlines, turns } = this.#core;
-    const compressor = this.#mustHurry ? ON_THE_SPOT : this.#core.compressor;
+    const { rules, turns } = this.#core;
     const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
     // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
-    const evaluation = await sealPages(unsealed, base.header, { rules, deadlines, compressor });
+    const evaluation = sealPages(unsealed, base.header, rules);
     if (mayPause) await turns.pause();
     this.#mustHurry = changes.some((change) => change.isSettled);
     return this.#mustHurry ? undefined : evaluation;

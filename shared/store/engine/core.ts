@@ -3,7 +3,7 @@ import type { CommitRules } from '../container/plan-commit.ts';
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
 import type { Driver } from '../contract/driver.ts';
-import type { Compression, Compressor, Runtime } from '../contract/runtime.ts';
+import type { Compression, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
 import type { Clock } from '../io/clock.ts';
 import { Contention } from '../io/contention.ts';
@@ -34,7 +34,6 @@ export interface StoreShared {
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
   readonly commitsAtATime: Semaphore;
   readonly compression: Compression;
-  readonly compressor: Compressor;
 }
 
 /** What an engine is made for. */

@@ -1,12 +1,9 @@
-// The system's clock, chance and threads. With its neighbours in this folder it is the only part of the store that touches Node's.
+// The system's clock and chance. With its neighbours in this folder it is the only part of the store that touches Node's.
 import { randomFillSync } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import type { Runtime } from '../contract/runtime.ts';
-import { ON_THE_SPOT } from '../format/compression.ts';
 import { BusyShare } from './busy-share.ts';
-import { CompressionThread } from './compression-thread.ts';
 
 const busy = new BusyShare((since) => performance.eventLoopUtilization(since));
 
@@ -18,7 +15,6 @@ export const systemRuntime: Runtime = {
   nextTurn: () => immediate(),
   busyShare: () => busy.now(),
   random: (bytes) => randomFillSync(Buffer.allocUnsafe(bytes)),
-  newCompressor: () => (availableParallelism() > 1 ? new CompressionThread() : ON_THE_SPOT),
 };
 
 async function wait(ms: number, keepsAlive: boolean, signal: AbortSignal | undefined): Promise<void> {

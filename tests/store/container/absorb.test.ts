@@ -75,7 +75,7 @@ async function randomPair(random: Random): Promise<Pair> {
     for (let groups = randomInt(random, 12); groups > 0; groups -= 1) {
       const count = [1, 3, 15, 60][randomInt(random, 4)]!;
       const changes = randomChanges(random, keys, model, { count, fill: groups, nowMs: NOW_MS });
-      snapshot = after(snapshot, await evaluated(snapshot, changes, { nowMs: NOW_MS }));
+      snapshot = after(snapshot, evaluated(snapshot, changes, { nowMs: NOW_MS }));
     }
     const pages = snapshot.header.pages.map((ref) => knownSomehow(random, ref));
     return { ...snapshot, header: { ...snapshot.header, pages } };
@@ -223,7 +223,7 @@ async function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated
   let ids = 0x10;
   return {
     snapshot,
-    evaluation: await evaluated(snapshot, changes, { nowMs: NOW_MS }),
+    evaluation: evaluated(snapshot, changes, { nowMs: NOW_MS }),
     attempt: ATTEMPT,
     mustSplit: false,
     mustReplace: true,

@@ -6,8 +6,7 @@ import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { sealPages } from '../../../shared/store/engine/seal-pages.ts';
-import { ON_THE_SPOT } from '../../../shared/store/format/compression.ts';
+import { sealPages } from '../../../shared/store/container/seal-pages.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
 import { RULES, TABLE } from './nodes.ts';
 
@@ -61,10 +60,9 @@ export function evaluated(
   snapshot: Snapshot,
   changes: readonly Change[],
   { nowMs = 0, mergesAll = false, purges = false }: Asked = {},
-): Promise<Evaluation> {
-  const deadlines = { within: <T>(_: number, work: Promise<T>) => work };
+): Evaluation {
   const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll, purges });
-  return sealPages(draft, snapshot.header, { rules: RULES, compressor: ON_THE_SPOT, deadlines });
+  return sealPages(draft, snapshot.header, RULES);
 }
 
 /** The container after an evaluation, as a commit would leave it but for its commit ids. */

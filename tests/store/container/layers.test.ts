@@ -22,7 +22,7 @@ function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[])
     expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
 }
 
-test('whatever groups of changes come, a lookup finds the newest record of each key', async () => {
+test('whatever groups of changes come, a lookup finds the newest record of each key', () => {
   let deepest = 0;
   let merges = 0;
   for (let seed = 1; seed <= 25; seed += 1) {
@@ -38,7 +38,7 @@ test('whatever groups of changes come, a lookup finds the newest record of each 
       const changes = randomChanges(random, keys, model, { count: size, fill: 1 + (round % 250), nowMs });
       const mergesAll = below(12) === 0;
       const before = snapshot.header.layers.length;
-      const evaluation = await evaluated(snapshot, changes, { nowMs, mergesAll });
+      const evaluation = evaluated(snapshot, changes, { nowMs, mergesAll });
       snapshot = after(snapshot, evaluation);
       expectSound(snapshot, evaluation.written);
       expectModel(snapshot, model, nowMs, keys);
@@ -58,14 +58,14 @@ function key(index: number): string {
 /** A container whose base holds `count` records. */
 async function filled(count: number): Promise<Snapshot> {
   const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
-  const evaluation = await evaluated(snapshotWith({}), changes);
+  const evaluation = evaluated(snapshotWith({}), changes);
   return after(snapshotWith({}), evaluation);
 }
 
 test('a group scattered over a full container writes pages for itself, not for what it is scattered over', async () => {
   const snapshot = await filled(1_000);
   const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
-  const evaluation = await evaluated(snapshot, scattered);
+  const evaluation = evaluated(snapshot, scattered);
   expect(snapshot.header.pages.length).toBeGreaterThan(50);
   expect(evaluation.layers.length).toBe(1);
   expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
@@ -78,9 +78,9 @@ test('a group of neighbours is written into the page it belongs to, where it is 
   const snapshot = await filled(1_000);
   const rows = snapshot.header.pages;
   const inFirst = rows[0]!.records;
-  const evaluation = await evaluated(snapshot, between(0, inFirst));
+  const evaluation = evaluated(snapshot, between(0, inFirst));
   expect([evaluation.layers, evaluation.written.length]).toEqual([[], 1]);
-  expect((await evaluated(snapshot, between(0, inFirst - 1))).layers).toEqual([1]);
+  expect(evaluated(snapshot, between(0, inFirst - 1)).layers).toEqual([1]);
 });
 
 test('lone changes are written by themselves, and a record some six times in all', async () => {
@@ -88,7 +88,7 @@ test('lone changes are written by themselves, and a record some six times in all
   let records = 0;
   const count = 1_000;
   for (let index = 0; index < count; index += 1) {
-    const evaluation = await evaluated(snapshot, [put(key((index * 389) % 1_000), 2)]);
+    const evaluation = evaluated(snapshot, [put(key((index * 389) % 1_000), 2)]);
     for (const { ref } of evaluation.written) records += ref.records;
     expect(evaluation.layers.length).toBeLessThanOrEqual(8);
     snapshot = after(snapshot, evaluation);
@@ -114,10 +114,10 @@ test('a scattered group of unconditional puts needs no page read, one that depen
 test('a tombstone above hides the record below, also after the key is gone from its own layer', async () => {
   const snapshot = await filled(1_000);
   const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
-  const removed = after(snapshot, await evaluated(snapshot, removals));
+  const removed = after(snapshot, evaluated(snapshot, removals));
   expect(removed.header.layers.length).toBe(1);
-  const again = await evaluated(removed, [put(key(20), 3)]);
-  const gone = await evaluated(after(removed, again), [remove(key(20))]);
+  const again = evaluated(removed, [put(key(20), 3)]);
+  const gone = evaluated(after(removed, again), [remove(key(20))]);
   const find = (index: number, at: Snapshot) =>
     findRecord(at.header, Buffer.from(key(index)), Buffer.from(key(index)), (ref) => pageOf(at, ref, 't'));
   expect(find(20, after(removed, again))?.value[0]).toBe(3);
@@ -128,7 +128,7 @@ test('a tombstone above hides the record below, also after the key is gone from 
 test('what a merge would shed is judged without letting go of stored pages, which a split needs', async () => {
   const below = await filled(1_000);
   const overwritten = Array.from({ length: 1_000 }, (_, index) => put(key(index), 2));
-  const both = after(below, await evaluated(below, overwritten));
+  const both = after(below, evaluated(below, overwritten));
   const pages = both.header.pages.map((ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
   const stored = { ...both, header: { ...both.header, pages } };
   expect(both.header.layers).toHaveLength(1);
@@ -141,7 +141,7 @@ test('what a merge would shed is judged by a bounded number of pages', async () 
   const random = seededRandom(1);
   const some = Array.from({ length: 4_000 }, (_, index) => index).filter(() => random() < 0.5);
   const overwritten = some.map((index) => put(key(index), 2));
-  const both = after(below, await evaluated(below, overwritten));
+  const both = after(below, evaluated(below, overwritten));
   const opened = new Set<PageRef>();
   const pages = both.header.pages.map((ref) => {
     const content = new PageContent(ref.content.sealed, ref.content.page);
@@ -161,7 +161,7 @@ test('what a merge would shed is judged by a bounded number of pages', async () 
 test('records behind all of a layer become pages behind its own, none of which is written anew', async () => {
   const snapshot = await filled(20);
   const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2));
-  const evaluation = await evaluated(snapshot, many);
+  const evaluation = evaluated(snapshot, many);
   expect(evaluation.layers).toEqual([]);
   expect(evaluation.pages.slice(0, snapshot.header.pages.length)).toEqual(snapshot.header.pages);
   expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages.slice(snapshot.header.pages.length));
@@ -174,7 +174,7 @@ test('records behind all of a layer become pages behind its own, none of which i
 test('what is too little for pages of its own goes into the last page', async () => {
   const snapshot = await filled(20);
   const few = Array.from({ length: 5 }, (_, index) => put(key(20 + index), 2));
-  const evaluation = await evaluated(snapshot, few, { mergesAll: true });
+  const evaluation = evaluated(snapshot, few, { mergesAll: true });
   expect(evaluation.pages.slice(0, -1)).toEqual(snapshot.header.pages.slice(0, -1));
   expect(evaluation.pages.length - snapshot.header.pages.length).toBeLessThanOrEqual(1);
   expect(evaluation.pages.reduce((sum, { records }) => sum + records, 0)).toBe(25);
@@ -184,7 +184,7 @@ test('a base that grows at its end drops what is dead of the new records', async
   const snapshot = await filled(20);
   const nowMs = 2 * PURGE_AFTER_MS;
   const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2, index % 2 === 0 ? 1 : undefined));
-  const { pages, layers } = await evaluated(snapshot, many, { nowMs });
+  const { pages, layers } = evaluated(snapshot, many, { nowMs });
   expect(layers).toEqual([]);
   expect(pages.reduce((sum, { records }) => sum + records, 0)).toBe(70);
 });

@@ -26,7 +26,7 @@ function deadRecords(snapshot: Snapshot, nowMs: number): number {
   return recordsIn(header) - recordCount(withoutDead(newest, nowMs - PURGE_AFTER_MS));
 }
 
-test('one commit without changes drops just the records that were counted as dead, and leaves none', async () => {
+test('one commit without changes drops just the records that were counted as dead, and leaves none', () => {
   let most = 0;
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(seed);
@@ -35,10 +35,10 @@ test('one commit without changes drops just the records that were counted as dea
     for (let groups = randomInt(random, 15); groups > 0; groups -= 1) {
       const count = [1, 5, 20, 100][randomInt(random, 4)]!;
       const changes = randomChanges(random, KEYS, model, { count, fill: groups, nowMs: 1_000 });
-      snapshot = after(snapshot, await evaluated(snapshot, changes, { nowMs: 1_000 }));
+      snapshot = after(snapshot, evaluated(snapshot, changes, { nowMs: 1_000 }));
     }
     const dead = deadRecords(snapshot, LATER_MS);
-    const purged = after(snapshot, await evaluated(snapshot, [], { nowMs: LATER_MS, purges: true }));
+    const purged = after(snapshot, evaluated(snapshot, [], { nowMs: LATER_MS, purges: true }));
     expect(recordsIn(snapshot.header) - recordsIn(purged.header)).toBe(dead);
     expect([deadRecords(purged, LATER_MS), purged.header.layers]).toEqual([0, []]);
     expectModel(purged, model, LATER_MS, KEYS);
@@ -49,11 +49,11 @@ test('one commit without changes drops just the records that were counted as dea
 
 const nth = (index: number): string => KEYS[index]!;
 
-test('a purge writes all records anew that live, and no page looks at what is dead again', async () => {
+test('a purge writes all records anew that live, and no page looks at what is dead again', () => {
   const living = Array.from({ length: 200 }, (_, index) =>
     put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
   );
-  const snapshot = after(snapshotWith({}), await evaluated(snapshotWith({}), living));
+  const snapshot = after(snapshotWith({}), evaluated(snapshotWith({}), living));
   const { pages } = snapshot.header;
   expect(snapshot.header.layers).toEqual([]);
   expect(deadRecords(snapshot, 5 + PURGE_AFTER_MS)).toBe(0);
@@ -61,8 +61,8 @@ test('a purge writes all records anew that live, and no page looks at what is de
   expect(deadRecords(snapshot, nowMs)).toBe(21);
 
   // Merging all layers looks at no page that nothing is written into.
-  expect((await evaluated(snapshot, [], { nowMs, mergesAll: true })).pages).toEqual(pages);
-  const evaluation = await evaluated(snapshot, [], { nowMs, purges: true });
+  expect(evaluated(snapshot, [], { nowMs, mergesAll: true }).pages).toEqual(pages);
+  const evaluation = evaluated(snapshot, [], { nowMs, purges: true });
   expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages);
   expect(evaluation.pages.length).toBeLessThan(pages.length);
   expect(evaluation.pages.every(({ number }) => number >= snapshot.header.nextNumber)).toBe(true);
@@ -73,16 +73,16 @@ test('a purge writes all records anew that live, and no page looks at what is de
   expectModel(after(snapshot, evaluation), model, nowMs, KEYS);
 });
 
-test('what changes in the same commit as a purge is there afterwards', async () => {
+test('what changes in the same commit as a purge is there afterwards', () => {
   const snapshot = after(
     snapshotWith({}),
-    await evaluated(
+    evaluated(
       snapshotWith({}),
       KEYS.map((key) => put(key, 1, 5)),
     ),
   );
   const nowMs = 6 + PURGE_AFTER_MS;
-  const purged = after(snapshot, await evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
+  const purged = after(snapshot, evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
   expect(recordsIn(purged.header)).toBe(1);
   expectModel(purged, new Map([[nth(7), { fill: 2, expiresAtMs: undefined }]]), nowMs, KEYS);
 });

@@ -54,7 +54,6 @@ async function engineRefused(refusals: number) {
       writeLimit: new AdaptiveLimit(runtime, 64),
       commitsAtATime: new Semaphore(8),
       compression: 'none',
-      compressor: runtime.newCompressor(),
     },
     { table: 't', driver },
   );

@@ -46,13 +46,10 @@ test.each([
   expect(sealPage(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
 });
 
-test.each(['zstd', 'deflate', 'none'] as const)(
-  'a page expanded from %s keeps no more memory than it is long',
-  (how) => {
-    const raw = Buffer.from('all work and no play '.repeat(400));
-    const { bytes, tag } = compress(raw, how);
-    const expanded = decompress(bytes, tag, raw.length);
-    expect(Buffer.from(expanded)).toEqual(raw);
-    expect(expanded.buffer.byteLength).toBe(raw.length);
-  },
-);
+test.each(['zstd', 'none'] as const)('a page expanded from %s keeps no more memory than it is long', (how) => {
+  const raw = Buffer.from('all work and no play '.repeat(400));
+  const { bytes, tag } = compress(raw, how);
+  const expanded = decompress(bytes, tag, raw.length);
+  expect(Buffer.from(expanded)).toEqual(raw);
+  expect(expanded.buffer.byteLength).toBe(raw.length);
+});

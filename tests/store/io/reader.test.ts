@@ -149,7 +149,6 @@ test('a header that the caller saw last is not decoded again, where the cache ha
     writeLimit: new AdaptiveLimit(runtime, 64),
     commitsAtATime: new Semaphore(8),
     compression: 'none' as const,
-    compressor: runtime.newCompressor(),
   };
   const { reader } = createEngine(shared, { table: 't', driver: memoryDriver({ state }) });
   const [leaf] = leavesOf(state, 't');

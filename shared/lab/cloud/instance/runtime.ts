@@ -1,7 +1,6 @@
 // What a store inside a modelled instance takes for the world: clocks, timers and chance of the run.
 import type { Random } from '../../kit/random.ts';
-import type { Compressor, Runtime } from '../../../store/contract/runtime.ts';
-import { ON_THE_SPOT } from '../../../store/format/compression.ts';
+import type { Runtime } from '../../../store/contract/runtime.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { Processor } from './processor.ts';
 
@@ -60,9 +59,5 @@ export class InstanceRuntime implements Runtime {
     const drawn = new Uint8Array(bytes);
     for (let at = 0; at < bytes; at += 1) drawn[at] = Math.floor(this.#random() * 256);
     return drawn;
-  }
-
-  newCompressor(): Compressor {
-    return ON_THE_SPOT;
   }
 }

@@ -17,7 +17,7 @@ const LONE_OPERATIONS = 500;
 export const DEFAULT_WAY = 'msgpack+zstd';
 
 const WAYS = (['msgpack', 'json'] as const).flatMap((codec) =>
-  (['zstd', 'deflate', 'none'] as const).map((compression) => ({ id: `${codec}+${compression}`, codec, compression })),
+  (['zstd', 'none'] as const).map((compression) => ({ id: `${codec}+${compression}`, codec, compression })),
 );
 
 const COLUMNS: readonly Column[] = [

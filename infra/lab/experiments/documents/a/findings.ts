@@ -80,13 +80,13 @@ function structures(named: FigureTable): Finding | undefined {
 
 /** "ZIP makes it smaller", on real text. */
 function compression(defaults: FigureTable): Finding {
-  const [plain, deflate] = ['msgpack+none', 'msgpack+deflate'].map((way) => ratioOf(defaults, way, 'stored'));
+  const plain = ratioOf(defaults, 'msgpack+none', 'stored');
   const [load, get] = ['load', 'get'].map((column) => ratioOf(defaults, 'msgpack+none', column));
-  if (plain === undefined || deflate === undefined || load === undefined || get === undefined)
+  if (plain === undefined || load === undefined || get === undefined)
     return { verdict: 'open', text: 'What compression saves was not measured.' };
   return {
     verdict: plain > 1 ? 'holds' : 'does not hold',
-    text: `Compression makes a container smaller: on real text zstd stores ${short(1 / plain)} of the bytes, and deflate ${short(deflate / plain)}. Without it a load takes ${short(load)} of the processor time, and a get ${short(get)}.`,
+    text: `Compression makes a container smaller: on real text zstd stores ${short(1 / plain)} of the bytes. Without it a load takes ${short(load)} of the processor time, and a get ${short(get)}.`,
   };
 }
 

@@ -1,0 +1,36 @@
+// Sealing the new pages of an evaluation: they are compressed and put into their envelopes.
+import type { Header } from '../format/header.ts';
+import type { PageRef } from '../format/page-table.ts';
+import type { Evaluation, UnsealedEvaluation, UnsealedPage, WrittenPage } from './evaluate.ts';
+import { layerCompression, type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
+
+/** The evaluation with its new pages sealed for `node`, the node it was made of. */
+export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: PageRules): Evaluation {
+  const { kept, layers } = unsealed;
+  const pageRules =
+    layers.length === 0 ? rules : { ...rules, compression: layerCompression(newBytes(unsealed), rules) };
+  // Most rows stay as they are: they are copied without a look at them.
+  const pages = unsealed.pages.slice();
+  const written: WrittenPage[] = [];
+  for (let row = kept; row < pages.length; row += 1) {
+    const one = pages[row]!;
+    if (!isUnsealed(one)) continue;
+    const ref = withChunksBefore(sealPage(one.page, node, one, pageRules), one.chunksBefore);
+    pages[row] = ref;
+    written.push({ ref, chunksBefore: one.chunksBefore });
+  }
+  return { ...unsealed, pages: pages as PageRef[], written };
+}
+
+function newBytes({ pages, kept }: UnsealedEvaluation): number {
+  let bytes = 0;
+  for (let row = kept; row < pages.length; row += 1) {
+    const one = pages[row]!;
+    if (isUnsealed(one)) bytes += one.page.body.length;
+  }
+  return bytes;
+}
+
+function isUnsealed(row: PageRef | UnsealedPage): row is UnsealedPage {
+  return 'page' in row;
+}

@@ -1,0 +1,46 @@
+// Sealing the pages of a commit.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
+import { sealPages } from '../../../shared/store/container/seal-pages.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
+import { pageFrom } from '../../../shared/store/format/page.ts';
+
+const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 8_192 } as const;
+const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
+const EMPTY = { layers: [], kept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
+
+const draft = draftOf([40, 8_000, 9_000]);
+
+/** New pages of so many bytes, of a base, or of a layer above it. */
+function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): UnsealedEvaluation {
+  const pages = pageBytes.map((bytes, slot) => {
+    const record = {
+      key: Buffer.from('k'),
+      version: 1,
+      expiresAtMs: undefined,
+      codec: 0,
+      value: Buffer.alloc(bytes, 7),
+    };
+    return { low: Buffer.of(slot), slot, number: slot + 1, page: pageFrom([record]), chunksBefore: slot };
+  });
+  return { ...EMPTY, pages, layers };
+}
+
+test('pages are sealed in their rows, the small ones as they are', () => {
+  const { pages, written } = sealPages(draft, NODE, RULES);
+  expect(written.map(({ ref }) => ref)).toEqual(pages);
+  expect(written).toMatchObject([
+    { ref: { slot: 0, compression: 0 }, chunksBefore: 0 },
+    { ref: { slot: 1, compression: 2 }, chunksBefore: 1 },
+    { ref: { slot: 2, compression: 2, chunksMost: 2 }, chunksBefore: 2 },
+  ]);
+});
+
+test.each([
+  [8_000, 0],
+  [9_000, 2],
+])('three pages of %i bytes in an upper layer are stored with compression %i', (pageBytes, compression) => {
+  const { pages } = sealPages(draftOf([pageBytes, pageBytes, pageBytes], [3]), NODE, RULES);
+  expect(pages.map((ref) => ref.compression)).toEqual([compression, compression, compression]);
+});
