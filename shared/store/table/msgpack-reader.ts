@@ -4,30 +4,22 @@ import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
 import { endOfLeaf, extensionType, isArray, isExtension, isMap, isText, lengthAt, startOf } from './msgpack-tokens.ts';
 
-/** Extensions of msgpackr that reach over what follows: bundled strings, ids and pointers, records. None is ever written here. */
-const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x69, 0x70, 0x72]);
-/** Extensions of msgpackr that turn the value behind them into an Error, a Set or a RegExp: earlier releases wrote them. */
-const PREFIXES: ReadonlySet<number> = new Set([0x65, 0x73, 0x78]);
-const PREFIX_TOKEN = 0xd4;
-const PREFIX_BYTES = 3;
+/** Extensions of msgpackr that reach over what follows: bundled strings, Errors, ids and pointers, records, Sets, RegExps. None is written here. */
+const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
 
 /** Behind the tokens from 0xca on: floats, unsigned and signed integers. */
 const NUMBER_BYTES = Uint8Array.of(4, 8, 1, 2, 4, 8, 1, 2, 4, 8);
 
-/** What ends a pass: bytes that only msgpackr can read, or refuse, as a whole. */
-const REACHES_FAR = new RangeError('an extension reaches over what follows');
-/** And a map whose first keys are text and a later one is not: an object would not keep their order. */
+/** A map whose first keys are text and a later one is not: an object would not keep their order. */
 const IS_MIXED = new RangeError('a key is no text');
 
 /** A map whose keys are all text is an object, any other a Map, unless its first pair says what it stands for. Throws if the bytes are not one value. */
 export function unpackValue(stored: Uint8Array): unknown {
   const bytes = asBuffer(stored);
-  const reader = new ValueReader(bytes, false);
   try {
-    return readWhole(reader);
+    return readWhole(new ValueReader(bytes, false));
   } catch (error) {
     if (error === IS_MIXED) return readWhole(new ValueReader(bytes, true));
-    if (error === REACHES_FAR && !reader.needsCare) return packr.unpack(bytes);
     throw error;
   }
 }
@@ -46,11 +38,7 @@ const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
 class ValueReader {
   readonly #bytes: Buffer;
   readonly #mayBeMixed: boolean;
-  /** Whether msgpackr would change something in what was read. */
-  needsCare = false;
   #at = 0;
-  /** Within what is read to see where it ends, and then again by msgpackr with the prefix before it: once, however many are in each other. */
-  #isBehindPrefix = false;
 
   constructor(bytes: Buffer, mayBeMixed: boolean) {
     this.#bytes = bytes;
@@ -125,18 +113,9 @@ class ValueReader {
   #extension(): unknown {
     const from = this.#at;
     const type = extensionType(this.#bytes, from);
-    if (FAR_REACHING.has(type)) throw REACHES_FAR;
-    if (this.#bytes[from] === PREFIX_TOKEN && PREFIXES.has(type)) this.#skipPrefixed();
-    else this.#at = endOfLeaf(this.#bytes, from);
-    return this.#isBehindPrefix ? undefined : this.#unpacked(from);
-  }
-
-  #skipPrefixed(): void {
-    const isWithin = this.#isBehindPrefix;
-    this.#isBehindPrefix = true;
-    this.#at += PREFIX_BYTES;
-    this.read();
-    this.#isBehindPrefix = isWithin;
+    if (FAR_REACHING.has(type)) throw new RangeError('an extension reaches over what follows');
+    this.#at = endOfLeaf(this.#bytes, from);
+    return this.#unpacked(from);
   }
 
   /** Enters a container: its count, and the reader at its first item. */
@@ -199,14 +178,12 @@ class ValueReader {
 
   /** An assignment would take this key for the prototype. */
   #readProto(object: object): void {
-    this.needsCare = true;
     const value = this.read();
     Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
   }
 
   /** A map with keys of any kind. */
   #pairs(): unknown {
-    this.needsCare = true;
     const pairs = new Map<unknown, unknown>();
     for (let left = this.#enter(); left > 0; left -= 1) pairs.set(this.read(), this.read());
     const [first] = pairs.keys();
