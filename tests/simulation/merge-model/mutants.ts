@@ -1,5 +1,5 @@
-// The model broken on purpose, one rule at a time: each must be caught, or the model looks past that rule. Numbers up to 25 are those of
-// shared/DESIGN.md; the letters (a) to (e) count the sentences of a rule.
+// The model broken on purpose, one rule at a time: each must be caught, or the model looks past that rule. Rules and their letters are those of
+// shared/DESIGN.md.
 
 interface Mutant {
   readonly name: string;
