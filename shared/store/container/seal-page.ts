@@ -10,7 +10,7 @@ import { type Page, recordCount, takeRoom } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
-/** Expanded bytes of a page. Measured: DECISIONS.md, 8 and 47. */
+/** Expanded bytes of a page. Measured: DECISIONS.md, 8. */
 const PAGE_BYTES = 8 * 1024;
 
 /**
@@ -21,7 +21,7 @@ const COMPRESSED_SHARE = 1 / 2;
 
 /**
  * So many full pages an upper layer must be worth to be compressed: what is smaller is merged into a larger one soon, and each page costs some 30 µs
- * and 4 µs a KiB. Measured: half of what lone puts compress, for 1 to 2 % more stored bytes (DECISIONS.md, 6).
+ * and 4 µs a KiB. Measured: half of what lone puts compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
  */
 const COMPRESSED_LAYER_PAGES = 3;
 
