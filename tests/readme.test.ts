@@ -1,4 +1,4 @@
-// The README tells the truth: its examples run as it says, answer what they should and are right in TypeScript, and it knows every error there is.
+// The README tells the truth: its examples run as it says, answer what they should and are right in TypeScript, and it knows every error of the store.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -9,7 +9,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { PROBLEMS } from '../functions/http/problem.ts';
 import { startSupervised, untilReady } from '../infra/processes/supervised.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -175,12 +174,4 @@ const STORE_CODES = [
 
 test.each(STORE_CODES)('the table of errors has a row for "%s"', async (code) => {
   expect(await readme()).toMatch(new RegExp(`^\\| \`${code}\` .*\\| \\d{3}`, 'm'));
-});
-
-test.each(Object.entries(PROBLEMS))('the HTTP error "%s" is named with its status', async (code, { status }) => {
-  const reference = await readFile(new URL('functions/README.md', ROOT), 'utf8');
-  const text = `${await readme()}${reference}`.replaceAll(/\s+/g, ' ');
-  const rows = text.split(/(?=[|,]|- )/).join('');
-  expect(rows).toContain(`\`${code}\``);
-  expect(rows).toContain(String(status));
 });

@@ -1,5 +1,5 @@
 // The one table of errors over HTTP (RFC 9457). Every response that is not a success is made here, and says in `code` what to do;
-// the README's table of errors is tested against PROBLEMS. Causes stay in the log: they never reach the caller.
+// the table of errors in functions/README.md is tested against PROBLEMS. Causes stay in the log: they never reach the caller.
 import { StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
 
 interface ProblemKind {
