@@ -11,17 +11,31 @@ const LIST = new URL('../../../../infra/emulators/datastore/DIFFERENCES.md', imp
 const ALL = [...FIRESTORE_DIFFERENCES, ...LEGACY_DIFFERENCES];
 
 function section(title: string, differences: readonly Difference[]): string {
-  const items = differences.map((each) => `- **${each.case}**: ${each.why}${each.hangs === true ? ' (skipped)' : ''}.`);
-  return `## ${title}\n\n${items.join('\n')}\n`;
+  const rows = differences.map((each, at) => [each.case, ...partsOf(each, differences[at - 1])]);
+  return `## ${title}\n\n${tableOf([['case', 'instead', 'who is right'], ...rows])}\n`;
+}
+
+/** What the server does instead, and behind the first semicolon who is right, if anybody says so. Said once of neighbours that are alike. */
+function partsOf({ why, hangs }: Difference, before: Difference | undefined): string[] {
+  if (why === before?.why) return ['as above', ''];
+  const [instead, ...right] = why.split('; ');
+  return [`${instead}${hangs === true ? ' (skipped)' : ''}`, right.join('; ')];
+}
+
+function tableOf(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lineOf = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  const [head, ...body] = rows;
+  return [head!, widths.map((width) => '-'.repeat(width)), ...body].map(lineOf).join('\n');
 }
 
 const TEXT = `# Where Google's emulators differ
 
-One protocol suite (\`tests/infra/emulators/datastore\`) runs on this server and on Google's two emulators. This server passes all of it. Below is
-what the others do not pass: the case as the suite states it, what the emulator does instead, and who says that the case is right. Words in
-quotation marks are the comments of Google's definitions of \`google.datastore.v1\`; "limits page" and "transactions page" are the service's
-documentation. Where neither decides, it says so. A case listed here must fail there, so that a difference that has gone away is noticed;
-only those marked "skipped" are not tried, since they would hang.
+One protocol suite (\`tests/infra/emulators/datastore\`) runs on this server, which passes all of it, and on Google's
+two emulators. These cases they do not pass. Words in quotation marks are comments of Google's definitions of
+\`google.datastore.v1\`; "limits page" and "transactions page" are the service's documentation. A case listed here must
+fail there, so that a difference that has gone is noticed. Those marked "skipped" are not tried: they would hang.
 
 ${section('Firestore emulator 1.19.9 in Datastore mode', FIRESTORE_DIFFERENCES)}
 ${section('Legacy Datastore emulator 2.3.1', LEGACY_DIFFERENCES)}`;

@@ -8,7 +8,7 @@ const KEY_SIZE = 'takes it; limits page: a key has at most 6 KiB';
 const LOOKUP_KEYS = 'takes them; limits page: at most 1,000 keys in a Lookup';
 const REQUEST_SIZE = 'limits page: a request may have 10 MiB';
 const MISSING_VERSION =
-  'answers 0; query.proto, EntityResult.version: "For missing entities in LookupResponse, this is the version of the snapshot that was used to look up the entity, and it is always set except for eventually consistent reads"';
+  'answers 0; query.proto, EntityResult.version: "this is the version of the snapshot that was used to look up the entity"';
 const WAITS = 'locks what a transaction has read, and lets others wait for its end';
 const SNAPSHOT = 'shows the new state; transactions page: reads see the database as it was when the transaction began';
 
@@ -19,7 +19,7 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   },
   {
     case: 'a write at an old version with SERVER_VALUE is not applied, and the result says so',
-    why: 'overwrites; datastore.proto, Mutation: "Conflicting mutations are not applied, and are marked as such in MutationResult"',
+    why: 'overwrites; datastore.proto, Mutation: "Conflicting mutations are not applied"',
   },
   {
     case: 'a base version without a strategy means SERVER_VALUE',
@@ -43,7 +43,7 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   },
   {
     case: 'a read may begin a transaction',
-    why: 'returns an id that cannot be committed; datastore.proto, ReadOptions: "The new transaction identifier will be returned in the corresponding response"',
+    why: 'returns an id that cannot be committed; datastore.proto, ReadOptions: its identifier "will be returned in the corresponding response"',
     hangs: true,
   },
   {
@@ -60,13 +60,12 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-const MASK =
-  'datastore.proto, Mutation.property_mask: "only properties referenced in the mask are updated, others are left untouched"';
+const MASK = 'datastore.proto, Mutation.property_mask: others "are left untouched"';
 const NO_CHANGE =
-  'takes another order of the properties for a change; datastore.proto, MutationResult.version: "If the mutation doesn\'t change anything on the server, then the version will be the version of the current entity"';
+  'takes another order of the properties for a change; datastore.proto, MutationResult.version: then it "will be the version of the current entity"';
 const LOOKUP_MASK = 'shows all; datastore.proto, property_mask: a property outside the mask "will be absent"';
-const NO_AGGREGATIONS = 'has no RunAggregationQuery';
-const OLDER = 'is older than this operator of query.proto';
+const NO_AGGREGATIONS = 'has no RunAggregationQuery; datastore.proto has it';
+const OLDER = 'is older than the operator; query.proto has it';
 
 export const LEGACY_DIFFERENCES: readonly Difference[] = [
   { case: 'a write that changes nothing keeps the version', why: NO_CHANGE },
