@@ -29,7 +29,7 @@ export const PLAN_OPTIONS = {
     help: `the table's containerBytesMax, in KiB: ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX}`,
   },
   seconds: { value: 'N', help: 'length of each measurement' },
-  repetitions: { value: 'N', help: 'runs of each cell; four are the fewest that tell anything apart' },
+  repetitions: { value: 'N', help: 'runs of each cell; six sound ones are the fewest that tell layouts apart' },
   seed: { value: 'N', help: 'keys and the order of the runs follow from it' },
   against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
   'fail-if': {

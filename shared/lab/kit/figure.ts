@@ -18,8 +18,11 @@ export const figureSchema = z.strictObject({
 
 export type Figure = z.infer<typeof figureSchema>;
 
+/** What arises by chance more rarely than this counts as a difference. */
+export const SIGNIFICANCE = 0.05;
+
 /** What is wanted of an interval; with fewer than six values the widest one has less. */
-export const CONFIDENCE_WANTED = 0.95;
+export const CONFIDENCE_WANTED = 1 - SIGNIFICANCE;
 
 /**
  * The median and the narrowest interval of order statistics around it with 95 % confidence; where the values are too few for that, their whole range with
@@ -51,36 +54,4 @@ function confidenceOf(count: number, j: number): number {
     ways = (ways * (count - k)) / (k + 1);
   }
   return Math.max(0, 1 - (2 * below) / 2 ** count);
-}
-
-export const ratioSchema = z.strictObject({
-  /** Of the medians. */
-  ratio: finite.min(0),
-  /** From the lowest numerator over the highest denominator to the reverse: wider than either interval. */
-  low: finite.min(0),
-  high: finite.min(0),
-  /** `undecided` where the intervals meet: what was measured cannot tell the two apart. Also with fewer than four repetitions a side. */
-  verdict: z.enum(['higher', 'lower', 'undecided']),
-});
-
-export type Ratio = z.infer<typeof ratioSchema>;
-
-/**
- * Of four runs against four of the same thing, ranges lie apart by chance once in 35 times, of three against three once in ten: too often to tell two
- * things apart.
- */
-export const REPETITIONS_TO_TELL_APART = 4;
-
-/** How much higher one figure is than the other. Null where the denominator is not above 0. */
-export function ratioOf(numerator: Figure, denominator: Figure): Ratio | null {
-  if (denominator.low <= 0) return null;
-  const isEnough = [numerator, denominator].every(({ values }) => values.length >= REPETITIONS_TO_TELL_APART);
-  const isHigher = isEnough && numerator.low > denominator.high;
-  const isLower = isEnough && numerator.high < denominator.low;
-  return {
-    ratio: numerator.median / denominator.median,
-    low: numerator.low / denominator.high,
-    high: numerator.high / denominator.low,
-    verdict: isHigher ? 'higher' : isLower ? 'lower' : 'undecided',
-  };
 }

@@ -1,5 +1,6 @@
 // Figures in words: the same for the page, the terminal and the live page.
-import { type Figure, type Ratio, REPETITIONS_TO_TELL_APART } from './figure.ts';
+import type { Figure } from './figure.ts';
+import type { Ratio } from './ratio.ts';
 
 /** `12,345`. */
 export function whole(value: number): string {
@@ -19,8 +20,9 @@ export function dollars(value: number): string {
   return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
 }
 
-/** `10 to 12`; one number where both ends read alike. */
-export function intervalText({ low, high }: Pick<Figure, 'low' | 'high'>, format: (value: number) => string): string {
+/** `10 to 12`; one number where both ends read alike; one run has none, and is called so. */
+export function intervalText({ low, high, values }: Figure, format: (value: number) => string): string {
+  if (values.length === 1) return 'one run';
   const [from, to] = [format(low), format(high)];
   return from === to ? from : `${from} to ${to}`;
 }
@@ -38,8 +40,9 @@ export function factor(ratio: number): string {
 }
 
 /** Why a ratio says nothing; undefined where it does. */
-export function whyUndecided({ verdict }: Ratio, sides: readonly (Figure | undefined)[]): string | undefined {
-  if (verdict !== 'undecided') return undefined;
-  const isFew = sides.some((side) => side !== undefined && side.values.length < REPETITIONS_TO_TELL_APART);
-  return isFew ? 'too few runs to tell' : 'cannot be told apart';
+export function whyUndecided({ verdict, pairs }: Ratio): string | undefined {
+  if (verdict === 'undecided') return 'cannot be told apart';
+  if (verdict === 'too-few-sound-runs') return 'too few sound runs to tell';
+  if (verdict !== 'too-few-runs') return undefined;
+  return pairs === 1 ? 'one run' : 'too few runs to tell';
 }

@@ -1,9 +1,9 @@
-// Two reports against each other, cell by cell: what changed by more than chance. Repetitions are ranked against repetitions (significance.ts). That
-// tells a change from the scatter of runs within each comparison; what moved between them beside the code, such as the machine, it cannot tell.
+// Two reports against each other, cell by cell: what changed by more than chance. Sound repetitions are ranked against sound ones
+// (significance.ts): the blocks of one comparison say nothing of those of another. That tells a change from the scatter of runs within each comparison; what moved between them beside the code, such as the machine, it cannot tell.
 import type { Coordinates } from '../load/coordinates.ts';
-import type { Figure } from '../kit/figure.ts';
+import { type Figure, SIGNIFICANCE } from '../kit/figure.ts';
 import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
-import { mannWhitneyP, SIGNIFICANCE } from './significance.ts';
+import { mannWhitneyP } from './significance.ts';
 
 const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure | null>> = {
   throughput: (cell) => cell.recordsPerSecond,
@@ -37,11 +37,16 @@ function changesOf(cell: ReportCell, old: ReportCell): Change[] {
   return COMPARED_NAMES.flatMap((figure) => {
     const [after, before] = [COMPARED[figure](cell), COMPARED[figure](old)];
     if (after === null || before === null || before.median <= 0) return [];
-    const p = mannWhitneyP(before.values, after.values);
+    const p = mannWhitneyP(soundOnes(before, old), soundOnes(after, cell));
     const isHigher = after.median > before.median;
     const verdict = p >= SIGNIFICANCE || after.median === before.median ? 'undecided' : isHigher ? 'higher' : 'lower';
     return { ...coordinatesOf(cell), figure, before, now: after, ratio: after.median / before.median, p, verdict };
   });
+}
+
+/** The figure's values of sound runs: the others are no ground for a verdict. */
+function soundOnes({ values }: Figure, { runs }: ReportCell): number[] {
+  return values.filter((_, at) => runs[at]!.isSound);
 }
 
 /** The coordinates alone, of what has them among other fields. */

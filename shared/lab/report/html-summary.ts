@@ -1,30 +1,27 @@
 // The page's tables across workloads: each layout at its best, what it costs there, the searches, and what changed against an earlier report.
 import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
-import type { Figure, Ratio } from '../kit/figure.ts';
+import type { Figure } from '../kit/figure.ts';
+import type { Ratio } from '../kit/ratio.ts';
 import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';
 import { PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
+import { byChanceAlone } from './significance.ts';
 import { cellWords, loadWords } from './words.ts';
 
 /** The median, with its interval below it. */
 export function figureHtml(figure: Figure | null, format: (value: number) => string): string {
   if (figure === null) return '-';
-  const { median, values } = figure;
-  const spread = values.length < 2 ? 'one run' : intervalText(figure, format);
-  return `${format(median)} <small>${spread}</small>`;
+  return `${format(figure.median)} <small>${intervalText(figure, format)}</small>`;
 }
 
 /** Bold where it is told apart and of like with like; else it says why not. */
-export function ratioHtml(
-  ratio: Ratio | null,
-  sides: readonly (Figure | undefined)[],
-  isLikeWithLike: boolean,
-): string {
+export function ratioHtml(ratio: Ratio | null, isLikeWithLike: boolean): string {
   if (ratio === null) return '-';
-  const why = whyUndecided(ratio, sides);
-  const interval = `<small>${factor(ratio.low).replace(' x', '')} to ${factor(ratio.high)}</small>`;
+  const why = whyUndecided(ratio);
+  const interval =
+    ratio.pairs === 1 ? '' : `<small>${factor(ratio.low).replace(' x', '')} to ${factor(ratio.high)}</small>`;
   if (why !== undefined) return `<span class="untold">${factor(ratio.ratio)} ${interval}<small>${why}</small></span>`;
   if (!isLikeWithLike) return `${factor(ratio.ratio)} ${interval}<small>calls of other sizes</small>`;
   return `<b>${factor(ratio.ratio)}</b> ${interval}`;
@@ -46,25 +43,28 @@ ${tableHtml({
   rows: summary.map(summaryRow),
   isCards: true,
 })}
-<p class="words">Medians of ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'}; below them the interval in which the true median lies${
-    confidence === undefined ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
-  }. A ratio stands bold only where the two intervals do not meet, from four runs a side on, and where a call of both hands over as many records.
+<p class="words">${plan.repetitions === 1 ? 'One run of each' : `Medians of ${plan.repetitions} runs; below them the interval in which the true median lies`}${
+    confidence === undefined || confidence === 0 ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
+  }. A ratio is the middle of the ratios within a block, and stands bold only from six sound runs on, where its interval leaves out 1, and where a call of both hands over as many records.
 The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p></section>`;
 }
 
-function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
+function summaryRow({
+  provider,
+  workload,
+  recordBytes,
+  best,
+  containerToRecord,
+  containerToBatch,
+}: SummaryRow): string[] {
   const bestHtml = (layout: Layout): string => {
     const own = best[layout];
     return own === null ? '-' : `${figureHtml(own.recordsPerSecond, whole)}<small>${loadWords(own)}</small>`;
   };
   const to = (ratio: Ratio | null, other: 'record' | 'batch'): string =>
-    ratioHtml(
-      ratio,
-      [best.container?.recordsPerSecond, best[other]?.recordsPerSecond],
-      best.container?.recordsPerCall === best[other]?.recordsPerCall,
-    );
+    ratioHtml(ratio, best.container?.recordsPerCall === best[other]?.recordsPerCall);
   return [
-    `${PROVIDER_SHORT_NAMES[provider]} ${workload}`,
+    `${PROVIDER_SHORT_NAMES[provider]} ${workload}, ${whole(recordBytes)} B`,
     ...LAYOUTS.map(bestHtml),
     to(containerToRecord, 'record'),
     to(containerToBatch, 'batch'),
@@ -107,7 +107,7 @@ export function againstHtml({ against }: Pick<Report, 'against'>): string {
   const told = changes.filter(({ verdict }) => verdict !== 'undecided');
   const words = [
     `${changes.length} figures of both reports were tested (Mann-Whitney, two-sided, exact, of the runs' values): ${told.length} changed with p below ${significance}.`,
-    `By chance alone about ${Math.max(1, Math.round(changes.length * significance))} would, had nothing changed.`,
+    byChanceAlone(changes.length),
     ...(onlyBefore + onlyNow > 0 ? [`Cells only before: ${onlyBefore}; only now: ${onlyNow}.`] : []),
     ...otherwise,
   ];

@@ -3,14 +3,24 @@ import { operationsNeeded } from '../kit/histogram.ts';
 import type { Place } from '../load/place.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { Workload } from '../kit/dimensions.ts';
-import { CONFIDENCE_WANTED, REPETITIONS_TO_TELL_APART } from '../kit/figure.ts';
+import { CONFIDENCE_WANTED } from '../kit/figure.ts';
+import { PAIRS_TO_TELL_APART } from '../kit/ratio.ts';
 import type { PlanOutcome } from '../plan/outcome.ts';
+import { whyUndecided } from '../kit/format.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Comparison } from './schema.ts';
+import { byChanceAlone } from './significance.ts';
 
-export function notesOf(plan: Plan, places: readonly Place[], outcome: PlanOutcome): string[] {
+export function notesOf(
+  plan: Plan,
+  places: readonly Place[],
+  outcome: PlanOutcome,
+  comparisons: readonly Comparison[],
+): string[] {
   return [
     ...placeNotes(places),
     ...methodNotes(plan),
+    ...verdictNotes(comparisons),
     ...plan.workloads.map((workload) => workloadNote(workload, plan)),
     ...baselineNotes(plan),
     ...heldNotes(outcome),
@@ -36,7 +46,10 @@ function placeNotes(places: readonly Place[]): string[] {
 function methodNotes(plan: Plan): string[] {
   const { repetitions, callers, ratesPerSecond, search, instances } = plan;
   return [
-    `Every cell ran ${repetitions} times, in ${repetitions} blocks whose order the seed drew. A figure is the median, with the interval of order statistics that reaches ${CONFIDENCE_WANTED * 100} %, or the whole range and its confidence. Two figures are told apart where their intervals do not meet and each has at least ${REPETITIONS_TO_TELL_APART} runs.`,
+    repetitions === 1
+      ? 'Every cell ran once: one run has no interval, and no verdict stands on it.'
+      : `Every cell ran ${repetitions} times, in ${repetitions} blocks whose order the seed drew. A figure is the median, with the interval of order statistics that reaches ${CONFIDENCE_WANTED * 100} %, or the whole range and its confidence.`,
+    `A ratio compares the runs of each block with each other, and its interval is that of Wilcoxon's signed-rank test, exact. Two figures are told apart where it leaves out 1, from ${PAIRS_TO_TELL_APART} pairs of sound runs on: none of them cold, unsteady or held by a ramp.`,
     'The load runs uncounted until three slices of the warm-up have as many replies as the three before, give or take a tenth or what chance makes of so few; a run that was not steady by then says so. Operations over an edge of the window count in part.',
     ...(callers.length > 0
       ? [
@@ -55,6 +68,16 @@ function methodNotes(plan: Plan): string[] {
       : []),
     `A percentile stands only where at least ten operations were slower in every run: p50 from ${operationsNeeded(50)} operations on, p90 from ${operationsNeeded(90)}, p95 from ${operationsNeeded(95)}, p99 from ${operationsNeeded(99)}, p99.9 from ${operationsNeeded(99.9)}.`,
     'Latency is that of one operation as it is sent and answered: a get, a put, a lookup of 500, a commit, a group transaction, a putMany. Compare it within a workload with the records a call in mind.',
+  ];
+}
+
+function verdictNotes(comparisons: readonly Comparison[]): string[] {
+  const ratios = comparisons.flatMap((one) => [one.recordsPerSecond, one.dollarsPerMillionRecords]);
+  const judged = ratios.filter((ratio) => ratio !== null && ratio.pairs >= PAIRS_TO_TELL_APART);
+  if (judged.length === 0) return [];
+  const told = judged.filter((ratio) => whyUndecided(ratio!) === undefined).length;
+  return [
+    `${told} of ${judged.length} ratios between layouts at the same load differ. ${byChanceAlone(judged.length)}`,
   ];
 }
 

@@ -25,6 +25,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
   const prices = operationPriceList(list);
   const places = new Places();
   const cells = byCell(outcome.runs).map((runs) => cellOf(runs, prices, places));
+  const comparisons = comparisonsOf(cells);
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
     ...circumstances,
@@ -33,13 +34,13 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
     prices: structuredClone(prices),
     places: places.all,
     cells,
-    comparisons: comparisonsOf(cells),
+    comparisons,
     summary: summaryOf(cells),
     searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
     failures: [...outcome.failures],
     leftOut: [...outcome.leftOut],
     leftovers: [...outcome.leftovers],
-    notes: notesOf(plan, places.all, outcome),
+    notes: notesOf(plan, places.all, outcome, comparisons),
   };
 }
 

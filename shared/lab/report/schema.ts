@@ -6,7 +6,8 @@ import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
 import { storeCountersSchema } from '../load/store-counters.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { figureSchema, ratioSchema } from '../kit/figure.ts';
+import { figureSchema } from '../kit/figure.ts';
+import { ratioSchema } from '../kit/ratio.ts';
 import { failureSchema, leftoverSchema, leftOutSchema, searchRunSchema } from '../plan/outcome.ts';
 import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
@@ -130,10 +131,11 @@ const bestSchema = z.strictObject({
 
 export type Best = z.infer<typeof bestSchema>;
 
-/** Each layout of a provider and workload at the load where it was fastest. Its choice favours lucky runs a little; `comparisons` have no choice in them. */
+/** Each layout of a provider, a workload and a size of records at the load where it was fastest. Its choice favours lucky runs a little; `comparisons` have no choice in them. */
 const summaryRowSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   workload: z.enum(WORKLOADS),
+  recordBytes: coordinatesSchema.shape.recordBytes,
   best: z.strictObject({
     record: bestSchema.nullable(),
     batch: bestSchema.nullable(),

@@ -2,9 +2,12 @@
 // against each other: rates of few repetitions follow no known distribution, and one slow run must not decide. With n values on each side the
 // smallest p is 2 / (2n over n): .1 with three, .029 with four, .008 with five. So with three nothing can ever be told apart.
 import { wilcoxonRankSum } from 'simple-statistics';
+import { SIGNIFICANCE } from '../kit/figure.ts';
 
-/** Below this probability of arising by chance a difference counts. */
-export const SIGNIFICANCE = 0.05;
+/** What to make of many verdicts at once; nothing corrects for them, which would ask for more runs than anybody waits for. */
+export function byChanceAlone(verdicts: number): string {
+  return `By chance alone about ${Math.max(1, Math.round(verdicts * SIGNIFICANCE))} of ${verdicts} would, were nothing different.`;
+}
 
 /**
  * The probability of ranks at least as far apart if both samples came from one distribution, by counting all ways to deal the pooled values out

@@ -1,7 +1,8 @@
 // The comparison in ratios: each layout against the others, cell by cell, and at the load where each was fastest.
 import type { Coordinates } from '../load/coordinates.ts';
-import { type Layout, LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { type Ratio, ratioOf } from '../kit/figure.ts';
+import { type Layout, LAYOUTS, PROVIDERS } from '../kit/dimensions.ts';
+import { type Ratio, ratioOf } from '../kit/ratio.ts';
+import { coordinatesOf } from './against.ts';
 import type { Best, Comparison, ReportCell, SummaryRow } from './schema.ts';
 
 /** `container` against each other layout at the same load. */
@@ -22,14 +23,24 @@ function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
     numerator: cell.layout,
     denominator: other.layout,
     isLikeWithLike: cell.recordsPerCall === other.recordsPerCall,
-    recordsPerSecond: ratioOf(cell.recordsPerSecond, other.recordsPerSecond),
-    dollarsPerMillionRecords: ratioOf(cell.dollarsPerMillionRecords, other.dollarsPerMillionRecords),
+    recordsPerSecond: ratioBetween(cell, other, 'recordsPerSecond'),
+    dollarsPerMillionRecords: ratioBetween(cell, other, 'dollarsPerMillionRecords'),
   };
 }
 
-function coordinatesOf(cell: ReportCell): Coordinates {
-  const { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
-  return { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond };
+/** Of the runs that both cells have in one block. */
+function ratioBetween(
+  cell: ReportCell,
+  other: ReportCell,
+  figure: 'recordsPerSecond' | 'dollarsPerMillionRecords',
+): Ratio | null {
+  const pairs = cell.runs.flatMap(({ repetition, isSound }, at) => {
+    const beside = other.runs.findIndex((run) => run.repetition === repetition);
+    if (beside < 0) return [];
+    const [numerator, denominator] = [cell[figure].values[at]!, other[figure].values[beside]!];
+    return { numerator, denominator, isSound: isSound && other.runs[beside]!.isSound };
+  });
+  return ratioOf(pairs);
 }
 
 function isSameLoad(one: Coordinates, other: Coordinates): boolean {
@@ -37,40 +48,45 @@ function isSameLoad(one: Coordinates, other: Coordinates): boolean {
   return names.every((name) => one[name] === other[name]);
 }
 
-/** A row for each provider and workload that has cells. A ratio is null where one side has none. */
+/** A row for each provider, workload and size of records that has cells. A ratio is null where one side has none. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
-  return PROVIDERS.flatMap((provider) =>
-    WORKLOADS.flatMap((workload) => {
-      const some = cells.filter((cell) => cell.provider === provider && cell.workload === workload);
-      if (some.length === 0) return [];
-      const best = {
-        record: bestOf(some, 'record'),
-        batch: bestOf(some, 'batch'),
-        container: bestOf(some, 'container'),
-      };
-      return {
-        provider,
-        workload,
-        best,
-        containerToRecord: ratio(best.container, best.record),
-        containerToBatch: ratio(best.container, best.batch),
-      };
-    }),
-  );
+  const inOrder = PROVIDERS.flatMap((provider) => cells.filter((cell) => cell.provider === provider));
+  const rows = Map.groupBy(inOrder, ({ provider, workload, recordBytes }) => `${provider} ${workload} ${recordBytes}`);
+  return [...rows.values()].map((some) => {
+    const { provider, workload, recordBytes } = some[0]!;
+    const best = {
+      record: bestOf(some, 'record'),
+      batch: bestOf(some, 'batch'),
+      container: bestOf(some, 'container'),
+    };
+    const toContainer = (other: ReportCell | undefined): Ratio | null =>
+      best.container === undefined || other === undefined
+        ? null
+        : ratioBetween(best.container, other, 'recordsPerSecond');
+    return {
+      provider,
+      workload,
+      recordBytes,
+      best: { record: asBest(best.record), batch: asBest(best.batch), container: asBest(best.container) },
+      containerToRecord: toContainer(best.record),
+      containerToBatch: toContainer(best.batch),
+    };
+  });
 }
 
 /** Of the cells with most repetitions: a cell of which some runs failed may owe its median to the ones that are missing. */
-function bestOf(cells: readonly ReportCell[], layout: Layout): Best | null {
+function bestOf(cells: readonly ReportCell[], layout: Layout): ReportCell | undefined {
   const own = cells.filter((cell) => cell.layout === layout);
   const most = Math.max(...own.map(({ runs }) => runs.length));
   const whole = own.filter(({ runs }) => runs.length === most);
-  const best = whole.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
-  if (best === undefined) return null;
-  const { recordsPerCall, recordsPerSecond } = best;
-  return { ...coordinatesOf(best), recordsPerCall, recordsPerSecond };
+  return whole.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
 }
 
-function ratio(numerator: Best | null, denominator: Best | null): Ratio | null {
-  if (numerator === null || denominator === null) return null;
-  return ratioOf(numerator.recordsPerSecond, denominator.recordsPerSecond);
+function asBest(cell: ReportCell | undefined): Best | null {
+  if (cell === undefined) return null;
+  return {
+    ...coordinatesOf(cell),
+    recordsPerCall: cell.recordsPerCall,
+    recordsPerSecond: cell.recordsPerSecond,
+  };
 }

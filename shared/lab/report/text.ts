@@ -1,7 +1,7 @@
 // The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
 import { operationsNeeded } from '../kit/histogram.ts';
 import { LAYOUTS } from '../kit/dimensions.ts';
-import type { Figure, Ratio } from '../kit/figure.ts';
+import type { Ratio } from '../kit/ratio.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
@@ -23,7 +23,7 @@ export function reportText(report: Report): string {
 }
 
 function headingText({ plan, places }: Report): string {
-  const title = `Plan "${plan.name}", ${plan.recordBytes.join(' and ')}-byte records, ${plan.repetitions} runs of each cell, seed ${plan.seed}`;
+  const title = `Plan "${plan.name}", ${plan.recordBytes.join(' and ')}-byte records, ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'} of each cell, seed ${plan.seed}`;
   return [title, ...wrapped(whereWords(places))].join('\n');
 }
 
@@ -41,11 +41,12 @@ const CELL_COLUMNS = [
 ];
 
 function workloadsText({ cells }: Report): string[] {
-  return [...Map.groupBy(cells, ({ workload }) => workload)].map(([workload, own]) => {
+  const sections = Map.groupBy(cells, ({ workload, recordBytes }) => `${WORKLOAD_TITLES[workload]}, ${recordBytes} B`);
+  return [...sections].map(([title, own]) => {
     const rows = LAYOUTS.flatMap((layout) => own.filter((cell) => cell.layout === layout)).toSorted((one, other) =>
       other.provider.localeCompare(one.provider),
     );
-    return `${WORKLOAD_TITLES[workload]}\n${textTable(CELL_COLUMNS, rows.map(cellRow), 3)}`;
+    return `${title}\n${textTable(CELL_COLUMNS, rows.map(cellRow), 3)}`;
   });
 }
 
@@ -112,17 +113,23 @@ function summaryText({ summary, prices }: Report): string {
   const header = ['best of each', 'workload', ...LAYOUTS, 'container/record', 'container/batch'];
   return [
     textTable(header, summary.map(summaryRow), 2),
-    '?: cannot be told apart, or fewer than four runs. (n): calls that hand over other numbers of records.',
+    '?: cannot be told apart, or fewer than six sound runs. (n): calls that hand over other numbers of records.',
     `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
     `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
 }
 
-function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
+function summaryRow({
+  provider,
+  workload,
+  recordBytes,
+  best,
+  containerToRecord,
+  containerToBatch,
+}: SummaryRow): string[] {
   const to = (ratio: Ratio | null, other: 'record' | 'batch'): string => {
     if (ratio === null) return '-';
-    const sides: (Figure | undefined)[] = [best.container?.recordsPerSecond, best[other]?.recordsPerSecond];
-    if (whyUndecided(ratio, sides) !== undefined) return `${factor(ratio.ratio)} ?`;
+    if (whyUndecided(ratio) !== undefined) return `${factor(ratio.ratio)} ?`;
     return best.container?.recordsPerCall === best[other]?.recordsPerCall
       ? `${factor(ratio.ratio)}  `
       : `(${factor(ratio.ratio)}) `;
@@ -131,5 +138,11 @@ function summaryRow({ provider, workload, best, containerToRecord, containerToBa
     const own = best[layout];
     return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
   });
-  return [provider, workload, ...rates, to(containerToRecord, 'record'), to(containerToBatch, 'batch')];
+  return [
+    provider,
+    `${workload} ${recordBytes}B`,
+    ...rates,
+    to(containerToRecord, 'record'),
+    to(containerToBatch, 'batch'),
+  ];
 }

@@ -25,11 +25,11 @@ export function loadWords({
   return instances > 1 ? `${instances} x ${own}` : own;
 }
 
-/** `Datastore container, ycsb-a, 32 callers`; with sizes where they are not the usual ones of the plan. */
+/** `Datastore container of 64 KiB, ycsb-a, 500 B, 32 callers`. */
 export function cellWords(cell: Coordinates): string {
-  const { provider, layout, workload, containerKib } = cell;
+  const { provider, layout, workload, recordBytes, containerKib } = cell;
   const size = containerKib === null ? '' : ` of ${containerKib} KiB`;
-  return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${loadWords(cell)}`;
+  return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${whole(recordBytes)} B, ${loadWords(cell)}`;
 }
 
 /** `Datastore, Azure and Other`. */

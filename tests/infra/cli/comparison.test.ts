@@ -132,7 +132,7 @@ describe('against an earlier report', () => {
     expect(told.map(({ layout, figure }) => `${layout} ${figure}`)).toContain('container throughput');
     expect(told.every(({ layout }) => layout === 'container')).toBe(true);
     expect(log).toMatch(
-      /--fail-if ycsb-a\.throughput<0\.9: Datastore container, ycsb-a, 1 caller is 0\.50 x \(p 0\.029\)/,
+      /--fail-if ycsb-a\.throughput<0\.9: Datastore container, ycsb-a, 500 B, 1 caller is 0\.50 x \(p 0\.029\)/,
     );
   });
 

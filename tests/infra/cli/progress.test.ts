@@ -39,7 +39,7 @@ test('the table has medians of all instances together, by layout and load', () =
   expect(plan.lines(3_000)).toEqual([
     '  records/s and p50                              8 callers',
     '  ycsb-a             datastore  record 500B  1,000 4.00 ms',
-    '3 of 10 runs, about 7 s left: Datastore record, ycsb-a, 8 callers, run 2',
+    '3 of 10 runs, about 7 s left: Datastore record, ycsb-a, 500 B, 8 callers, run 2',
   ]);
 });
 

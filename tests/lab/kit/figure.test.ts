@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { figureOf, ratioOf } from '../../../shared/lab/kit/figure.ts';
+import { figureOf } from '../../../shared/lab/kit/figure.ts';
 
 describe('a figure', () => {
   test('is the median with the range of few values, at the confidence that it has', () => {
@@ -36,23 +36,5 @@ describe('a figure', () => {
 
   test('needs a value', () => {
     expect(() => figureOf([])).toThrow(RangeError);
-  });
-});
-
-const four = (from: number): ReturnType<typeof figureOf> => figureOf([from, from + 1, from + 2, from + 3]);
-
-describe('a ratio', () => {
-  test('is decided where the intervals lie apart', () => {
-    expect(ratioOf(four(20), four(10))).toEqual({ ratio: 21.5 / 11.5, low: 20 / 13, high: 23 / 10, verdict: 'higher' });
-    expect(ratioOf(four(10), four(20))?.verdict).toBe('lower');
-  });
-
-  test('is undecided where they meet, or where too few runs stand behind them', () => {
-    expect(ratioOf(four(10), four(13))?.verdict).toBe('undecided');
-    expect(ratioOf(figureOf([30, 31, 32]), four(10))?.verdict).toBe('undecided');
-  });
-
-  test('of nothing is none', () => {
-    expect(ratioOf(four(10), figureOf([0, 1]))).toBeNull();
   });
 });

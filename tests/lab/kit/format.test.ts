@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { decimal, dollars, factor, intervalText, whole } from '../../../shared/lab/kit/format.ts';
 
 test.each([
@@ -13,7 +14,8 @@ test.each([
   expect(values.map(format)).toEqual(texts);
 });
 
-test('an interval whose ends read alike is one number', () => {
-  expect(intervalText({ low: 10.1, high: 12 }, whole)).toBe('10 to 12');
-  expect(intervalText({ low: 10.1, high: 10.2 }, whole)).toBe('10');
+test('an interval whose ends read alike is one number, and one run has none', () => {
+  expect(intervalText(figureOf([10.1, 12]), whole)).toBe('10 to 12');
+  expect(intervalText(figureOf([10.1, 10.2]), whole)).toBe('10');
+  expect(intervalText(figureOf([10]), whole)).toBe('one run');
 });

@@ -7,7 +7,7 @@ test('a plan may leave out everything', () => {
     name: 'custom',
     callers: [1, 8, 32],
     ratesPerSecond: [],
-    repetitions: 4,
+    repetitions: 7,
   });
 });
 

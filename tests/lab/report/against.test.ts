@@ -27,6 +27,12 @@ describe('two reports', () => {
     });
   });
 
+  test('do not differ by runs that were not sound', () => {
+    const cold = structuredClone(withRates([80, 81, 82, 83]));
+    cold.runs[0]!.isSound = false;
+    expect(throughputOf(of(cold), of(withRates([100, 101, 102, 103])))).toMatchObject({ verdict: 'undecided' });
+  });
+
   test('are compared cell by cell, whatever the order; cells of one alone are counted', () => {
     const load = sampleCell({ layout: 'container' }, { repetitions: 4 });
     const reads = sampleCell({ workload: 'ycsb-c' }, { repetitions: 4 });

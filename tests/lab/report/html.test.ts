@@ -103,8 +103,8 @@ describe('the page', () => {
   });
 
   test('gives each figure its interval', () => {
-    expect(textOf(html)).toMatch(/Datastore load 2,412 2,328 to 2,496 32 callers/);
-    expect(textOf(html)).toContain('with 87.5 % confidence');
+    expect(textOf(html)).toMatch(/Datastore load, 500 B 2,412 2,328 to 2,496 32 callers/);
+    expect(textOf(html)).toContain('with 96.9 % confidence');
   });
 
   test('escapes whatever comes from outside', () => {
@@ -154,10 +154,25 @@ describe('what cannot be told apart', () => {
     expect(ratiosTo('record', level)).toEqual(inAllRows('bold'));
   });
 
-  test('with three runs is everything, however far apart they lie', () => {
-    const three = reportHtml(sampleReport({ repetitions: 3 }));
+  test('with five runs is everything, however far apart they lie', () => {
+    const three = reportHtml(sampleReport({ repetitions: 5 }));
     for (const layout of ['record', 'batch'] as const)
       expect(ratiosTo(layout, three)).toEqual(inAllRows('too few runs to tell'));
+  });
+
+  test('with one cold run too many is nothing, however high the ratio', () => {
+    const cells = sampleReport().cells.map((cell) => structuredClone(cell));
+    for (const cell of cells.filter(({ layout }) => layout === 'container')) cell.runs[3]!.isSound = false;
+    const page = reportHtml(sampleReport({ cells }));
+    for (const layout of ['record', 'batch'] as const)
+      expect(ratiosTo(layout, page)).toEqual(inAllRows('too few sound runs to tell'));
+  });
+
+  test('of one run is called one run, without an interval', () => {
+    const one = reportHtml(sampleReport({ repetitions: 1 }));
+    expect(ratiosTo('record', one)).toEqual(inAllRows('one run'));
+    expect(textOf(one)).toMatch(/Datastore load, 500 B 2,328 one run 32 callers/);
+    expect(textOf(one)).not.toMatch(/median of 1|with 0 % confidence/i);
   });
 
   test('nor are calls of other sizes compared in bold', () => {
@@ -219,5 +234,5 @@ test('what changed against an earlier report stands first, with its p', () => {
   const shown = textOf(reportHtml(sampleReport({ cells: [cell], change: { against } })));
   expect(shown).toContain('Against the report of 2026-10-01');
   expect(shown).toContain('Region: a before, b now.');
-  expect(shown).toMatch(/Datastore record, load, 1 caller throughput 3 13 5\.0 x 0\.029/);
+  expect(shown).toMatch(/Datastore record, load, 500 B, 1 caller throughput 3 13 5\.0 x 0\.029/);
 });

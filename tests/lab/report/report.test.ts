@@ -122,11 +122,11 @@ describe('a run of the report', () => {
 });
 
 describe('the report', () => {
-  test('tells layouts apart where their intervals do not meet', () => {
+  test('tells layouts apart where the ratios within their blocks leave out 1', () => {
     const rates = {
-      record: [100, 110, 120, 130],
-      batch: [990, 1_000, 1_010, 1_020],
-      container: [980, 1_000, 1_000, 1_010],
+      record: [100, 110, 120, 130, 140, 150],
+      batch: [990, 1_000, 1_010, 1_020, 1_000, 1_010],
+      container: [980, 1_000, 1_000, 1_010, 1_010, 1_020],
     };
     const { comparisons, summary } = reported([
       ...runsOf('record', rates.record),
@@ -144,6 +144,49 @@ describe('the report', () => {
         containerToRecord: { verdict: 'higher' },
         containerToBatch: { verdict: 'undecided' },
       },
+    ]);
+  });
+
+  test('pairs runs by their block, whichever of them is missing', () => {
+    const rates = [10, 200, 3_000, 40, 500, 6_000, 70];
+    const container = runsOf(
+      'container',
+      rates.map((rate) => 1.1 * rate),
+    );
+    const { comparisons } = reported([...runsOf('record', rates), ...container.toSpliced(2, 1)]);
+    expect(comparisons[0]!.recordsPerSecond).toMatchObject({
+      pairs: 6,
+      verdict: 'higher',
+      low: expect.closeTo(1.1, 2),
+    });
+  });
+
+  test('judges no run that was cold, unsteady or held', () => {
+    const rates = [10, 11, 12, 13, 14, 15];
+    const cold = runsOf('container', [90, 91, 92, 93, 94]).concat(runOf('container', 6, { records: 95, isCold: true }));
+    const { comparisons } = reported([...runsOf('record', rates), ...cold]);
+    expect(comparisons[0]!.recordsPerSecond).toMatchObject({ pairs: 6, verdict: 'too-few-sound-runs' });
+  });
+
+  test('says how many verdicts there are, and how many of them chance alone would give', () => {
+    const many = (layout: Layout, factor: number): CellRun[] =>
+      runsOf(
+        layout,
+        [10, 11, 12, 13, 14, 15].map((rate) => rate * factor),
+      );
+    const { notes } = reported([...many('record', 1), ...many('batch', 1), ...many('container', 2)]);
+    expect(notes.join(' ')).toContain(
+      '2 of 4 ratios between layouts at the same load differ. By chance alone about 1 of 4 would, were nothing different.',
+    );
+    expect(reported(runsOf('record', [1])).notes.join(' ')).not.toContain('By chance');
+  });
+
+  test('has a row for each size of records', () => {
+    const large = runOf('record', 1, { records: 1 });
+    const { summary } = reported([runOf('record', 1), { ...large, cell: { ...large.cell, recordBytes: 4_096 } }]);
+    expect(summary.map(({ recordBytes, best }) => [recordBytes, best.record?.recordBytes])).toEqual([
+      [500, 500],
+      [4_096, 4_096],
     ]);
   });
 

@@ -3,10 +3,11 @@
 import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
-import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../../../shared/lab/kit/dimensions.ts';
-import { type Figure, figureOf, ratioOf } from '../../../shared/lab/kit/figure.ts';
+import { type Layout, LAYOUTS, type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
-import type { Comparison, Report, ReportCell, ReportRun, SummaryRow } from '../../../shared/lab/report/schema.ts';
+import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
+import { comparisonsOf, summaryOf } from '../../../shared/lab/report/summary.ts';
 import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 
@@ -14,9 +15,9 @@ const PLAN: Plan = planSchema.parse({ name: 'sample', callers: [1, 8, 32], conta
 
 const STEP = [0.97, 1, 1.04, 1.01, 0.99, 1.02] as const;
 
-/** Values around `middle`, the same every time: a few per cent apart. */
-function around(middle: number, repetitions: number): Figure {
-  return figureOf(Array.from({ length: repetitions }, (_, at) => middle * STEP[at % STEP.length]!));
+/** Values around `middle`, the same every time: a few per cent apart, in an order that `shift` moves. */
+function around(middle: number, repetitions: number, shift = 0): Figure {
+  return figureOf(Array.from({ length: repetitions }, (_, at) => middle * STEP[(at + shift) % STEP.length]!));
 }
 
 const HISTOGRAM = ((): string => {
@@ -112,7 +113,7 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
   const faster = cell.layout === 'container' ? containerFactor : 1;
   const rate = SPEED[cell.layout] * work * faster * size ** 0.3 * (1 + providerIndex / 3) * cell.callers ** 0.6;
   const latency = (times: number): Figure => around((times * cell.callers * 800) / rate + times, repetitions);
-  const rates = around(cell.ratePerSecond ?? rate, repetitions);
+  const rates = around(cell.ratePerSecond ?? rate, repetitions, LAYOUTS.indexOf(cell.layout));
   return {
     ...cell,
     recordsPerCall: cell.workload === 'load' ? 500 : 1,
@@ -198,7 +199,7 @@ export interface SampleOptions extends Partial<Shape> {
 }
 
 /** A whole report; `change` replaces any of its fields. */
-export function sampleReport({ repetitions = 4, cells, change = {}, ...shape }: SampleOptions = {}): Report {
+export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: SampleOptions = {}): Report {
   const own = [...(cells ?? cellsOf({ repetitions, ...shape }))];
   return {
     schemaVersion: 3,
@@ -214,7 +215,7 @@ export function sampleReport({ repetitions = 4, cells, change = {}, ...shape }: 
     prices: operationPriceList(PRICES_2026_11),
     places: [...PLACES],
     cells: own,
-    comparisons: own.flatMap((cell) => comparisonsOf(cell, own)),
+    comparisons: comparisonsOf(own),
     summary: summaryOf(own),
     searches: [],
     failures: [],
@@ -223,68 +224,4 @@ export function sampleReport({ repetitions = 4, cells, change = {}, ...shape }: 
     notes: ['Closed loop: each caller waits for its reply before the next call.'],
     ...change,
   };
-}
-
-function comparisonsOf(cell: ReportCell, cells: readonly ReportCell[]): Comparison[] {
-  if (cell.layout !== 'container') return [];
-  const { provider, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
-  return (['record', 'batch'] as const).flatMap((denominator) => {
-    const other = cells.find(
-      (one) =>
-        one.layout === denominator &&
-        one.provider === provider &&
-        one.workload === workload &&
-        one.callers === callers &&
-        one.instances === instances &&
-        one.ratePerSecond === ratePerSecond,
-    );
-    if (other === undefined) return [];
-    return {
-      provider,
-      workload,
-      recordBytes,
-      containerKib,
-      instances,
-      callers,
-      ratePerSecond,
-      numerator: 'container' as const,
-      denominator,
-      isLikeWithLike: workload !== 'ycsb-c' || denominator === 'record',
-      recordsPerSecond: ratioOf(cell.recordsPerSecond, other.recordsPerSecond),
-      dollarsPerMillionRecords: ratioOf(cell.dollarsPerMillionRecords, other.dollarsPerMillionRecords),
-    };
-  });
-}
-
-function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
-  const workloads = [...new Set(cells.map(({ workload }) => workload))];
-  return PROVIDERS.flatMap((provider) =>
-    workloads.map((workload): SummaryRow => {
-      const best = {
-        record: bestOf(cells, provider, workload, 'record'),
-        batch: bestOf(cells, provider, workload, 'batch'),
-        container: bestOf(cells, provider, workload, 'container'),
-      };
-      const to = (other: SummaryRow['best'][Layout]) =>
-        best.container === null || other === null
-          ? null
-          : ratioOf(best.container.recordsPerSecond, other.recordsPerSecond);
-      return { provider, workload, best, containerToRecord: to(best.record), containerToBatch: to(best.batch) };
-    }),
-  );
-}
-
-function bestOf(cells: readonly ReportCell[], provider: Provider, workload: Workload, layout: Layout) {
-  const own = cells.filter(
-    (cell) =>
-      cell.provider === provider &&
-      cell.workload === workload &&
-      cell.layout === layout &&
-      cell.ratePerSecond === null &&
-      cell.containerKib === null,
-  );
-  const best = own.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
-  if (best === undefined) return null;
-  const { recordsPerCall, recordsPerSecond, ...rest } = best;
-  return { ...coordinatesSchema.strip().parse(rest), recordsPerCall, recordsPerSecond };
 }

@@ -1,0 +1,87 @@
+// How much higher one thing is than another, judged block by block: each repetition plays both next to each other, so what disturbs a block disturbs both,
+// and leaves their ratio alone. The verdict is read off the interval, so the two never contradict each other.
+import * as z from 'zod';
+import { median } from './median.ts';
+import { SIGNIFICANCE } from './figure.ts';
+
+const positive = z.number().min(0);
+
+export const ratioSchema = z.strictObject({
+  /** The middle of the pairs' ratios: the median of all means of two of their logarithms (Hodges and Lehmann). */
+  ratio: positive,
+  /** Ends of its interval, which inverts Wilcoxon's signed-rank test. */
+  low: positive,
+  high: positive,
+  /** How likely such an interval holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from six on. */
+  confidence: z.number().min(0).max(1),
+  /** What it stands on: pairs of sound runs, or of all runs where fewer than six are sound. */
+  pairs: z.int().min(1),
+  /** `undecided`: the interval holds 1. The last two: there are fewer than six pairs, or fewer than six of sound runs. */
+  verdict: z.enum(['higher', 'lower', 'undecided', 'too-few-runs', 'too-few-sound-runs']),
+});
+
+export type Ratio = z.infer<typeof ratioSchema>;
+
+/** One repetition of both. */
+export interface Pair {
+  readonly numerator: number;
+  readonly denominator: number;
+  /** Whether both runs are fit to be judged. */
+  readonly isSound: boolean;
+}
+
+/** Six pairs of the same thing lie on one side by chance once in 32 times, five once in 16: too often to tell two things apart. */
+export const PAIRS_TO_TELL_APART = 6;
+
+/** Equal prices differ by less, as sums of them are rounded. */
+const ROUNDING = 1e-9;
+
+/**
+ * How much higher the numerators are. Null without pairs, and where a denominator is not above 0.
+ *
+ * Of n logarithms of ratios there are n(n + 1)/2 means of two (each with itself, too). As many of them lie above 0 as Wilcoxon's signed-rank statistic says,
+ * whose distribution is counted out here: so the interval leaves out as many at each end as chance does (Hollander and Wolfe, "Nonparametric Statistical
+ * Methods", 3rd edition, section 3.3). It assumes that a block disturbs a ratio upwards as often as downwards, and no more.
+ */
+export function ratioOf(pairs: readonly Pair[]): Ratio | null {
+  const sound = pairs.filter(({ isSound }) => isSound);
+  const judged = sound.length >= PAIRS_TO_TELL_APART ? sound : pairs;
+  if (judged.length === 0 || judged.some(({ denominator }) => denominator <= 0)) return null;
+  const logs = judged.map(({ numerator, denominator }) => Math.log(numerator / denominator));
+  const means = logs
+    .flatMap((one, at) => logs.slice(at).map((other) => (one + other) / 2))
+    .toSorted((one, other) => one - other);
+  const { leftOut, confidence } = ends(logs.length);
+  const [low, high] = [Math.exp(means[leftOut]!), Math.exp(means[means.length - 1 - leftOut]!)];
+  return {
+    ratio: Math.exp(median(means)),
+    low,
+    high,
+    confidence,
+    pairs: judged.length,
+    verdict: isEnough(pairs, sound) ?? (low > 1 + ROUNDING ? 'higher' : high < 1 - ROUNDING ? 'lower' : 'undecided'),
+  };
+}
+
+function isEnough(pairs: readonly Pair[], sound: readonly Pair[]): Ratio['verdict'] | undefined {
+  if (pairs.length < PAIRS_TO_TELL_APART) return 'too-few-runs';
+  return sound.length < PAIRS_TO_TELL_APART ? 'too-few-sound-runs' : undefined;
+}
+
+/** How many means of two lie outside the interval at each end, and its confidence; of few pairs it is the whole range. */
+function ends(pairs: number): { readonly leftOut: number; readonly confidence: number } {
+  const ways = waysToRankSums(pairs);
+  const chanceUpTo = (sum: number): number =>
+    ways.slice(0, sum + 1).reduce((total, some) => total + some, 0) / 2 ** pairs;
+  let leftOut = 0;
+  while (chanceUpTo(leftOut + 1) <= SIGNIFICANCE / 2) leftOut += 1;
+  return { leftOut, confidence: Math.max(0, 1 - 2 * chanceUpTo(leftOut)) };
+}
+
+/** In how many of the 2^n ways to sign the ranks 1 to n the positive ones add up to each sum. */
+function waysToRankSums(pairs: number): number[] {
+  const ways = [1, ...Array.from({ length: (pairs * (pairs + 1)) / 2 }, () => 0)];
+  for (let rank = 1; rank <= pairs; rank += 1)
+    for (let sum = ways.length - 1; sum >= rank; sum -= 1) ways[sum]! += ways[sum - rank]!;
+  return ways;
+}

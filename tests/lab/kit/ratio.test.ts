@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { type Pair, type Ratio, ratioOf } from '../../../shared/lab/kit/ratio.ts';
+
+const pairsOf = (numerators: readonly number[], denominators: readonly number[], isSound = true): Pair[] =>
+  numerators.map((numerator, at) => ({ numerator, denominator: denominators[at]!, isSound }));
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+const ones = (count: number): number[] => upTo(count).map(() => 1);
+
+describe('a ratio', () => {
+  test('is that of the blocks, which a block that disturbs both does not move', () => {
+    const denominators = [10, 40, 90, 20, 70, 15];
+    const ratio = ratioOf(pairsOf([13, 48, 108, 24, 84, 18], denominators))!;
+    expect(ratio).toMatchObject({ confidence: 1 - 2 / 64, pairs: 6, verdict: 'higher' });
+    expect([ratio.ratio, ratio.low, ratio.high]).toEqual([1.2, 1.2, 1.3].map((one) => expect.closeTo(one, 10)));
+    expect(ratioOf(pairsOf(denominators, [13, 48, 108, 24, 84, 18]))).toMatchObject({ verdict: 'lower' });
+  });
+
+  // Critical values of the signed-rank test, two-sided, 5 %: Wilcoxon and Wilcox, "Some Rapid Approximate Statistical Procedures" (1964), table 2. As many
+  // sums are left out at each end, and one more begins the interval.
+  test.each([
+    [6, 0],
+    [7, 2],
+    [8, 3],
+    [9, 5],
+    [10, 8],
+    [12, 13],
+    [20, 52],
+    [25, 89],
+  ])('of %i pairs leaves out %i means of two at each end', (count, critical) => {
+    const logs = upTo(count).map((one) => 2 ** one);
+    const means = logs.flatMap((one, at) => logs.slice(at).map((other) => (one + other) / 2)).toSorted((a, b) => a - b);
+    const scale = 700 / 2 ** count;
+    const ratio = ratioOf(
+      pairsOf(
+        logs.map((log) => Math.exp(log * scale)),
+        ones(count),
+      ),
+    )!;
+    expect(Math.log(ratio.low) / scale).toBeCloseTo(means[critical]!, 6);
+    expect(Math.log(ratio.high) / scale).toBeCloseTo(means.at(-1 - critical)!, 6);
+  });
+
+  test('is undecided where its interval holds 1', () => {
+    const ratio = ratioOf(pairsOf([2, 3, 4, 5, 6, 0.9], ones(6)))!;
+    expect(ratio.verdict).toBe('undecided');
+    expect(ratio.low).toBeLessThan(1);
+    expect(
+      ratioOf(
+        pairsOf(
+          ones(6).map((one) => one + Number.EPSILON),
+          ones(6),
+        ),
+      )!.verdict,
+    ).toBe('undecided');
+  });
+
+  test('has no verdict from fewer than six pairs, nor from fewer than six sound ones, however far apart they lie', () => {
+    expect(
+      ratioOf(
+        pairsOf(
+          upTo(5),
+          ones(5).map((one) => one / 100),
+        ),
+      ),
+    ).toMatchObject({
+      verdict: 'too-few-runs',
+      confidence: 1 - 2 / 32,
+    });
+    const disturbed = pairsOf([90, 90], ones(2), false);
+    expect(ratioOf([...pairsOf([9, 9, 9, 9, 9], ones(5)), ...disturbed])).toMatchObject({
+      verdict: 'too-few-sound-runs',
+      pairs: 7,
+    });
+    const enough = ratioOf([...pairsOf([9, 9, 9, 9, 9, 9], ones(6)), ...disturbed])!;
+    expect(enough).toMatchObject({ verdict: 'higher', pairs: 6, high: expect.closeTo(9) });
+  });
+
+  test('of one run has no confidence, and of nothing is none', () => {
+    expect(ratioOf(pairsOf([3], [2]))).toMatchObject({ ratio: expect.closeTo(1.5), confidence: 0, pairs: 1 });
+    expect(ratioOf([])).toBeNull();
+    expect(ratioOf(pairsOf([3], [0]))).toBeNull();
+    expect(ratioOf(pairsOf([0], [3]))).toMatchObject({ ratio: 0 });
+  });
+});
+
+const EXPERIMENTS = 400;
+
+/** How many experiments tell the two apart: rates scatter by 8 % each, and a block moves both by 30 %. */
+function told(factor: number, runs: number): { readonly verdicts: number; readonly held: number } {
+  const random = seededRandom(1_000 * factor + runs);
+  const noise = (share: number): number =>
+    Math.exp(share * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
+  const ratios = Array.from({ length: EXPERIMENTS }, (): Ratio => {
+    const blocks = upTo(runs).map(() => noise(0.3));
+    return ratioOf(
+      blocks.map((block) => ({
+        numerator: factor * block * noise(0.08),
+        denominator: block * noise(0.08),
+        isSound: true,
+      })),
+    )!;
+  });
+  return {
+    verdicts: ratios.filter(({ verdict }) => verdict === 'higher' || verdict === 'lower').length / EXPERIMENTS,
+    held: ratios.filter(({ low, high }) => low <= factor && factor <= high).length / EXPERIMENTS,
+  };
+}
+
+describe('of 400 experiments', () => {
+  // Six pairs lie on one side of 1 in 71 %, by the normal distribution.
+  test('the more tell a true 1.2 x, the more runs they have', () => {
+    const powers = [6, 7, 8, 12].map((runs) => told(1.2, runs).verdicts);
+    expect(powers).toEqual(powers.toSorted((one, other) => one - other));
+    expect(powers[0]).toBeGreaterThan(0.65);
+    expect(powers[1]).toBeGreaterThan(0.87);
+    expect(powers[2]).toBeGreaterThan(0.9);
+    expect(powers[3]).toBeGreaterThan(0.98);
+  });
+
+  test.each([6, 8, 12])('hardly more than 5 in 100 tell apart what is the same, with %i runs', (runs) => {
+    const { verdicts, held } = told(1, runs);
+    // Three standard deviations of the binomial distribution.
+    expect(verdicts).toBeLessThan(0.05 + 3 * Math.sqrt((0.05 * 0.95) / EXPERIMENTS));
+    expect(held).toBeCloseTo(1 - verdicts, 10);
+  });
+});
