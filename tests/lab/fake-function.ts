@@ -29,7 +29,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
     uptimeMs: 60_000,
     firstOperationMs: 2 * latencyMs,
     recordsPerCall,
-    warmup: { durationMs: 300, isSteady: true, errors: 0 },
+    warmup: { durationMs: 300, steadiness: 'steady', errors: 0 },
     openedAtMs: 1_795_000_000_000,
     durationMs,
     records,

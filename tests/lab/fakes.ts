@@ -190,7 +190,7 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     uptimeMs: 9_000,
     firstOperationMs: 12,
     recordsPerCall: 500,
-    warmup: { durationMs: 300, isSteady: true, errors: 0 },
+    warmup: { durationMs: 300, steadiness: 'steady', errors: 0 },
     openedAtMs: Date.UTC(2026, 10, 21, 10),
     durationMs: 1_000,
     records: 1_000,

@@ -5,6 +5,7 @@ import { KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
 import { placeSchema } from './place.ts';
+import { STEADINESS } from './steady.ts';
 import { storeCountersSchema } from './store-counters.ts';
 
 /** Records of one dataset are numbered below this: keys are a bijection of 32-bit numbers. */
@@ -47,7 +48,7 @@ export const cellRequestSchema = z.strictObject({
   callers: z.int().min(1).max(CALLERS_MAX),
   /** Calls that begin a second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
-  /** Length of the measured window; a closed loop's grows, at most tenfold, while callers have had too few replies (window.ts). */
+  /** Length of the measured window; a closed loop's is up to ten times longer where the warm-up had too few replies (phases.ts). */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
   /** When the window opens on all instances, in milliseconds since 1970; null: as soon as this instance is warm. */
@@ -101,8 +102,8 @@ export const cellResultSchema = z.strictObject({
   recordsPerCall: z.int().min(1),
   warmup: z.strictObject({
     durationMs: milliseconds,
-    /** Whether the load passed the test of steady.ts before the window opened. */
-    isSteady: z.boolean(),
+    /** How the load did in the test of steady.ts before the window opened. Not known where too few replies came. */
+    steadiness: z.enum(STEADINESS),
     /** Failed records of the warm-up. */
     errors: count,
   }),

@@ -57,7 +57,6 @@ export class Meter {
     this.recordsTotal += replied;
     if (nowMs < this.#phases.openedMs) this.#countWarmup(replied, errors.length, nowMs);
     else this.#countWithin(operation, replied, errors, nowMs);
-    if (replied > 0) this.#phases.replied(operation.dueMs, nowMs);
   }
 
   /** Nobody waits any longer: what has not ended took at least as long as until now, and would flatter the latencies if it were left out. */
@@ -101,6 +100,7 @@ export class Meter {
   #countWarmup(replied: number, errors: number, nowMs: number): void {
     const { stepMs, warmupRecords } = this.series;
     this.warmupErrors += errors;
+    if (replied > 0) this.#phases.replied(nowMs);
     const step = Math.floor((nowMs - this.#phases.startMs) / stepMs);
     while (warmupRecords.length <= step) warmupRecords.push(0);
     warmupRecords[step]! += replied;

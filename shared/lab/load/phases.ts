@@ -1,7 +1,7 @@
-// When the window of a cell opens and closes: after a warm-up until the load is steady, and after its length, or a little later where callers have had too
-// few replies. It looks at the clock when somebody asks; nothing here waits.
+// When the window of a cell opens and closes: after a warm-up until the load is steady, and after its length. It looks at the clock when somebody asks;
+// nothing here waits.
 import type { CellRequest } from './cell.ts';
-import { isSteady, SLICES_LEAST } from './steady.ts';
+import { SLICES_LEAST, steadiness, type Steadiness } from './steady.ts';
 
 export interface PhasesOptions extends Pick<
   CellRequest,
@@ -11,15 +11,8 @@ export interface PhasesOptions extends Pick<
   readonly runtime: { monotonicMs(): number; wallMs(): number };
 }
 
-/**
- * The window ends at its length where each caller has had two replies on average, at three times its length where each has had one, and at ten
- * times whatever came. With fewer replies the latencies would be those of nobody. An open loop's window has its length.
- */
-const GROWTH = [
-  { factor: 1, repliesPerCaller: 2 },
-  { factor: 3, repliesPerCaller: 1 },
-  { factor: 10, repliesPerCaller: 0 },
-] as const;
+/** The window of a closed loop is as many times longer, in whole times, as each caller needs for so many replies: of fewer, latencies would be nobody's. */
+const REPLIES_PER_CALLER = 2;
 
 /** No window is longer than its wanted length times this. */
 export const WINDOW_GROWTH_MAX = 10;
@@ -34,19 +27,19 @@ export class Phases {
   openedMs = Infinity;
   /** When it closed; Infinity until then. */
   closedMs = Infinity;
-  isSteady = false;
+  steadiness: Steadiness = 'not known';
   readonly #options: PhasesOptions;
   readonly #sliceMs: number;
   /** By this instance's clock; undefined if it opens when the load is warm. */
   readonly #opensAtMs: number | undefined;
   readonly #warmupReplies: number[] = [];
+  #lengthMs: number;
   #slicesSeen = 0;
-  #replies = 0;
-  #lastReplyMs = 0;
 
   constructor(options: PhasesOptions) {
     const { warmup, windowAtMs, runtime } = options;
     this.#options = options;
+    this.#lengthMs = options.durationMs;
     this.startMs = runtime.monotonicMs();
     this.#sliceMs = Math.max(1, (warmup.leastMs > 0 ? warmup.leastMs : warmup.mostMs) / SLICES_LEAST);
     if (windowAtMs !== null) this.#opensAtMs = Math.max(this.startMs, this.startMs + windowAtMs - runtime.wallMs());
@@ -62,7 +55,8 @@ export class Phases {
   look(): void {
     const nowMs = this.#options.runtime.monotonicMs();
     if (this.openedMs === Infinity) this.#open(nowMs);
-    if (this.openedMs !== Infinity && this.closedMs === Infinity) this.#close(nowMs);
+    const closesMs = this.openedMs + this.#lengthMs;
+    if (this.closedMs === Infinity && nowMs >= closesMs) this.closedMs = closesMs;
   }
 
   close(): void {
@@ -71,14 +65,8 @@ export class Phases {
     this.closedMs = Math.min(this.closedMs, nowMs);
   }
 
-  /** A reply with success has come, to an operation that was due at `dueMs`. Within the window those count that were due in it: they have a latency. */
-  replied(dueMs: number, nowMs: number): void {
-    if (this.openedMs !== Infinity) {
-      if (dueMs < this.openedMs) return;
-      this.#replies += 1;
-      this.#lastReplyMs = nowMs;
-      return;
-    }
+  /** A reply with success has come before the window opened. */
+  replied(nowMs: number): void {
     const slice = Math.floor((nowMs - this.startMs) / this.#sliceMs);
     this.#warmupReplies[slice] = (this.#warmupReplies[slice] ?? 0) + 1;
   }
@@ -88,11 +76,13 @@ export class Phases {
     for (; ; this.#slicesSeen += 1) {
       const atMs = this.#opensAtMs ?? this.startMs + this.#slicesSeen * this.#sliceMs;
       if (atMs > nowMs) return;
-      this.isSteady = isSteady(this.#repliesIn(Math.floor((atMs - this.startMs) / this.#sliceMs)));
       const warmMs = atMs - this.startMs;
-      const isWarm = this.#opensAtMs !== undefined || (this.isSteady && warmMs >= leastMs) || warmMs >= mostMs;
-      if (!isWarm) continue;
+      const replies = this.#repliesIn(Math.floor(warmMs / this.#sliceMs));
+      this.steadiness = steadiness(replies);
+      const isSteady = this.steadiness === 'steady' && warmMs >= leastMs;
+      if (this.#opensAtMs === undefined && !isSteady && warmMs < mostMs) continue;
       this.openedMs = atMs;
+      this.#lengthMs = this.#options.durationMs * this.#growth(warmMs);
       return;
     }
   }
@@ -101,16 +91,15 @@ export class Phases {
     return Array.from({ length: slices }, (_, slice) => this.#warmupReplies[slice] ?? 0);
   }
 
-  #close(nowMs: number): void {
+  /**
+   * By how much the window is longer than wanted: settled as it opens, by the warm-up. A window that ended by its own replies, or on one of them, would end
+   * the sooner the more came, and give too high a rate. Without a warm-up nothing is known: it has its length.
+   */
+  #growth(warmMs: number): number {
     const { durationMs, callers, ratePerSecond } = this.#options;
-    const isOpenLoop = ratePerSecond !== null;
-    for (const { factor, repliesPerCaller } of GROWTH) {
-      const dueMs = this.openedMs + durationMs * factor;
-      if (nowMs < dueMs) return;
-      if (!isOpenLoop && this.#replies / callers < repliesPerCaller) continue;
-      // A reply that came later than the window's length is one that it was prolonged for.
-      this.closedMs = isOpenLoop ? dueMs : Math.max(dueMs, this.#lastReplyMs);
-      return;
-    }
+    if (ratePerSecond !== null || warmMs === 0) return 1;
+    const replies = this.#warmupReplies.reduce((total, some = 0) => total + some, 0);
+    const lengths = (REPLIES_PER_CALLER * callers * warmMs) / replies / durationMs;
+    return Math.min(WINDOW_GROWTH_MAX, Math.max(1, Math.ceil(lengths)));
   }
 }

@@ -147,11 +147,11 @@ class Run {
 
   result(): WindowResult {
     const { runtime, ratePerSecond } = this.#options;
-    const { startMs, openedMs, closedMs, isSteady } = this.#phases;
+    const { startMs, openedMs, closedMs, steadiness } = this.#phases;
     const meter = this.#meter;
     meter.cut(runtime.monotonicMs());
     return {
-      warmup: { durationMs: openedMs - startMs, isSteady, errors: meter.warmupErrors },
+      warmup: { durationMs: openedMs - startMs, steadiness, errors: meter.warmupErrors },
       openedAtMs: this.#wallStartMs + openedMs - startMs,
       durationMs: closedMs - openedMs,
       records: meter.records,

@@ -4,6 +4,7 @@ import type { Coordinates } from '../load/coordinates.ts';
 import type { Assigned } from './datasets.ts';
 import { type Endpoint, messageOf, NoAnswerError, RefusedError, runPart } from './endpoint.ts';
 import { scramble32 } from '../kit/random.ts';
+import { MIXES } from '../work/workloads.ts';
 import type { Plan } from './plan.ts';
 
 /** Before the warm-up of several instances, whose windows open together: a request is on its way, a table is opened. */
@@ -23,10 +24,11 @@ export interface FanOut {
 /** An answer of each instance, in order. Rejects when all have ended, with one line that names the instances that failed, or the signal's reason. */
 export async function runOnAll(run: FanOut): Promise<CellResult[]> {
   const { cell, endpoint, signal } = run;
-  const windowAtMs = cell.instances === 1 ? null : Date.now() + LEAD_MS + run.plan.warmup.mostMs;
+  const warmup = warmupOf(run);
+  const windowAtMs = cell.instances === 1 ? null : Date.now() + LEAD_MS + warmup.mostMs;
   const settled = await Promise.allSettled(
     Array.from({ length: cell.instances }, (_, instance) =>
-      runPart(requestOf(run, instance, windowAtMs), { endpoint, instance, signal, fetch: run.fetch }),
+      runPart({ ...requestOf(run, instance), warmup, windowAtMs }, { endpoint, instance, signal, fetch: run.fetch }),
     ),
   );
   signal.throwIfAborted();
@@ -42,11 +44,19 @@ export async function runOnAll(run: FanOut): Promise<CellResult[]> {
   throw new (Kind ?? Error)(text);
 }
 
+function warmupOf({ cell, plan }: FanOut): CellRequest['warmup'] {
+  const { leastMs, mostMs, severalWritersMs } = plan.warmup;
+  const isTuned = cell.instances > 1 && Object.keys(MIXES[cell.workload].shares).some((verb) => WRITES.has(verb));
+  const tuningMs = isTuned ? severalWritersMs : 0;
+  return { leastMs: Math.max(leastMs, tuningMs), mostMs: Math.max(mostMs, tuningMs) };
+}
+
+const WRITES: ReadonlySet<string> = new Set(['update', 'insert', 'modify']);
+
 function requestOf(
   { cell, plan, assigned, repetition, durationMs }: FanOut,
   instance: number,
-  windowAtMs: number | null,
-): CellRequest {
+): Omit<CellRequest, 'warmup' | 'windowAtMs'> {
   const { workload, instances, callers, ratePerSecond } = cell;
   return {
     ...assigned.request,
@@ -55,8 +65,6 @@ function requestOf(
     callers,
     ratePerSecond: ratePerSecond === null ? null : ratePerSecond / instances,
     durationMs,
-    warmup: plan.warmup,
-    windowAtMs,
     // Other operations in every repetition, the same ones in every layout.
     drawSeed: scramble32(plan.seed ^ scramble32(repetition)),
     insertFrom: assigned.insertFrom[instance]!,

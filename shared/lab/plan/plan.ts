@@ -52,7 +52,8 @@ export const planSchema = z
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),
     durationMs,
-    warmup: warmupSchema.prefault({}),
+    /** `severalWritersMs`: at least so long where several instances write, as they tune to each other. */
+    warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
     /** Runs of each cell. Six sound ones are the fewest that tell layouts apart (ratio.ts), seven tell a true 1.2 x in 92 of 100 cases instead of 72. */
     repetitions: z.int().min(1).max(50).default(7),
     seed,

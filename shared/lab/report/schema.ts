@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { seriesSchema } from '../load/cell.ts';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
+import { STEADINESS } from '../load/steady.ts';
 import { storeCountersSchema } from '../load/store-counters.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { figureSchema } from '../kit/figure.ts';
@@ -37,7 +38,7 @@ const partSchema = z.strictObject({
   uptimeMs: positive,
   firstOperationMs: positive.nullable(),
   warmupMs: positive,
-  isSteady: z.boolean(),
+  steadiness: z.enum(STEADINESS),
   warmupErrors: z.int().min(0),
   /** Milliseconds from the earliest opening of a window in this run to this one's, by the instances' own clocks. */
   skewMs: positive,
@@ -71,7 +72,7 @@ const runSchema = z.strictObject({
   usage: usageSchema,
   /** What the store did, warm-up and drain included; null in layouts without it. */
   store: storeCountersSchema.nullable(),
-  /** True if all instances were steady, none was cold or held by a ramp, and their windows began within a tenth of the window of each other. */
+  /** True if no instance was known to be unsteady, none was cold or held by a ramp, and their windows began within a tenth of the window of each other. */
   isSound: z.boolean(),
   parts: z.array(partSchema).min(1),
 });

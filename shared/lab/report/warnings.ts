@@ -57,7 +57,8 @@ export function disturbances({ cells }: Pick<Report, 'cells'>): string[] {
   const waited = count(({ processorWait }) => (processorWait ?? 0) > WAIT_MAX);
   const stolen = count(({ processorStolen }) => (processorStolen ?? 0) > STOLEN_MAX);
   const busy = count(({ processorBusy }) => (processorBusy ?? 0) > BUSY_MAX);
-  const unsteady = count(({ isSteady }) => !isSteady);
+  const unsteady = count(({ steadiness }) => steadiness === 'unsteady');
+  const unknown = count(({ steadiness }) => steadiness === 'not known');
   const cold = count(({ isCold }) => isCold);
   const held = count(({ isHeldByRamp }) => isHeldByRamp);
   const of = (disturbed: number): string => `${disturbed} of ${runs.length} runs`;
@@ -80,6 +81,11 @@ export function disturbances({ cells }: Pick<Report, 'cells'>): string[] {
     ...(unsteady === 0
       ? []
       : [`In ${of(unsteady)} the load was not steady when its window opened, at the end of the longest warm-up.`]),
+    ...(unknown === 0
+      ? []
+      : [
+          `In ${of(unknown)} it is not known whether the load was steady: the longest warm-up had too few replies to tell one that doubles.`,
+        ]),
     ...(cold === 0 ? [] : [`In ${of(cold)} an instance had only just started.`]),
     ...(held === 0
       ? []

@@ -152,6 +152,19 @@ describe('the coordinator', () => {
     expect(Math.min(...from)).toBeGreaterThan(PLAN.records);
   });
 
+  test('warms several instances that write for ten seconds, unless the plan says otherwise', async () => {
+    const warmupsOf = async (change: Partial<Plan>): Promise<number[]> => {
+      const { options, cells } = run(succeed);
+      await runPlan({ ...PLAN, callers: [1], ...change }, 'run1', options);
+      return [...new Set(cells.map(({ request }) => request.warmup.leastMs))].toSorted((one, other) => one - other);
+    };
+    expect(await warmupsOf({})).toEqual([300]);
+    expect(await warmupsOf({ instances: [2] })).toEqual([300, 10_000]);
+    expect(await warmupsOf({ instances: [2], workloads: ['ycsb-c'] })).toEqual([300]);
+    const warmup = { ...PLAN.warmup, severalWritersMs: 700 };
+    expect(await warmupsOf({ instances: [2], workloads: ['ycsb-a'], warmup })).toEqual([700]);
+  });
+
   test('divides an open loop among the instances', async () => {
     const { options, cells } = run(succeed);
     await runPlan({ ...PLAN, callers: [], ratesPerSecond: [900], instances: [3] }, 'run1', options);

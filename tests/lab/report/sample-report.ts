@@ -71,7 +71,7 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
         uptimeMs: 9_000,
         firstOperationMs: 12,
         warmupMs: 560,
-        isSteady: true,
+        steadiness: 'steady',
         warmupErrors: 0,
         skewMs: 0,
         durationMs: 1_000,
