@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
-import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
+import { ARRIVALS, KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
 import { type Condition, conditionsOf } from '../../shared/lab/report/conditions.ts';
 import type { Report } from '../../shared/lab/report/schema.ts';
@@ -19,6 +19,7 @@ export const PLAN_OPTIONS = {
   layouts: { value: 'LIST', help: `of ${LAYOUTS.join(', ')}` },
   callers: { value: 'LIST', help: 'callers in flight on each instance, a rung each, such as 1,8,32' },
   rates: { value: 'LIST', help: 'open loop: operations begun a second, a rung each' },
+  arrivals: { value: ARRIVALS.join('|'), help: 'of an open loop; default poisson, as those of independent users' },
   hold: { value: 'pN<MS', help: 'searches the highest rate at which the percentile stays below, such as p99<20' },
   instances: { value: 'LIST', help: 'function instances that generate the load together' },
   keys: { value: KEY_CHOICES.join('|'), help: 'how keys are chosen; default as each workload says' },
@@ -68,14 +69,28 @@ async function namedPlan(operand: string): Promise<Plan> {
 }
 
 function changesIn(values: PlanValues): Partial<PlanInput> {
-  const { workloads, layouts, callers, rates, hold, instances, keys, records, bytes, seconds, repetitions, seed } =
-    values;
+  const {
+    workloads,
+    layouts,
+    callers,
+    rates,
+    arrivals,
+    hold,
+    instances,
+    keys,
+    records,
+    bytes,
+    seconds,
+    repetitions,
+    seed,
+  } = values;
   const sizes = values['container-kib'];
   return {
     ...(workloads === undefined ? {} : { workloads: choices('--workloads', workloads, WORKLOADS) }),
     ...(layouts === undefined ? {} : { layouts: choices('--layouts', layouts, LAYOUTS) }),
     ...(callers === undefined ? {} : { callers: wholeNumbers('--callers', callers) }),
     ...(rates === undefined ? {} : { ratesPerSecond: parts(rates).map((rate) => positiveNumber('--rates', rate)) }),
+    ...(arrivals === undefined ? {} : { arrivals: choice('--arrivals', arrivals, ARRIVALS) }),
     ...(hold === undefined ? {} : { search: searchOf(hold) }),
     ...(instances === undefined ? {} : { instances: wholeNumbers('--instances', instances) }),
     ...(keys === undefined ? {} : { keys: choice('--keys', keys, KEY_CHOICES) }),

@@ -18,8 +18,12 @@ export class Clock {
   constructor() {
     const watch = (ms: number, signal?: AbortSignal): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      this.#timers.push({ dueMs: this.#nowMs + Math.max(0, ms), fire: resolve });
-      signal?.addEventListener('abort', () => resolve());
+      const fire = (): void => {
+        signal?.removeEventListener('abort', fire);
+        resolve();
+      };
+      this.#timers.push({ dueMs: this.#nowMs + Math.max(0, ms), fire });
+      signal?.addEventListener('abort', fire);
       return promise;
     };
     this.runtime = {

@@ -17,6 +17,9 @@ export const WORKLOADS = ['load', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-
 
 export type Workload = (typeof WORKLOADS)[number];
 
+/** When the calls of an open loop are due (cell.ts). */
+export const ARRIVALS = ['poisson', 'equidistant'] as const;
+
 /** How the records that are read or changed are chosen. `zipfian` is YCSB's scrambled zipfian; `latest` prefers what was inserted last. */
 export const KEY_CHOICES = ['uniform', 'zipfian', 'latest'] as const;
 

@@ -1,7 +1,7 @@
 // What is asked of one instance, and what it answers: its part of one run of a cell. Both travel as JSON, so both are plain data; the answer carries
 // raw sums and a histogram, so that the parts of a run can be merged exactly.
 import * as z from 'zod';
-import { KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
 import { placeSchema } from './place.ts';
@@ -30,6 +30,12 @@ export const datasetRequestSchema = z.strictObject({
   rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
+/**
+ * When the calls of an open loop are due. `poisson`: each whenever it likes, as those of many independent users are, so some come together and wait.
+ * `equidistant`: at equal distances, the calmest load of that rate.
+ */
+export const arrivalsSchema = z.enum(ARRIVALS).default('poisson');
+
 /** How long the load lasts before it is measured. */
 export const warmupSchema = z.strictObject({
   /** So long at least. */
@@ -48,12 +54,13 @@ export const cellRequestSchema = z.strictObject({
   callers: z.int().min(1).max(CALLERS_MAX),
   /** Calls that begin a second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
+  arrivals: arrivalsSchema,
   /** Length of the measured window; a closed loop's is up to ten times longer where the warm-up had too few replies (phases.ts). */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
   /** When the window opens on all instances, in milliseconds since 1970; null: as soon as this instance is warm. */
   windowAtMs: z.number().positive().nullable().default(null),
-  /** What is done to which record follows from it; how records look follows from `seed`. Equal ones give every layout the same operations. */
+  /** What is done to which record, and when an open loop does it, follows from it; how records look follows from `seed`. Equal ones give every layout the same operations. */
   drawSeed: z.int().min(0).max(0xffff_ffff).default(1),
   /** Number of the first record that this instance inserts. Instances of a run, and runs on one dataset, take ranges of their own. */
   insertFrom: z.int().min(0).max(RECORD_INDEX_MAX).default(0),

@@ -1,15 +1,16 @@
 // The load of a cell: a closed loop of callers, or an open loop at a rate, through warm-up, window and a bounded drain.
 import pLimit from 'p-limit';
 import type { Runtime } from '../../store/index.ts';
-import type { CellResult } from './cell.ts';
+import type { CellRequest, CellResult } from './cell.ts';
 import type { Histogram } from '../kit/histogram.ts';
 import type { Call, Unit } from '../work/layout-clients.ts';
 import { Meter } from './meter.ts';
 import { Phases, type PhasesOptions } from './phases.ts';
 import type { Ramp } from './ramp.ts';
+import { scramble32, seededRandom } from '../kit/random.ts';
 
 /** The load, and how long it lasts. */
-export interface WindowOptions extends PhasesOptions {
+export interface WindowOptions extends PhasesOptions, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
   /** How long operations in flight at the end are waited for. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
@@ -66,17 +67,17 @@ class Run {
   }
 
   /**
-   * Calls at equal distances, whatever was answered: the next one is due whether somebody is free to send it or not, and its latency counts from when it was
+   * Calls at a rate, whatever was answered: the next one is due whether somebody is free to send it or not, and its latency counts from when it was
    * due. Otherwise all that could not be sent while the store stood still would be missing (Gil Tene calls that coordinated omission).
    */
   async openLoop(ratePerSecond: number): Promise<void> {
     const limit = pLimit(this.#options.callers);
     const calls = new Set<Promise<void>>();
-    const { startMs } = this.#phases;
-    for (let drawn = 0; this.#isOpen(); drawn += 1) {
-      const dueMs = startMs + (drawn * 1_000) / ratePerSecond;
-      await this.#until(dueMs);
-      const call: Promise<void> = limit(() => this.#makeDue(dueMs)).finally(() => calls.delete(call));
+    const nextGap = gaps(this.#options);
+    for (let dueMs = this.#phases.startMs; this.#isOpen(); dueMs += (1_000 / ratePerSecond) * nextGap()) {
+      const thisMs = dueMs;
+      await this.#until(thisMs);
+      const call: Promise<void> = limit(() => this.#makeDue(thisMs)).finally(() => calls.delete(call));
       calls.add(call);
     }
     await Promise.all(calls);
@@ -164,4 +165,14 @@ class Run {
       histogram: meter.histogram,
     };
   }
+}
+
+/** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
+const ARRIVALS_SALT = 0x5a17_0bad;
+
+/** Distances from call to call, in mean ones. */
+function gaps({ arrivals, drawSeed, part }: WindowOptions): () => number {
+  if (arrivals === 'equidistant') return () => 1;
+  const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
+  return () => -Math.log(1 - random());
 }

@@ -64,6 +64,7 @@ function requestOf(
     keys: plan.keys,
     callers,
     ratePerSecond: ratePerSecond === null ? null : ratePerSecond / instances,
+    arrivals: plan.arrivals,
     durationMs,
     // Other operations in every repetition, the same ones in every layout.
     drawSeed: scramble32(plan.seed ^ scramble32(repetition)),

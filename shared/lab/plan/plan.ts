@@ -1,6 +1,6 @@
 // A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a plan that has a name.
 import * as z from 'zod';
-import { cellRequestSchema, warmupSchema } from '../load/cell.ts';
+import { arrivalsSchema, cellRequestSchema, warmupSchema } from '../load/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
 import { parsedPlan } from './parsed-plan.ts';
@@ -48,6 +48,8 @@ export const planSchema = z
     callers: distinct(z.int().min(1).max(CALLERS_MAX), 0).default([1, 8, 32]),
     /** Rungs of the open loop: calls a second on all instances together. */
     ratesPerSecond: distinct(rate, 0).default([]),
+    /** Of open loops and searches. */
+    arrivals: arrivalsSchema,
     /** Calls of the open loop that one instance may have in flight; what is due beyond waits, and its latency grows. */
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),

@@ -58,7 +58,7 @@ function methodNotes(plan: Plan): string[] {
       : []),
     ...(ratesPerSecond.length > 0 || search !== null
       ? [
-          'Open loop: calls are due at equal distances, whatever was answered, and latency counts from the moment a call was due: what waits while the store stands still is not left out.',
+          `Open loop: calls are due ${plan.arrivals === 'poisson' ? 'when they like at a mean rate (Poisson arrivals, drawn from the seed)' : 'at equal distances'}, whatever was answered, and latency counts from the moment a call was due: what waits while the store stands still is not left out.`,
         ]
       : []),
     ...(instances.some((count) => count > 1)

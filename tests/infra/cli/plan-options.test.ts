@@ -37,7 +37,7 @@ describe('the plan', () => {
 
   test('is changed by options, and then called custom', async () => {
     const args =
-      'full --workloads ycsb-a,load --layouts container --callers 8,1,8 --rates 50,100.5 --hold p99.9<20 --instances 1,4 --keys uniform ' +
+      'full --workloads ycsb-a,load --layouts container --callers 8,1,8 --rates 50,100.5 --arrivals equidistant --hold p99.9<20 --instances 1,4 --keys uniform ' +
       '--records 2000 --bytes 1000 --container-kib 64,256 --seconds 0.5 --repetitions 6 --seed 9';
     expect(await planOf(...args.split(' '))).toEqual(
       planSchema.parse({
@@ -47,6 +47,7 @@ describe('the plan', () => {
         layouts: ['container'],
         callers: [1, 8],
         ratesPerSecond: [50, 100.5],
+        arrivals: 'equidistant',
         search: { percentile: 99.9, latencyMsMax: 20 },
         instances: [1, 4],
         keys: 'uniform',

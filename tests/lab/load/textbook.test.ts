@@ -5,7 +5,9 @@ import { runWindow, type WindowOptions, type WindowResult } from '../../../share
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { Clock, FakeStore } from '../fake-store.ts';
 
-interface Load extends Partial<Pick<WindowOptions, 'ratePerSecond' | 'durationMs' | 'callers' | 'windowAtMs'>> {
+interface Load extends Partial<
+  Pick<WindowOptions, 'ratePerSecond' | 'arrivals' | 'drawSeed' | 'durationMs' | 'callers' | 'windowAtMs'>
+> {
   readonly servers: number;
   readonly serviceMs: () => number;
   readonly records?: number;
@@ -19,6 +21,9 @@ async function measured(
   const window = runWindow(() => [[store.unit(records)]], {
     callers: 1,
     ratePerSecond: null,
+    arrivals: 'equidistant',
+    drawSeed: 1,
+    part: { index: 0, count: 1 },
     durationMs: 1_000,
     warmup: { leastMs: 200, mostMs: 1_000 },
     windowAtMs: null,
@@ -121,6 +126,41 @@ describe('an open loop', () => {
     expect(result.unfinished).toBeGreaterThan(1_000);
     expect(result.behindMsMax).toBeGreaterThan(500);
     expect(Math.max(...result.series.maxMs)).toBeGreaterThan(1_000);
+  });
+
+  // Calls that come when they like wait for each other even where servers could hold more: as long as they are served, on a server half of whose time is
+  // taken, when service times are exponential (M/M/1), and half as long when all are equal (M/D/1).
+  test.each([
+    ['poisson', 'exponential', 10],
+    ['poisson', 'equal', 5],
+    ['equidistant', 'equal', 0],
+  ] as const)(
+    'of %s arrivals on one server of %s service times waits as the textbook says',
+    async (arrivals, of, waitMs) => {
+      const random = seededRandom(5);
+      const serviceMs = (): number => (of === 'equal' ? 10 : -10 * Math.log(1 - random()));
+      const load = { ratePerSecond: 50, arrivals, callers: 256, servers: 1, serviceMs, durationMs: 1_000_000 };
+      const result = await measured(load);
+      expectNear(perSecond(result), 50);
+      expectNear(meanMs(result), 10 + waitMs);
+    },
+  );
+
+  test('draws its arrivals from the seed', async () => {
+    const countOf = async (drawSeed: number): Promise<number> =>
+      (
+        await measured({
+          ratePerSecond: 200,
+          arrivals: 'poisson',
+          drawSeed,
+          callers: 256,
+          servers: 256,
+          serviceMs: () => 1,
+        })
+      ).histogram.totalCount;
+    expect(await countOf(1)).toBe(await countOf(1));
+    const counts = new Set(await Promise.all([1, 2, 3, 4, 5].map(countOf)));
+    expect(counts.size).toBeGreaterThan(2);
   });
 
   test('counts a stall for every call that was due in it, where a closed loop sees it once', async () => {

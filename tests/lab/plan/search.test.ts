@@ -66,6 +66,9 @@ test('finds what two servers of 5 ms hold: 400 a second, when calls come at equa
       runWindow(() => [[store.unit()]], {
         callers: 64,
         ratePerSecond: rate,
+        arrivals: 'equidistant',
+        drawSeed: 1,
+        part: { index: 0, count: 1 },
         durationMs: 1_000,
         warmup: { leastMs: 100, mostMs: 500 },
         windowAtMs: null,
