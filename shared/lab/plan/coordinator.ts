@@ -6,7 +6,7 @@ import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoin
 import { type FanOut, runOnAll } from './fan-out.ts';
 import { mergeParts } from './merge.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './outcome.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, REPETITIONS_MAX } from './plan.ts';
 import { judged, searchRate, tryMsOf } from './search.ts';
 
 export type { Endpoint } from './endpoint.ts';
@@ -43,7 +43,7 @@ export async function runPlan(plan: Plan, runId: string, options: CoordinatorOpt
   return { ...run.gathered, leftOut: leftOutOf(plan, providers), leftovers: await run.removeAll(), endedEarly };
 }
 
-type Measured = Pick<FanOut, 'cell' | 'repetition' | 'endpoint' | 'durationMs'>;
+type Measured = Pick<FanOut, 'cell' | 'draw' | 'endpoint' | 'durationMs'>;
 
 class PlanRun {
   readonly gathered = { runs: [] as CellRun[], searches: [] as SearchRun[], failures: [] as FailedRun[] };
@@ -93,7 +93,7 @@ class PlanRun {
     const run = {
       cell,
       repetition,
-      parts: await this.#measure({ cell, repetition, endpoint, durationMs: this.#plan.durationMs }),
+      parts: await this.#measure({ cell, draw: repetition, endpoint, durationMs: this.#plan.durationMs }),
     };
     this.gathered.runs.push(run);
     this.#done += 1;
@@ -102,9 +102,12 @@ class PlanRun {
 
   async #search({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
     const search = this.#plan.search!;
+    let draw = repetition;
     const found = await searchRate(search, async (ratePerSecond) => {
+      // Each try has other operations and arrivals: what confirms a rate must not repeat the luck that found it.
+      draw += REPETITIONS_MAX;
       const durationMs = tryMsOf(search, ratePerSecond, this.#plan.durationMs);
-      const parts = await this.#measure({ cell: { ...cell, ratePerSecond }, repetition, endpoint, durationMs });
+      const parts = await this.#measure({ cell: { ...cell, ratePerSecond }, draw, endpoint, durationMs });
       return judged(search, ratePerSecond, mergeParts(parts));
     });
     const ended = { cell, repetition, ...found };

@@ -14,7 +14,8 @@ export interface FanOut {
   readonly cell: Coordinates;
   readonly plan: Plan;
   readonly assigned: Assigned;
-  readonly repetition: number;
+  /** Operations and arrivals are drawn from it and the plan's seed. */
+  readonly draw: number;
   readonly durationMs: number;
   readonly endpoint: Endpoint;
   readonly signal: AbortSignal;
@@ -54,7 +55,7 @@ function warmupOf({ cell, plan }: FanOut): CellRequest['warmup'] {
 const WRITES: ReadonlySet<string> = new Set(['update', 'insert', 'modify']);
 
 function requestOf(
-  { cell, plan, assigned, repetition, durationMs }: FanOut,
+  { cell, plan, assigned, draw, durationMs }: FanOut,
   instance: number,
 ): Omit<CellRequest, 'warmup' | 'windowAtMs'> {
   const { workload, instances, callers, ratePerSecond } = cell;
@@ -67,7 +68,7 @@ function requestOf(
     arrivals: plan.arrivals,
     durationMs,
     // Other operations in every repetition, the same ones in every layout.
-    drawSeed: scramble32(plan.seed ^ scramble32(repetition)),
+    drawSeed: scramble32(plan.seed ^ scramble32(draw)),
     insertFrom: assigned.insertFrom[instance]!,
     part: { index: instance, count: instances },
   };

@@ -56,9 +56,9 @@ export type SearchTry = z.infer<typeof tryResultSchema>;
 /** One search of a cell, whose `ratePerSecond` is null: the rate is what was looked for. */
 export const searchRunSchema = z.strictObject({
   repetition: z.int().min(1),
-  /** The highest rate that held; 0 where the first did not. */
-  ratePerSecond: z.number().min(0),
-  /** In the order they were tried. */
+  /** One more run of the highest rate that held, which held again; null where none did. */
+  confirmed: tryResultSchema.nullable(),
+  /** All others, in the order they were tried. */
   tries: z.array(tryResultSchema),
 });
 

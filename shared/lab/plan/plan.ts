@@ -11,6 +11,9 @@ const rate = z.number().positive().max(1_000_000);
 /** The percentiles that are given, and that a search may hold. */
 export const PERCENTILES = [50, 90, 95, 99, 99.9] as const;
 
+/** Runs of one cell at most. */
+export const REPETITIONS_MAX = 50;
+
 /** Looks for the highest rate of an open loop at which the percentile stays within the latency. */
 export const searchSchema = z.strictObject({
   percentile: z.literal(PERCENTILES).default(99),
@@ -19,7 +22,7 @@ export const searchSchema = z.strictObject({
   fromPerSecond: rate.default(100),
   /** No higher rate is tried. */
   toPerSecond: rate.default(100_000),
-  /** Rates that are tried at most. The rate is doubled until one does not hold, then the gap is halved until it is below a tenth. */
+  /** Rates that are tried at most. The rate is doubled until one does not hold, then the gap is halved until it is below a tenth. Confirming it takes one more. */
   triesMax: z.int().min(1).max(40).default(12),
 });
 
@@ -57,7 +60,7 @@ export const planSchema = z
     /** `severalWritersMs`: at least so long where several instances write, as they tune to each other. */
     warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
     /** Runs of each cell. Six sound ones are the fewest that tell layouts apart (ratio.ts), seven tell a true 1.2 x in 92 of 100 cases instead of 72. */
-    repetitions: z.int().min(1).max(50).default(7),
+    repetitions: z.int().min(1).max(REPETITIONS_MAX).default(7),
     seed,
     /** Keeps Datastore's 500/50/5 rule: 500 operations a second on a new kind, half as many more every five minutes. Emulators need none of it. */
     isRamped: z.boolean().default(true),

@@ -2,7 +2,7 @@
 import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
 import type { Ratio } from '../kit/ratio.ts';
-import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
+import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';
 import { PROVIDER_SHORT_NAMES } from './names.ts';
@@ -73,10 +73,11 @@ function summaryRow({
 
 export function searchesHtml({ searches }: Pick<Report, 'searches'>): string {
   if (searches.length === 0) return '';
-  const rows = searches.map(({ search, ratePerSecondHeld, runs, ...cell }) => [
+  const rows = searches.map(({ search, ratePerSecondHeld, latencyMs, runs, ...cell }) => [
     escape(cellWords(cell)),
     `p${search.percentile} within ${search.latencyMsMax} ms`,
     figureHtml(ratePerSecondHeld, whole),
+    figureHtml(latencyMs, decimal),
     String(runs.length),
     String(runs.reduce((sum, run) => sum + run.tries.length, 0)),
   ]);
@@ -86,6 +87,7 @@ export function searchesHtml({ searches }: Pick<Report, 'searches'>): string {
       { title: 'Cell' },
       { title: 'held' },
       { title: 'operations a second', isNumber: true },
+      { title: 'ms when tried again', isNumber: true },
       { title: 'searches', isNumber: true },
       { title: 'rates tried', isNumber: true },
     ],

@@ -121,11 +121,13 @@ function retriesOf(runs: readonly ReportRun[]): Counts | null {
 }
 
 function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
+  const latencies = searches.flatMap(({ confirmed }) => confirmed?.latencyMs ?? []);
   return {
     ...searches[0]!.cell,
     search: plan.search!,
-    ratePerSecondHeld: figureOf(searches.map(({ ratePerSecond }) => ratePerSecond)),
-    runs: searches.map(({ repetition, ratePerSecond, tries }) => ({ repetition, ratePerSecond, tries: [...tries] })),
+    ratePerSecondHeld: figureOf(searches.map(({ confirmed }) => confirmed?.ratePerSecond ?? 0)),
+    latencyMs: latencies.length === 0 ? null : figureOf(latencies),
+    runs: searches.map(({ repetition, confirmed, tries }) => ({ repetition, confirmed, tries: [...tries] })),
   };
 }
 

@@ -152,7 +152,10 @@ export type SummaryRow = z.infer<typeof summaryRowSchema>;
 const reportSearchSchema = z.strictObject({
   ...coordinatesSchema.shape,
   search: searchSchema,
+  /** Of the runs that confirmed a rate; 0 where none held twice. */
   ratePerSecondHeld: figureSchema,
+  /** The percentile in those runs; null where none held twice. */
+  latencyMs: figureSchema.nullable(),
   runs: z.array(searchRunSchema).min(1),
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
 import { cellsOf, itemsOf } from '../../../shared/lab/plan/cells.ts';
 import { type Endpoint, runPlan } from '../../../shared/lab/plan/coordinator.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 import { DEFAULT_PLAN, type Plan, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
@@ -185,6 +186,25 @@ describe('the coordinator', () => {
     // One operation is too few for any percentile: so none is held, and each says why.
     expect(searches[0]!.tries[0]!.why).toMatch('1 operations are too few for p50');
   });
+});
+
+test('the run that confirms a rate has other draws than those that found it', async () => {
+  const { options, cells } = run((request, provider) => {
+    const { layout, workload, ratePerSecond, durationMs } = request;
+    const histogram = newHistogram();
+    const operations = (ratePerSecond! * durationMs) / 1_000;
+    for (let at = 0; at < operations; at += 1) recordLatency(histogram, ratePerSecond! > 300 ? 10 : 5);
+    const counted = { histogram: encodeHistogram(histogram), records: ratePerSecond!, durationMs: 1_000 };
+    return Response.json(result({ provider, layout, workload, recordsPerCall: 1, ...counted }));
+  });
+  const search = { percentile: 50 as const, latencyMsMax: 9, fromPerSecond: 100, toPerSecond: 1_000, triesMax: 9 };
+  const plan: Plan = { ...PLAN, workloads: ['ycsb-c'], layouts: ['record'], callers: [], search };
+  const { searches } = await runPlan(plan, 'run1', options);
+  expect(searches[0]!.confirmed!.ratePerSecond).toBeGreaterThan(270);
+  const seeds = cells.map(({ request }) => request.drawSeed);
+  expect(seeds).toHaveLength(4 * (searches[0]!.tries.length + 1));
+  // The same for both providers.
+  expect(new Set(seeds).size).toBe(seeds.length / 2);
 });
 
 describe('a target', () => {

@@ -20,18 +20,32 @@ const holdsUpTo = (most: number) => async (ratePerSecond: number) => ({
 });
 
 test.each([100, 101, 1_000, 4_321, 99_999])('finds %i a second to within a tenth', async (most) => {
-  const { ratePerSecond, tries } = await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(most));
-  expect(ratePerSecond).toBeLessThanOrEqual(most);
-  expect(ratePerSecond).toBeGreaterThan(most / 1.1);
+  const { confirmed, tries } = await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(most));
+  expect(confirmed!.ratePerSecond).toBeLessThanOrEqual(most);
+  expect(confirmed!.ratePerSecond).toBeGreaterThan(most / 1.1);
   expect(tries.length).toBeLessThan(16);
 });
 
 test('ends where the first rate does not hold, where the highest does, and where its tries are used up', async () => {
   const none = await searchRate(SEARCH, holdsUpTo(50));
-  expect([none.ratePerSecond, none.tries.length]).toEqual([0, 1]);
-  expect((await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(Infinity))).ratePerSecond).toBe(100_000);
+  expect([none.confirmed, none.tries.length]).toEqual([null, 1]);
+  expect((await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(Infinity))).confirmed?.ratePerSecond).toBe(100_000);
   const short = await searchRate({ ...SEARCH, triesMax: 3 }, holdsUpTo(Infinity));
   expect(short.tries.map((one) => one.ratePerSecond)).toEqual([100, 200, 400]);
+});
+
+test('reports the run that confirms a rate, and goes back to a lower one where it does not', async () => {
+  const held = holdsUpTo(1_000);
+  let sent = 0;
+  // What held the first time by luck alone does not hold again.
+  const lucky = async (ratePerSecond: number) => {
+    sent += 1;
+    const one = await held(ratePerSecond);
+    return sent > 7 && ratePerSecond > 500 ? { ...one, isHeld: false } : { ...one, latencyMs: sent };
+  };
+  const { confirmed, tries } = await searchRate({ ...SEARCH, triesMax: 7 }, lucky);
+  expect(tries.map((one) => Math.round(one.ratePerSecond))).toEqual([100, 200, 400, 800, 1_600, 1_131, 951, 951, 800]);
+  expect(confirmed).toMatchObject({ ratePerSecond: 400, latencyMs: 10, isHeld: true });
 });
 
 function runOf(latencyMs: number, operations: number, change: Partial<Merged> = {}): Merged {
@@ -43,7 +57,8 @@ function runOf(latencyMs: number, operations: number, change: Partial<Merged> = 
 test.each([
   ['', runOf(10, 2_000)],
   ['p99 was 30.0 ms', runOf(30, 2_000)],
-  ['90.0 a second were answered', runOf(10, 2_000, { recordsPerSecond: 90 })],
+  ['', runOf(10, 2_000, { recordsPerSecond: 90 })],
+  ['80.0 a second were answered', runOf(10, 2_000, { recordsPerSecond: 80 })],
   ['failed: 3 throttled', runOf(10, 2_000, { errors: { throttled: 3 } })],
   ['900 operations are too few for p99', runOf(10, 900)],
 ])('judges a run: "%s"', (why, run) => {
@@ -59,7 +74,7 @@ test('tries each rate long enough for its percentile', () => {
 
 test('finds what two servers of 5 ms hold: 400 a second, when calls come at equal distances', async () => {
   const search = { ...SEARCH, percentile: 50 as const, latencyMsMax: 6 };
-  const { ratePerSecond } = await searchRate(search, async (rate) => {
+  const { confirmed } = await searchRate(search, async (rate) => {
     const clock = new Clock();
     const store = new FakeStore(clock, 2, () => 5);
     const window = await clock.run(
@@ -80,8 +95,8 @@ test('finds what two servers of 5 ms hold: 400 a second, when calls come at equa
     );
     return judged(search, rate, runOf(0, 0, { ...mergedWindow(window) }));
   });
-  expect(ratePerSecond).toBeLessThanOrEqual(400);
-  expect(ratePerSecond).toBeGreaterThan(400 / 1.1);
+  expect(confirmed!.ratePerSecond).toBeLessThanOrEqual(400);
+  expect(confirmed!.ratePerSecond).toBeGreaterThan(400 / 1.1);
 });
 
 function mergedWindow({
