@@ -35,7 +35,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/lab/sdk': ['datastore.ts azure-tables.ts'],
   'shared/lab/cloud': ['time data', 'service tables', 'instance', 'work', 'run'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
-  infra: ['processes package cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
+  infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/lab': ['bench model', 'experiments'],

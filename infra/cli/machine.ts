@@ -1,8 +1,8 @@
 // The machine and the versions that a comparison ran on.
-import { readFile } from 'node:fs/promises';
 import os from 'node:os';
-import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Circumstances } from '../../shared/lab/report/schema.ts';
+import { commitOf, versionsOf } from '../package/build-facts.ts';
 
 /** Packages whose versions may move the figures. */
 const PACKAGES = [
@@ -27,15 +27,12 @@ export function machine(): Circumstances['coordinator'] {
 
 /** Versions of this package, of the installed ones above, and of others that the caller names. */
 export async function versions(root: string, others: readonly string[] = []): Promise<Record<string, string>> {
-  const entries = await Promise.all(
-    ['', ...PACKAGES, ...others].map(async (name) => {
-      const folder = name === '' ? root : path.join(root, 'node_modules', name);
-      const { name: own, version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {
-        name: string;
-        version: string;
-      };
-      return [own, version] as const;
-    }),
-  );
-  return Object.fromEntries(entries);
+  return await versionsOf(root, [...PACKAGES, ...others]);
+}
+
+/** What a command says of the sources that it runs from; of a package, which has no sources, nothing is known. `entryUrl`: of the command's module. */
+export async function sourceFacts(entryUrl: string): Promise<Pick<Circumstances, 'versions' | 'commit'>> {
+  if (!entryUrl.endsWith('.ts')) return { versions: {}, commit: null };
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  return { versions: await versions(root), commit: await commitOf(root) };
 }

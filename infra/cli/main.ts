@@ -60,6 +60,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   const signal = interrupted(console.error);
   // Its charts take a while to load, for which the other command need not wait.
   const { askTool, compareDeployed } = await import('./compare.ts');
+  const { sourceFacts } = await import('./machine.ts');
   try {
     return await compareDeployed({
       endpointsFile: values.endpoints,
@@ -68,8 +69,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
       baseline,
       outDir: values.out,
       command: commandOf(COMPARE.name, args, plan),
-      versions: {},
-      commit: null,
+      ...(await sourceFacts(import.meta.url)),
       ask: askTool,
       log: console.log,
       signal,

@@ -20,15 +20,18 @@ const GIT_TIMEOUT_MS = 10_000;
 
 /** `root`: the project's folder. */
 export async function buildFacts(root: string, cloud: keyof typeof PACKAGES): Promise<BuildFacts> {
-  const names = ['', ...PACKAGES[cloud]];
-  const versions = await Promise.all(
-    names.map(async (name) => {
-      const file = path.join(root, name === '' ? '' : `node_modules/${name}`, 'package.json');
-      const own = JSON.parse(await readFile(file, 'utf8')) as { name: string; version: string };
-      return [own.name, own.version] as const;
-    }),
-  );
-  return { commit: await commitOf(root), versions: Object.fromEntries(versions) };
+  return { commit: await commitOf(root), versions: await versionsOf(root, PACKAGES[cloud]) };
+}
+
+/** Of the project in `root` and of these packages that it has installed. */
+export async function versionsOf(root: string, packages: readonly string[]): Promise<Record<string, string>> {
+  const folders = [root, ...packages.map((name) => path.join(root, 'node_modules', name))];
+  const versions = folders.map(async (folder) => {
+    const own: unknown = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+    const { name, version } = own as { name: string; version: string };
+    return [name, version] as const;
+  });
+  return Object.fromEntries(await Promise.all(versions));
 }
 
 /** Null where there is no git, or no repository. */

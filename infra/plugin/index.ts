@@ -6,9 +6,7 @@ import { compareDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
-import { versions } from '../cli/machine.ts';
-import { commitOf } from '../package/build-facts.ts';
-import { ROOT } from '../package/bundle.ts';
+import { sourceFacts } from '../cli/machine.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { info } from './commands/info.ts';
@@ -188,8 +186,7 @@ export default class StowagePlugin {
       baseline: { report: undefined, conditions: [] },
       outDir: path.join(this.#serverless.serviceDir, 'report'),
       command: `npx serverless compare${name === 'full' ? ' --full' : ''}`,
-      versions: await versions(ROOT),
-      commit: await commitOf(ROOT),
+      ...(await sourceFacts(import.meta.url)),
       ask: askWith(run),
       log,
       signal: interrupted(log),

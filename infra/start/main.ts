@@ -1,22 +1,18 @@
 // The main job: both clouds on this machine, a record written and read through each, and the comparison.
 // However the job ends, everything it started is closed, in reverse order.
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
-import { versions } from '../cli/machine.ts';
+import { sourceFacts } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
-import { commitOf } from '../package/build-facts.ts';
 import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './options.ts';
 import { proveRecord } from './proof.ts';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Emulators and hosts are several times slower for their first ten thousand operations or so. */
 const HEAT_UP_MS = 6_000;
@@ -63,8 +59,7 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     outDir: path.resolve(options.outDir),
     endpoints,
     circumstances: {
-      versions: await versions(ROOT),
-      commit: await commitOf(ROOT),
+      ...(await sourceFacts(import.meta.url)),
       command: options.command,
       providers: PROVIDERS.map((provider) => {
         const ran = clouds.running.some((cloud) => cloud.provider === provider);

@@ -13,7 +13,7 @@ const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure |
   cost: (cell) => cell.dollarsPerMillionRecords,
 };
 
-type Compared = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan'>;
+type Compared = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit'>;
 
 /** Every figure that both reports have, in the order of the newer one. */
 export function against(now: Compared, before: Compared): Against {
@@ -60,20 +60,40 @@ function nameOf(cell: Coordinates): string {
   return Object.values(coordinatesOf(cell)).join(' ');
 }
 
-/** What makes the two less comparable than the test can know. */
+/** Every circumstance that differs beside the coordinates: what makes the two less comparable than the test can know. */
 function otherwise(now: Compared, before: Compared): string[] {
-  const sides = (what: string, of: (report: Compared) => readonly unknown[]): string[] => {
-    const [one, other] = [before, now].map((report) => [...new Set(of(report).map(String))].toSorted().join(', '));
-    return one === other ? [] : [`${what}: ${one || 'none'} before, ${other || 'none'} now.`];
-  };
-  return [
-    ...sides('Backend', ({ places }) => places.map(({ backend }) => backend)),
-    ...sides('Region', ({ places }) => places.map(({ region }) => region ?? 'unknown')),
-    ...sides('Runtime', ({ places }) => places.map(({ runtime }) => runtime)),
-    ...sides('Processor', ({ places }) => places.map(({ processorModel }) => processorModel)),
-    ...sides('Memory of an instance, bytes', ({ places }) => places.map(({ memoryBytes }) => memoryBytes ?? 'unknown')),
-    ...sides('Length of a window, ms', ({ plan }) => [plan.durationMs]),
-    ...sides('Records in a dataset', ({ plan }) => [plan.records]),
-    ...sides('Seed', ({ plan }) => [plan.seed]),
+  const [earlier, later] = [circumstancesOf(before), circumstancesOf(now)];
+  return [...new Set([...earlier.keys(), ...later.keys()])].flatMap((name) => {
+    const [one, other] = [earlier, later].map((all) => [...new Set(all.get(name))].toSorted().join(', '));
+    return one === other ? [] : [`${name}: ${one || 'none'} before, ${other || 'none'} now.`];
+  });
+}
+
+/** By the names of the report's fields; a place's have a value for each place. */
+function circumstancesOf({ plan, places, prices, versions, commit }: Compared): ReadonlyMap<string, string[]> {
+  const {
+    name: _,
+    workloads,
+    layouts,
+    recordBytes,
+    containerKib,
+    instances,
+    callers,
+    ratesPerSecond,
+    ...others
+  } = plan;
+  const all = [
+    ...leavesOf(others, 'plan'),
+    ...places.flatMap(({ provider: _provider, instanceId: _id, ...place }) => leavesOf(place, 'places')),
+    ...leavesOf({ date: prices.date }, 'prices'),
+    ...leavesOf(versions, 'versions'),
+    ...leavesOf(commit, 'commit'),
   ];
+  return new Map([...Map.groupBy(all, ([name]) => name)].map(([name, some]) => [name, some.map(([, text]) => text)]));
+}
+
+/** What stands in it at any depth, by its path. */
+function leavesOf(value: unknown, path: string): (readonly [path: string, text: string])[] {
+  if (typeof value !== 'object' || value === null) return [[path, String(value ?? 'unknown')]];
+  return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, `${path}.${name}`));
 }

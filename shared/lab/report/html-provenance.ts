@@ -4,6 +4,7 @@ import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
+import { commitWords } from './words.ts';
 
 export function provenanceHtml(report: Report): string {
   return `${leftOutHtml(report)}
@@ -54,7 +55,7 @@ function placesTable(places: readonly Place[]): string {
       escape(place.runtime),
       escape(place.system),
       versionsHtml(place.versions),
-      escape(place.commit?.slice(0, 12) ?? 'not told'),
+      escape(commitWords(place.commit)),
     ]),
   });
 }
@@ -68,7 +69,7 @@ function versionsHtml(versions: Readonly<Record<string, string>>): string {
 function coordinatorHtml({ coordinator, versions, commit }: Report): string {
   const { cpu, cores, memoryBytes, platform, node } = coordinator;
   return `<p class="words">What asked for the cells, and measured nothing: ${cores} x ${escape(cpu)}, ${memoryBytes === 0 ? '' : `${Math.round(memoryBytes / 2 ** 30)} GiB, `}${escape(platform)},
-${escape(/^\d/.test(node) ? `Node.js ${node}` : node)}${commit === null ? '' : `, commit ${escape(commit.slice(0, 12))}`}${versionsAfter(versions)}</p>`;
+${escape(/^\d/.test(node) ? `Node.js ${node}` : node)}, commit ${escape(commitWords(commit))}${versionsAfter(versions)}</p>`;
 }
 
 function versionsAfter(versions: Readonly<Record<string, string>>): string {

@@ -32,6 +32,11 @@ export function cellWords(cell: Coordinates): string {
   return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${whole(recordBytes)} B, ${loadWords(cell)}`;
 }
 
+/** `0123456789ab`, with `+` behind it where files differed from the commit; `unknown`. */
+export function commitWords(commit: string | null): string {
+  return commit === null ? 'unknown' : commit.replace(/^(.{12})[^+]*/, '$1');
+}
+
 /** `Datastore, Azure and Other`. */
 export function list(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;

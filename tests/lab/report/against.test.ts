@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Plan } from '../../../shared/lab/plan/plan.ts';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { against } from '../../../shared/lab/report/against.ts';
 import type { Report, ReportCell } from '../../../shared/lab/report/schema.ts';
@@ -53,9 +54,52 @@ describe('two reports', () => {
   test('say what else is different between them', () => {
     const now = sampleReport({ change: { places: [...CLOUD_PLACES] } });
     expect(against(now, sampleReport()).otherwise).toEqual([
-      expect.stringMatching(/^Backend: Azurite .*, embedded emulator before, Azure Table Storage, Google/),
-      'Region: unknown before, europe-west4, westeurope now.',
+      'places.platform: local before, azure-functions, google-cloud-run now.',
+      expect.stringMatching(/^places\.backend: Azurite .*, embedded emulator before, Azure Table Storage, Google/),
+      'places.isEmulator: true before, false now.',
+      'places.region: unknown before, europe-west4, westeurope now.',
     ]);
     expect(against(now, now).otherwise).toEqual([]);
+  });
+
+  test.each<[Partial<Plan>, string]>([
+    [{ keys: 'uniform' }, 'plan.keys: unknown before, uniform now.'],
+    [{ warmup: { leastMs: 1, mostMs: 1_500, severalWritersMs: 10_000 } }, 'plan.warmup.leastMs: 300 before, 1 now.'],
+    [{ isRamped: false }, 'plan.isRamped: true before, false now.'],
+    [{ arrivals: 'equidistant' }, 'plan.arrivals: poisson before, equidistant now.'],
+    [{ records: 7 }, 'plan.records: 10000 before, 7 now.'],
+    [{ durationMs: 7 }, 'plan.durationMs: 1000 before, 7 now.'],
+    [{ seed: 8 }, 'plan.seed: 7 before, 8 now.'],
+  ])('name what the plan changed: %j', (change, sentence) => {
+    const { plan } = sampleReport();
+    const now = sampleReport({ change: { plan: { ...plan, ...change } } });
+    expect(against(now, sampleReport()).otherwise).toEqual([sentence]);
+  });
+
+  test('name processors, versions, commits and prices, and no names of instances', () => {
+    const before = sampleReport();
+    const [one, ...others] = before.places;
+    const { versions, ...machine } = one!;
+    const place = {
+      ...machine,
+      processors: 4,
+      versions: { ...versions, stowage: '0.2.0' },
+      commit: 'abc+',
+      instanceId: 'another',
+    };
+    const change = {
+      places: [place, ...others],
+      prices: { ...before.prices, date: '2027-01' },
+      versions: { stowage: '0.1.0', azurite: '4.0.0' },
+      commit: null,
+    };
+    expect(against(sampleReport({ change }), before).otherwise).toEqual([
+      'places.processors: 2 before, 2, 4 now.',
+      'places.versions.stowage: 0.1.0 before, 0.1.0, 0.2.0 now.',
+      expect.stringMatching(/^places\.commit: 0123\w+ before, 0123\w+, abc\+ now\.$/),
+      'prices.date: 2026-11 before, 2027-01 now.',
+      expect.stringMatching(/^commit: 0123\w+ before, unknown now\.$/),
+      'versions.azurite: none before, 4.0.0 now.',
+    ]);
   });
 });

@@ -107,6 +107,15 @@ describe('the page', () => {
     expect(textOf(html)).toContain('with 96.9 % confidence');
   });
 
+  test('says the commit, that files differed from it, or that it is unknown', () => {
+    const [place, ...others] = report.places;
+    const places = [{ ...place!, commit: `${'b'.repeat(40)}+` }, ...others];
+    const shown = textOf(reportHtml(sampleReport({ change: { places, commit: null } })));
+    expect(shown).toContain(` ${'b'.repeat(12)}+ `);
+    expect(shown).toContain('commit unknown');
+    expect(textOf(html)).toContain('commit 0123456789ab;');
+  });
+
   test('escapes whatever comes from outside', () => {
     const shown = reportHtml(
       sampleReport({

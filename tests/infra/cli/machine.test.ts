@@ -1,0 +1,27 @@
+// What a report says of the sources that the command ran from.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { sourceFacts } from '../../../infra/cli/machine.ts';
+import { commitOf } from '../../../infra/package/build-facts.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+test('a command from a checkout says versions and commit', async () => {
+  const { versions, commit } = await sourceFacts(new URL('infra/cli/main.ts', `file://${ROOT}`).href);
+  expect(versions).toMatchObject({ stowage: expect.any(String), '@google-cloud/datastore': expect.any(String) });
+  expect(commit).toBe(await commitOf(ROOT));
+  expect(commit ?? '0'.repeat(40)).toMatch(/^[\da-f]{40}\+?$/);
+});
+
+test('a command from a package says nothing of sources, whatever repository it is installed in', async () => {
+  expect(await sourceFacts('file:///project/node_modules/stowage/dist/cli.js')).toEqual({ versions: {}, commit: null });
+});
+
+test('outside of a repository there is no commit', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'no-repository-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  expect(await commitOf(folder)).toBeNull();
+});
