@@ -4,12 +4,10 @@ import path from 'node:path';
 import { type Endpoint, runPlan } from '../../shared/lab/plan/coordinator.ts';
 import type { Plan } from '../../shared/lab/plan/plan.ts';
 import { against } from '../../shared/lab/report/against.ts';
-import { type Condition, idleConditions, metBy } from '../../shared/lab/report/conditions.ts';
-import { factor } from '../../shared/lab/kit/format.ts';
+import { type Condition, idleAmong, metBy } from '../../shared/lab/report/conditions.ts';
 import { reportOf } from '../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../shared/lab/report/schema.ts';
 import { reportText } from '../../shared/lab/report/text.ts';
-import { cellWords } from '../../shared/lab/report/words.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { EXIT } from './exit.ts';
 import { machine } from './machine.ts';
@@ -58,20 +56,12 @@ async function finish(measured: Report, options: ComparisonOptions): Promise<num
   return verdictOf(whole, baseline.conditions, options);
 }
 
-function verdictOf(
-  { against: changed, cells, searches, failures, endedEarly }: Report,
-  conditions: readonly Condition[],
-  { signal, log }: ComparisonOptions,
-): number {
+function verdictOf(report: Report, conditions: readonly Condition[], { signal, log }: ComparisonOptions): number {
+  const { cells, searches, failures, endedEarly } = report;
   const isWhole = failures.length === 0 && endedEarly === null;
-  if (changed !== undefined) {
-    for (const { text } of idleConditions(changed, conditions))
-      log(`--fail-if ${text}: no cell of both reports has this figure`);
-    const met = metBy(changed, conditions);
-    for (const { condition, change } of met)
-      log(`--fail-if ${condition.text}: ${cellWords(change)} is ${factor(change.ratio)} (p ${change.p.toFixed(3)})`);
-    if (met.length > 0 && isWhole) return EXIT.conditionMet;
-  }
+  const met = metBy(report, conditions);
+  for (const line of [...idleAmong(report, conditions), ...met]) log(line);
+  if (met.length > 0 && isWhole) return EXIT.conditionMet;
   if (signal.aborted) return EXIT.interrupted;
   return isWhole && cells.length + searches.length > 0 ? EXIT.ok : EXIT.failed;
 }

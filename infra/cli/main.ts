@@ -32,7 +32,7 @@ ${EXIT_HELP}`,
   examples: [
     'stowage compare --endpoints endpoints-dev.json',
     'stowage compare full --endpoints endpoints-dev.json --cloud gcp',
-    "stowage compare --endpoints endpoints-dev.json --workloads ycsb-a --callers 1,8,64 --against old.json --fail-if 'throughput<0.9'",
+    "stowage compare --endpoints endpoints-dev.json --workloads ycsb-a --callers 1,8,64 --against old.json --fail-if 'throughput<0.9x'",
   ],
 });
 

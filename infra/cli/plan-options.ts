@@ -4,9 +4,15 @@ import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
-import { type Condition, conditionsOf } from '../../shared/lab/report/conditions.ts';
-import type { Report } from '../../shared/lab/report/schema.ts';
+import { type Condition, conditionsOf, UNITS } from '../../shared/lab/report/conditions.ts';
+import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
+
+/** `throughput in records/s, p50, p95, p99 in ms, cost in dollars a million records`. */
+function unitWords(): string {
+  const figures = Map.groupBy(COMPARED_NAMES, (figure) => UNITS[figure]);
+  return [...figures].map(([unit, some]) => `${some.join(', ')} in ${unit}`).join(', ');
+}
 
 const NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
 
@@ -35,7 +41,7 @@ export const PLAN_OPTIONS = {
   against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
   'fail-if': {
     value: 'CONDITIONS',
-    help: "with --against: exit code 3 if one is met, such as 'ycsb-a.throughput<0.9,container.p99>1.2'",
+    help: `exit code 3 if one is met, such as 'ycsb-c.p99>50' or, with --against, 'container.throughput<0.9x'; units: ${unitWords()}`,
   },
   out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
 } as const satisfies Readonly<Record<string, Option>>;
@@ -147,9 +153,10 @@ export interface Baseline {
 
 /** The earlier report and the conditions. Throws a UsageError, also where the file is no report. */
 export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): Promise<Baseline> {
-  if (failIf !== undefined && against === undefined)
-    throw new UsageError('--fail-if needs --against: conditions are on how figures changed');
   const conditions = failIf === undefined ? [] : refusing('--fail-if', () => conditionsOf(failIf));
+  const relative = conditions.find(({ isRelative }) => isRelative);
+  if (relative !== undefined && against === undefined)
+    throw new UsageError(`--fail-if: ${relative.text} needs --against: it is on how a figure changed`);
   if (against === undefined) return { conditions, report: undefined };
   try {
     const { readReport } = await import('./report-files.ts');

@@ -5,7 +5,8 @@ import { type Figure, SIGNIFICANCE } from '../kit/figure.ts';
 import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
 import { mannWhitneyP } from './significance.ts';
 
-const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure | null>> = {
+/** What conditions and changes are about; null where a cell does not bear the figure. */
+export const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure | null>> = {
   throughput: (cell) => cell.recordsPerSecond,
   p50: (cell) => cell.latency.p50Ms,
   p95: (cell) => cell.latency.p95Ms,

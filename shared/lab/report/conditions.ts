@@ -1,9 +1,13 @@
-// What `--fail-if` says: conditions on how figures changed against an earlier report. `ycsb-a.throughput<0.9` holds for a cell of the workload whose
-// throughput is below 0.9 times what it was, by more than chance. Grammar:
-//   conditions = condition {"," condition}    condition = {name "."} figure ("<" | ">") ratio
+// What `--fail-if` says: conditions on figures, and on how they changed against an earlier report. `ycsb-c.p99>50` holds for a cell of the workload whose p99
+// is above 50 ms; `ycsb-a.throughput<0.9x` for one whose throughput is below 0.9 times what it was, by more than chance. Grammar:
+//   conditions = condition {"," condition}    condition = {name "."} figure ("<" | ">") number ["x"]
 // A name is a provider, a layout or a workload, and narrows the condition to its cells; names of one kind are alternatives.
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { type Against, type Change, COMPARED_NAMES } from './schema.ts';
+import { factor } from '../kit/format.ts';
+import type { Coordinates } from '../load/coordinates.ts';
+import { COMPARED } from './against.ts';
+import { type Change, COMPARED_NAMES, type Report } from './schema.ts';
+import { cellWords } from './words.ts';
 
 export interface Condition {
   /** As it was written. */
@@ -11,9 +15,20 @@ export interface Condition {
   readonly names: readonly string[];
   readonly figure: Change['figure'];
   readonly comparison: '<' | '>';
-  /** Now to before. */
-  readonly ratio: number;
+  /** In the figure's unit; of a relative condition now to before. */
+  readonly bound: number;
+  /** Whether it asks how the figure changed: then an earlier report is needed. */
+  readonly isRelative: boolean;
 }
+
+/** What the figures are measured in. */
+export const UNITS: Readonly<Record<Change['figure'], string>> = {
+  throughput: 'records/s',
+  p50: 'ms',
+  p95: 'ms',
+  p99: 'ms',
+  cost: 'dollars a million records',
+};
 
 const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names: readonly string[]])[] = [
   ['provider', PROVIDERS],
@@ -23,7 +38,7 @@ const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names
 
 const FIGURES: readonly string[] = COMPARED_NAMES;
 
-const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<ratio>\d+(\.\d+)?|\.\d+)$/;
+const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<x>x?)$/;
 
 /** Reads the conditions. Throws a SyntaxError that says what may stand there. */
 export function conditionsOf(text: string): Condition[] {
@@ -31,51 +46,82 @@ export function conditionsOf(text: string): Condition[] {
 }
 
 function conditionOf(text: string): Condition {
-  const { path = '', comparison, ratio } = PATTERN.exec(text)?.groups ?? {};
+  const { path = '', comparison, bound, x } = PATTERN.exec(text)?.groups ?? {};
   const names = path.split('.');
   const figure = names.pop() ?? '';
   const known: readonly string[] = KINDS.flatMap(([, some]) => some);
   const wrong = names.find((name) => !known.includes(name));
   if (wrong !== undefined) throw new SyntaxError(`${text}: "${wrong}" is none of ${known.join(', ')}`);
   if (comparison === undefined)
-    throw new SyntaxError(`"${text}" is no condition; write one like ycsb-a.throughput<0.9 or container.p99>1.2`);
+    throw new SyntaxError(
+      `"${text}" is no condition; write one like ycsb-c.p99>50 (ms) or, against an earlier report, container.throughput<0.9x`,
+    );
   if (!FIGURES.includes(figure)) throw new SyntaxError(`${text}: "${figure}" is none of ${FIGURES.join(', ')}`);
   return {
     text,
     names,
     figure: figure as Change['figure'],
     comparison: comparison as '<' | '>',
-    ratio: Number(ratio),
+    bound: Number(bound),
+    isRelative: x === 'x',
   };
 }
 
-/** Changes that meet a condition, each with the first it meets. What may be chance meets none. */
-export function metBy(
-  { changes }: Against,
-  conditions: readonly Condition[],
-): { condition: Condition; change: Change }[] {
-  return changes.flatMap((change) => {
-    const condition = conditions.find((one) => isMet(one, change));
-    return condition === undefined ? [] : [{ condition, change }];
-  });
+/** What a condition may be met by. */
+interface Judged {
+  readonly cell: Coordinates;
+  readonly value: number;
+  /** What may be chance meets no condition. */
+  readonly isTold: boolean;
+  /** `is 0.50 x (p 0.002)`, `has 61.2 ms`. */
+  readonly words: string;
 }
 
-/** Conditions that no figure of both reports could ever meet: as they are written they watch nothing. */
-export function idleConditions({ changes }: Against, conditions: readonly Condition[]): Condition[] {
-  return conditions.filter((condition) => !changes.some((change) => isAbout(condition, change)));
-}
-
-function isMet(condition: Condition, change: Change): boolean {
-  if (change.verdict === 'undecided' || !isAbout(condition, change)) return false;
-  return condition.comparison === '<' ? change.ratio < condition.ratio : change.ratio > condition.ratio;
-}
-
-function isAbout({ names, figure }: Condition, change: Change): boolean {
-  return (
-    figure === change.figure &&
-    KINDS.every(([kind, all]) => {
-      const wanted = names.filter((name) => all.includes(name));
-      return wanted.length === 0 || wanted.includes(change[kind]);
-    })
+/** A line for each cell that meets a condition. An absolute one is about the median that the report shows. */
+export function metBy(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
+  return conditions.flatMap((condition) =>
+    judgedBy(report, condition)
+      .filter(({ value, isTold }) => isTold && isBeyond(value, condition))
+      .map(({ cell, words }) => `--fail-if ${condition.text}: ${cellWords(cell)} ${words}`),
   );
+}
+
+/** A line for each condition that no figure could ever meet: as they are written they watch nothing. */
+export function idleAmong(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
+  return conditions
+    .filter((condition) => judgedBy(report, condition).length === 0)
+    .map(({ text, isRelative }) => `--fail-if ${text}: no cell${isRelative ? ' of both reports' : ''} has this figure`);
+}
+
+function isBeyond(value: number, { comparison, bound }: Condition): boolean {
+  return comparison === '<' ? value < bound : value > bound;
+}
+
+function judgedBy({ cells, against }: Pick<Report, 'cells' | 'against'>, condition: Condition): Judged[] {
+  const { figure, isRelative } = condition;
+  const all = isRelative
+    ? (against?.changes ?? []).filter((change) => change.figure === figure).map(judgedChange)
+    : cells.flatMap((cell) => {
+        const value = COMPARED[figure](cell)?.median;
+        const words = `has ${Number(value?.toPrecision(3))} ${UNITS[figure]}`;
+        return value === undefined ? [] : [{ cell, value, isTold: true, words }];
+      });
+  return all.filter(({ cell }) => isAbout(condition, cell));
+}
+
+function judgedChange(change: Change): Judged {
+  const { ratio, p, verdict } = change;
+  return {
+    cell: change,
+    value: ratio,
+    isTold: verdict !== 'undecided',
+    words: `is ${factor(ratio)} (p ${p.toFixed(3)})`,
+  };
+}
+
+function isAbout({ names }: Condition, cell: Coordinates): boolean {
+  return KINDS.every(([kind, all]) => {
+    const wanted = names.filter((name) => all.includes(name));
+    return wanted.length === 0 || wanted.includes(cell[kind]);
+  });
 }

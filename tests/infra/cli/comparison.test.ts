@@ -124,22 +124,31 @@ test('Ctrl-C leaves a report of what there is, and exits with 130', async () => 
   expect(log).toContain('ENDED BEFORE ITS LAST RUN: ended by Ctrl-C');
 });
 
+test('exits with 3 where a figure is beyond an absolute bound, without an earlier report', async () => {
+  const conditions = conditionsOf('container.azure-tables.p50>3');
+  const { code, log } = await compare({ baseline: { report: undefined, conditions } });
+  expect(code).toBe(EXIT.conditionMet);
+  expect(log).toMatch(/--fail-if container\.azure-tables\.p50>3: Azure container, ycsb-a, 500 B, 1 caller has 4 ms/);
+  const lower = conditionsOf('container.datastore.p50>3');
+  expect((await compare({ baseline: { report: undefined, conditions: lower } })).code).toBe(EXIT.ok);
+});
+
 describe('against an earlier report', () => {
   test('exits with 3 where a condition is met, and names the cell', async () => {
-    const { code, report, log } = await twice(2, 'ycsb-a.throughput<0.9');
+    const { code, report, log } = await twice(2, 'ycsb-a.throughput<0.9x');
     expect(code).toBe(EXIT.conditionMet);
     const told = report.against!.changes.filter(({ verdict }) => verdict !== 'undecided');
     expect(told.map(({ layout, figure }) => `${layout} ${figure}`)).toContain('container throughput');
     expect(told.every(({ layout }) => layout === 'container')).toBe(true);
     expect(log).toMatch(
-      /--fail-if ycsb-a\.throughput<0\.9: Datastore container, ycsb-a, 500 B, 1 caller is 0\.50 x \(p 0\.029\)/,
+      /--fail-if ycsb-a\.throughput<0\.9x: Datastore container, ycsb-a, 500 B, 1 caller is 0\.50 x \(p 0\.029\)/,
     );
   });
 
   test('exits with 0 where none is, or the change is within its bound', async () => {
-    expect((await twice(1.05, 'throughput<0.9')).code).toBe(EXIT.ok);
-    const { code, log } = await twice(2, 'record.throughput<0.9,load.throughput<0.9');
+    expect((await twice(1.05, 'throughput<0.9x')).code).toBe(EXIT.ok);
+    const { code, log } = await twice(2, 'record.throughput<0.9x,load.throughput<0.9x');
     expect(code).toBe(EXIT.ok);
-    expect(log).toContain('--fail-if load.throughput<0.9: no cell of both reports has this figure');
+    expect(log).toContain('--fail-if load.throughput<0.9x: no cell of both reports has this figure');
   });
 });

@@ -92,9 +92,9 @@ describe('an earlier report', () => {
   test('is read, with the conditions on what changed', async () => {
     const report = sampleReport();
     const file = await fileOf('compare.json', report);
-    expect(await baselineOf('--against', file, '--fail-if', 'throughput<0.9')).toEqual({
+    expect(await baselineOf('--against', file, '--fail-if', 'throughput<0.9x')).toEqual({
       report,
-      conditions: [expect.objectContaining({ figure: 'throughput', ratio: 0.9 })],
+      conditions: [expect.objectContaining({ figure: 'throughput', bound: 0.9, isRelative: true })],
     });
     expect(await baselineOf()).toEqual({ report: undefined, conditions: [] });
   });
@@ -108,8 +108,11 @@ describe('an earlier report', () => {
     );
   });
 
-  test('is needed for conditions, which are refused with what they may be', async () => {
-    await expect(baselineOf('--fail-if', 'throughput<0.9')).rejects.toThrow('--fail-if needs --against');
+  test('is needed for relative conditions alone, which are refused with what they may be', async () => {
+    await expect(baselineOf('--fail-if', 'p99>50,throughput<0.9x')).rejects.toThrow(
+      '--fail-if: throughput<0.9x needs --against',
+    );
+    expect((await baselineOf('--fail-if', 'p99>50')).conditions).toMatchObject([{ bound: 50, isRelative: false }]);
     await expect(baselineOf('--fail-if', 'put<0.9', '--against', 'x')).rejects.toThrow(
       /^--fail-if: .*"put" is none of/,
     );
