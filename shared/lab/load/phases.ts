@@ -98,7 +98,7 @@ export class Phases {
   #growth(warmMs: number): number {
     const { durationMs, callers, ratePerSecond } = this.#options;
     if (ratePerSecond !== null || warmMs === 0) return 1;
-    const replies = this.#warmupReplies.reduce((total, some = 0) => total + some, 0);
+    const replies = this.#warmupReplies.reduce((total, some) => total + some, 0);
     const lengths = (REPLIES_PER_CALLER * callers * warmMs) / replies / durationMs;
     return Math.min(WINDOW_GROWTH_MAX, Math.max(1, Math.ceil(lengths)));
   }

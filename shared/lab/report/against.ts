@@ -70,31 +70,30 @@ function otherwise(now: Compared, before: Compared): string[] {
   });
 }
 
+/** What names a cell is compared with its like, and an instance's name says nothing. */
+const NO_CIRCUMSTANCES: ReadonlySet<string> = new Set([
+  ...['name', 'workloads', 'layouts', 'recordBytes', 'containerKib', 'instances', 'callers', 'ratesPerSecond'].map(
+    (name) => `plan.${name}`,
+  ),
+  'places.provider',
+  'places.instanceId',
+]);
+
 /** By the names of the report's fields; a place's have a value for each place. */
 function circumstancesOf({ plan, places, prices, versions, commit }: Compared): ReadonlyMap<string, string[]> {
-  const {
-    name: _,
-    workloads,
-    layouts,
-    recordBytes,
-    containerKib,
-    instances,
-    callers,
-    ratesPerSecond,
-    ...others
-  } = plan;
   const all = [
-    ...leavesOf(others, 'plan'),
-    ...places.flatMap(({ provider: _provider, instanceId: _id, ...place }) => leavesOf(place, 'places')),
+    ...leavesOf(plan, 'plan'),
+    ...places.flatMap((place) => leavesOf(place, 'places')),
     ...leavesOf({ date: prices.date }, 'prices'),
     ...leavesOf(versions, 'versions'),
     ...leavesOf(commit, 'commit'),
-  ];
+  ].filter(([name]) => !NO_CIRCUMSTANCES.has(name.split('.', 2).join('.')));
   return new Map([...Map.groupBy(all, ([name]) => name)].map(([name, some]) => [name, some.map(([, text]) => text)]));
 }
 
 /** What stands in it at any depth, by its path. */
 function leavesOf(value: unknown, path: string): (readonly [path: string, text: string])[] {
-  if (typeof value !== 'object' || value === null) return [[path, String(value ?? 'unknown')]];
+  if (value === null) return [[path, 'unknown']];
+  if (typeof value !== 'object') return [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
   return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, `${path}.${name}`));
 }

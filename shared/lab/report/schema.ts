@@ -14,7 +14,7 @@ import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
-export const REPORT_SCHEMA_VERSION = 3;
+export const REPORT_SCHEMA_VERSION = 4;
 
 const positive = z.number().min(0);
 const share = positive.max(1);

@@ -39,6 +39,10 @@ function realStore(): { readonly store: Store; readonly targets: FakeTargets } {
 const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
   (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
 
+/** Of the window. */
+const lengthOf = async (latencyMs: number, mostMs = 400): Promise<number> =>
+  (await ran({ layout: 'container', warmup: { leastMs: 0, mostMs } }, { latencyMs })).result.durationMs;
+
 describe('a cell', () => {
   test('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
     const { result } = await ran({});
@@ -83,8 +87,6 @@ describe('a cell', () => {
   });
 
   test('makes its window as many times longer as two replies a caller need by the warm-up, ten times where it had none', async () => {
-    const lengthOf = async (latencyMs: number, mostMs = 400): Promise<number> =>
-      (await ran({ layout: 'container', warmup: { leastMs: 0, mostMs } }, { latencyMs })).result.durationMs;
     expect(await lengthOf(10)).toBe(100);
     expect(await lengthOf(90)).toBe(200);
     expect(await lengthOf(190)).toBe(400);

@@ -202,7 +202,7 @@ export interface SampleOptions extends Partial<Shape> {
 export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: SampleOptions = {}): Report {
   const own = [...(cells ?? cellsOf({ repetitions, ...shape }))];
   return {
-    schemaVersion: 3,
+    schemaVersion: 4,
     startedAt: '2026-11-21T10:00:00.000Z',
     durationMs: 120_000,
     coordinator: { cpu: 'Another CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.21.0' },
