@@ -365,9 +365,9 @@ test('the default plan takes no longer than a main job may', () => {
   const { durationMs, warmup, repetitions } = DEFAULT_PLAN;
   const cells = cellsOf(DEFAULT_PLAN, PROVIDERS).length;
   // Between its shortest and its longest warm-up, without windows that grow.
-  expect((cells * repetitions * (durationMs + warmup.leastMs)) / 1_000).toBeLessThan(130);
+  expect((cells * repetitions * (durationMs + warmup.leastMs)) / 1_000).toBeLessThan(160);
 });
 
 test('the full plan has the runs that it says', () => {
-  expect(itemsOf(PLANS.full, PROVIDERS)).toHaveLength(1_216);
+  expect(itemsOf(PLANS.full, PROVIDERS)).toHaveLength(1_064);
 });
