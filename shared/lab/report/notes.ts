@@ -1,45 +1,20 @@
 // What a reader has to know to read the figures; only what is true of this very comparison.
 import { operationsNeeded } from '../kit/histogram.ts';
-import type { Place } from '../load/place.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { Workload } from '../kit/dimensions.ts';
 import { CONFIDENCE_WANTED } from '../kit/figure.ts';
 import { PAIRS_TO_TELL_APART } from '../kit/ratio.ts';
-import type { PlanOutcome } from '../plan/outcome.ts';
 import { whyUndecided } from '../kit/format.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Comparison } from './schema.ts';
 import { byChanceAlone } from './significance.ts';
 
-export function notesOf(
-  plan: Plan,
-  places: readonly Place[],
-  outcome: PlanOutcome,
-  comparisons: readonly Comparison[],
-): string[] {
+export function notesOf(plan: Plan, comparisons: readonly Comparison[]): string[] {
   return [
-    ...placeNotes(places),
     ...methodNotes(plan),
     ...verdictNotes(comparisons),
     ...plan.workloads.map((workload) => workloadNote(workload, plan)),
     ...baselineNotes(plan),
-    ...heldNotes(outcome),
-  ];
-}
-
-function placeNotes(places: readonly Place[]): string[] {
-  const emulated = places.filter(({ isEmulator }) => isEmulator);
-  const clouds = [...new Set(places.filter(({ isEmulator }) => !isEmulator).map(({ backend }) => backend))];
-  const [runtimes, commits] = [new Set(places.map(({ runtime }) => runtime)), new Set(places.map((one) => one.commit))];
-  return [
-    ...(emulated.length > 0
-      ? [
-          'Emulators, not the clouds: they share a machine with the functions, have no network and no throttling. Ratios between layouts carry over better than rates; neither is a promise.',
-        ]
-      : []),
-    ...(clouds.length > 0 ? [`Real services: ${clouds.join(', ')}.`] : []),
-    ...(runtimes.size > 1 ? [`The functions ran on different runtimes: ${[...runtimes].join(', ')}.`] : []),
-    ...(commits.size > 1 ? ['The functions were built from different commits.'] : []),
   ];
 }
 
@@ -113,12 +88,5 @@ function baselineNotes({ layouts }: Plan): string[] {
       : []),
     'Datastore baseline: five properties, the four short ones indexed, as the client does by default. Azure baseline: partition key = tenant (16), row key = the rest of the key.',
     'Retries inside the Datastore client are not visible (null). Billable operations are counted as the price list counts them, from what was sent, warm-up included.',
-  ];
-}
-
-function heldNotes({ runs }: PlanOutcome): string[] {
-  if (!runs.some(({ parts }) => parts.some(({ isHeldByRamp }) => isHeldByRamp))) return [];
-  return [
-    "Some runs were held back by Datastore's rule for new data (500 operations a second, half as many more every five minutes): their throughput is that of the rule, not of the service. They are marked.",
   ];
 }

@@ -40,7 +40,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
     failures: [...outcome.failures],
     leftOut: [...outcome.leftOut],
     leftovers: [...outcome.leftovers],
-    notes: notesOf(plan, places.all, outcome, comparisons),
+    notes: notesOf(plan, comparisons),
   };
 }
 

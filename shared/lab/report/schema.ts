@@ -255,7 +255,7 @@ export const reportSchema = z.strictObject({
   leftovers: z.array(leftoverSchema),
   /** What changed since an earlier report, where one was given. */
   against: againstSchema.optional(),
-  /** What a reader has to know to read the figures; they follow from the plan and the places. */
+  /** What a reader has to know to read the figures; they follow from the plan and the ratios. */
   notes: z.array(z.string()),
 });
 

@@ -3,7 +3,7 @@ import type { Place } from '../load/place.ts';
 import { providersIn } from './charts.ts';
 import { percent } from '../kit/format.ts';
 import { PROVIDER_NAMES } from './names.ts';
-import type { Report } from './schema.ts';
+import type { Report, ReportRun } from './schema.ts';
 import { list } from './words.ts';
 
 /**
@@ -39,58 +39,62 @@ export function isEmulated(places: readonly Place[]): boolean {
 /** Clouds that are compared with each other run in places that are alike; else a sentence says in what they are not. */
 export function unlikePlaces(places: readonly Place[]): string[] {
   const runtimes = [...new Set(places.map(({ runtime }) => runtime))];
+  const commits = new Set(places.map(({ commit }) => commit));
   const kinds = [...new Set(places.map(({ isEmulator }) => isEmulator))];
   return [
     ...(runtimes.length > 1 ? [`The functions ran on different runtimes: ${list(runtimes)}.`] : []),
+    ...(commits.size > 1 ? ['The functions were built from different commits.'] : []),
     ...(kinds.length > 1 ? ['One cloud is emulated and the other is not: do not compare the two.'] : []),
   ];
 }
 
+type Part = ReportRun['parts'][number];
+
+/** What may disturb a run, and what to say of it; `most` gives the highest share of all runs. */
+const DISTURBANCES: readonly (readonly [
+  has: (part: Part) => boolean,
+  words: (most: (of: (part: Part) => number | null) => string) => string,
+])[] = [
+  [
+    ({ processorWait }) => (processorWait ?? 0) > WAIT_MAX,
+    (most) =>
+      `the function waited for a processor for up to ${most((part) => part.processorWait)} of its working time (${percent(WAIT_MAX)} is usual): the machine was busy with other work.`,
+  ],
+  [
+    ({ processorStolen }) => (processorStolen ?? 0) > STOLEN_MAX,
+    (most) => `other machines took up to ${most((part) => part.processorStolen)} of this one's processors.`,
+  ],
+  [
+    ({ processorBusy }) => (processorBusy ?? 0) > BUSY_MAX,
+    () =>
+      `the function's thread was at work for more than ${percent(BUSY_MAX)} of the time: what generates the load was the limit there, not the store.`,
+  ],
+  [
+    ({ steadiness }) => steadiness === 'unsteady',
+    () => 'the load was not steady when its window opened, at the end of the longest warm-up.',
+  ],
+  [
+    ({ steadiness }) => steadiness === 'not known',
+    () =>
+      'it is not known whether the load was steady: the longest warm-up had too few replies to tell one that doubles.',
+  ],
+  [({ isCold }) => isCold, () => 'an instance had only just started.'],
+  [
+    ({ isHeldByRamp }) => isHeldByRamp,
+    () =>
+      "operations waited for Datastore's rule for new data (500 operations a second, half as many more every five minutes): the figure is the rule's.",
+  ],
+];
+
 /** What disturbed the runs. Empty where nothing did. */
 export function disturbances({ cells }: Pick<Report, 'cells'>): string[] {
   const runs = cells.flatMap((cell) => cell.runs);
-  const parts = runs.flatMap((run) => run.parts);
-  const count = (isDisturbed: (part: (typeof parts)[number]) => boolean): number =>
-    runs.filter((run) => run.parts.some(isDisturbed)).length;
-  const most = (of: (part: (typeof parts)[number]) => number | null): string =>
-    percent(Math.max(0, ...parts.map((part) => of(part) ?? 0)));
-  const waited = count(({ processorWait }) => (processorWait ?? 0) > WAIT_MAX);
-  const stolen = count(({ processorStolen }) => (processorStolen ?? 0) > STOLEN_MAX);
-  const busy = count(({ processorBusy }) => (processorBusy ?? 0) > BUSY_MAX);
-  const unsteady = count(({ steadiness }) => steadiness === 'unsteady');
-  const unknown = count(({ steadiness }) => steadiness === 'not known');
-  const cold = count(({ isCold }) => isCold);
-  const held = count(({ isHeldByRamp }) => isHeldByRamp);
-  const of = (disturbed: number): string => `${disturbed} of ${runs.length} runs`;
-  return [
-    ...(waited === 0
-      ? []
-      : [
-          `In ${of(waited)} the function waited for a processor for up to ${most((part) => part.processorWait)} of its working time (${percent(WAIT_MAX)} is usual): the machine was busy with other work.`,
-        ]),
-    ...(stolen === 0
-      ? []
-      : [
-          `In ${of(stolen)} other machines took up to ${most((part) => part.processorStolen)} of this one's processors.`,
-        ]),
-    ...(busy === 0
-      ? []
-      : [
-          `In ${of(busy)} the function's thread was at work for more than ${percent(BUSY_MAX)} of the time: what generates the load was the limit there, not the store.`,
-        ]),
-    ...(unsteady === 0
-      ? []
-      : [`In ${of(unsteady)} the load was not steady when its window opened, at the end of the longest warm-up.`]),
-    ...(unknown === 0
-      ? []
-      : [
-          `In ${of(unknown)} it is not known whether the load was steady: the longest warm-up had too few replies to tell one that doubles.`,
-        ]),
-    ...(cold === 0 ? [] : [`In ${of(cold)} an instance had only just started.`]),
-    ...(held === 0
-      ? []
-      : [`In ${of(held)} operations waited for Datastore's 500/50/5 rule: the figure is the rule's.`]),
-  ];
+  const most = (of: (part: Part) => number | null): string =>
+    percent(Math.max(0, ...runs.flatMap(({ parts }) => parts.map((part) => of(part) ?? 0))));
+  return DISTURBANCES.flatMap(([has, words]) => {
+    const disturbed = runs.filter(({ parts }) => parts.some(has)).length;
+    return disturbed === 0 ? [] : [`In ${disturbed} of ${runs.length} runs ${words(most)}`];
+  });
 }
 
 function providersOf(places: readonly Place[]): string[] {

@@ -149,6 +149,15 @@ describe('where it ran', () => {
     expect(mixed).toContain('Azure Table Storage: emulated');
     expect(mixed).toContain('do not compare the two');
   });
+
+  test('warns of functions that were not alike', () => {
+    const [one, other] = report.places;
+    const places = [one!, { ...other!, runtime: 'Node.js 22.1.0', commit: null }];
+    const unlike = textOf(reportHtml(sampleReport({ change: { places } })));
+    for (const words of ['different runtimes: Node.js 24.21.0 and Node.js 22.1.0', 'built from different commits'])
+      expect(unlike).toContain(words);
+    expect(textOf(html)).not.toContain('different');
+  });
 });
 
 describe('what cannot be told apart', () => {

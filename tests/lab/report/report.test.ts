@@ -61,8 +61,6 @@ const onTwo = (change: Partial<CellResult>): CellRun => {
   return { ...run, cell: { ...run.cell, instances: 2 }, parts: [result(), later] };
 };
 
-const notesOf = (isHeldByRamp: boolean): string => reported([runOf('record', 1, { isHeldByRamp })]).notes.join(' ');
-
 describe('a cell of the report', () => {
   test('has the median of its runs, with its interval and all of them', () => {
     const { cells } = reported(runsOf('record', [900, 1_100, 1_000, 1_050]));
@@ -199,21 +197,5 @@ describe('the report', () => {
 
   test('of a comparison that ended early says why, and has what there is', () => {
     expect(reported([], { endedEarly: 'Ctrl-C' })).toMatchObject({ endedEarly: 'Ctrl-C', cells: [] });
-  });
-
-  test('speaks of emulators only where there were some, and of unlike functions', () => {
-    const emulated = reported(runsOf('record', [1])).notes.join(' ');
-    expect(emulated).toMatch(/Emulators, not the clouds/);
-    const real = { ...PLACE, isEmulator: false, backend: 'Google Cloud Datastore' };
-    const places = [real, { ...real, runtime: 'Node.js 22.1.0' }];
-    const notes = reported(places.map((place, at) => runOf('record', at + 1, { place }))).notes.join(' ');
-    expect(notes).not.toMatch(/Emulator/);
-    expect(notes).toMatch(/Real services: Google Cloud Datastore\./);
-    expect(notes).toMatch(/different runtimes: Node.js 24.0.0, Node.js 22.1.0/);
-  });
-
-  test('says where the rule of the ramp was the limit', () => {
-    expect(notesOf(true)).toMatch(/500 operations a second, half as many more/);
-    expect(notesOf(false)).not.toMatch(/half as many more/);
   });
 });
