@@ -1,7 +1,7 @@
 // Two reports against each other, cell by cell: what changed by more than chance. Sound repetitions are ranked against sound ones
 // (significance.ts): the blocks of one comparison say nothing of those of another. That tells a change from the scatter of runs within each comparison; what moved between them beside the code, such as the machine, it cannot tell.
 import type { Coordinates } from '../load/coordinates.ts';
-import { type Figure, SIGNIFICANCE } from '../kit/figure.ts';
+import { type Figure, figureOf, SIGNIFICANCE } from '../kit/figure.ts';
 import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
 import { mannWhitneyP } from './significance.ts';
 
@@ -35,19 +35,21 @@ export function against(now: Compared, before: Compared): Against {
 }
 
 function changesOf(cell: ReportCell, old: ReportCell): Change[] {
+  const areSound = [cell, old].every(({ runs }) => runs.some(({ isSound }) => isSound));
   return COMPARED_NAMES.flatMap((figure) => {
-    const [after, before] = [COMPARED[figure](cell), COMPARED[figure](old)];
-    if (after === null || before === null || before.median <= 0) return [];
-    const p = mannWhitneyP(soundOnes(before, old), soundOnes(after, cell));
-    const isHigher = after.median > before.median;
-    const verdict = p >= SIGNIFICANCE || after.median === before.median ? 'undecided' : isHigher ? 'higher' : 'lower';
-    return { ...coordinatesOf(cell), figure, before, now: after, ratio: after.median / before.median, p, verdict };
+    const [now, before] = [soundOf(COMPARED[figure](cell), cell), soundOf(COMPARED[figure](old), old)];
+    if (now === null || before === null || before.median <= 0) return [];
+    const p = areSound ? mannWhitneyP(before.values, now.values) : 1;
+    const isHigher = now.median > before.median;
+    const verdict = p >= SIGNIFICANCE || now.median === before.median ? 'undecided' : isHigher ? 'higher' : 'lower';
+    return { ...coordinatesOf(cell), figure, before, now, ratio: now.median / before.median, p, verdict };
   });
 }
 
-/** The figure's values of sound runs: the others are no ground for a verdict. */
-function soundOnes({ values }: Figure, { runs }: ReportCell): number[] {
-  return values.filter((_, at) => runs[at]!.isSound);
+/** The figure of the sound runs alone, as the others are no ground for a verdict; of all where none is. */
+function soundOf(figure: Figure | null, { runs }: ReportCell): Figure | null {
+  const values = figure?.values.filter((_, at) => runs[at]!.isSound) ?? [];
+  return values.length === 0 ? figure : figureOf(values);
 }
 
 /** The coordinates alone, of what has them among other fields. */

@@ -31,7 +31,10 @@ describe('two reports', () => {
   test('do not differ by runs that were not sound', () => {
     const cold = structuredClone(withRates([80, 81, 82, 83]));
     cold.runs[0]!.isSound = false;
-    expect(throughputOf(of(cold), of(withRates([100, 101, 102, 103])))).toMatchObject({ verdict: 'undecided' });
+    const change = throughputOf(of(cold), of(withRates([100, 101, 102, 103])));
+    expect(change).toMatchObject({ verdict: 'undecided', now: { values: [81, 82, 83] }, ratio: 82 / 101.5 });
+    for (const run of cold.runs) run.isSound = false;
+    expect(throughputOf(of(cold), of(withRates([100, 101, 102, 103])))).toMatchObject({ verdict: 'undecided', p: 1 });
   });
 
   test('are compared cell by cell, whatever the order; cells of one alone are counted', () => {
