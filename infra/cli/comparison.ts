@@ -9,7 +9,7 @@ import { factor } from '../../shared/lab/kit/format.ts';
 import { reportOf } from '../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../shared/lab/report/schema.ts';
 import { reportText } from '../../shared/lab/report/text.ts';
-import { cellWords } from '../../shared/lab/report/words.ts';
+import { cellWords } from '../../shared/lab/report/names.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { EXIT } from './exit.ts';
 import { machine } from './machine.ts';

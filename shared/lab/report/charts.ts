@@ -1,7 +1,7 @@
 // Which charts a group of cells gets, as data: each is drawn by xy-chart.ts, in the shapes that a page needs, and told in words beside it.
 import { type Layout, LAYOUTS, type Provider, PROVIDERS } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
-import { short } from './chart-scales.ts';
+import { short } from '../kit/format.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { ReportCell } from './schema.ts';
 import type { Line, Point, XyChart } from './xy-chart.ts';

@@ -1,10 +1,9 @@
 // The top of the report's page: what was compared, where, and what a reader must know before any figure.
 import { providersIn } from './charts.ts';
 import { escape } from '../kit/html.ts';
-import { PROVIDER_NAMES } from './names.ts';
+import { cellWords, list, PROVIDER_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
 import { disturbances, isEmulated, unlikePlaces, whereWords } from './warnings.ts';
-import { cellWords, list } from './words.ts';
 
 export function headHtml(report: Report): string {
   const { plan, cells, startedAt, durationMs, places } = report;

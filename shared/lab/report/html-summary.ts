@@ -4,9 +4,8 @@ import type { Figure, Ratio } from '../kit/figure.ts';
 import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';
-import { PROVIDER_SHORT_NAMES } from './names.ts';
+import { cellWords, loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
-import { cellWords, loadWords } from './words.ts';
 
 /** The median, with its interval below it. */
 export function figureHtml(figure: Figure | null, format: (value: number) => string): string {

@@ -4,14 +4,12 @@ import { operationsNeeded } from '../kit/histogram.ts';
 import { sumOfStoreCounters } from '../load/store-counters.ts';
 import { callersOf, chartsOf } from './charts.ts';
 import { decimal, dollars, percent, whole } from '../kit/format.ts';
-import { chartHtml, coursesHtml, legendHtml } from './html-charts.ts';
+import { chartHtml, coursesHtml, legendHtml, mark } from './html-parts.ts';
 import { escape } from '../kit/html.ts';
-import { mark } from './html-parts.ts';
 import { figureHtml, ratioHtml } from './html-summary.ts';
 import { tableHtml } from '../kit/html-table.ts';
-import { PROVIDER_SHORT_NAMES } from './names.ts';
+import { loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_TITLES } from './names.ts';
 import type { Comparison, Report, ReportCell } from './schema.ts';
-import { loadWords, WORKLOAD_TITLES } from './words.ts';
 
 export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, workload: Workload): string {
   const cells = report.cells.filter((cell) => cell.workload === workload);

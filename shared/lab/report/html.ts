@@ -1,7 +1,7 @@
 // The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere.
 import { type Workload, WORKLOADS } from '../kit/dimensions.ts';
 import { headHtml } from './html-head.ts';
-import { COMPARISON_STYLE } from './comparison-style.ts';
+import { COMPARISON_STYLE } from './style.ts';
 import { page } from './html-parts.ts';
 import { provenanceHtml } from './html-provenance.ts';
 import { againstHtml, searchesHtml, summaryHtml } from './html-summary.ts';

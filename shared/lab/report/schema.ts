@@ -7,7 +7,7 @@ import { placeSchema } from '../load/place.ts';
 import { storeCountersSchema } from '../load/store-counters.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { figureSchema, ratioSchema } from '../kit/figure.ts';
-import { failureSchema, leftoverSchema, leftOutSchema, searchRunSchema } from '../plan/outcome.ts';
+import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
 import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 
@@ -254,3 +254,12 @@ export const reportSchema = z.strictObject({
 });
 
 export type Report = z.infer<typeof reportSchema>;
+
+/** The whole document, as JSON data. */
+export function reportJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(reportSchema, { reused: 'ref', io: 'output' }),
+    title: 'Report of a comparison of Stowage',
+    description: `compare.json, schema version ${REPORT_SCHEMA_VERSION}. Times in milliseconds and sizes in bytes unless a name says otherwise; null means not known.`,
+  };
+}

@@ -1,8 +1,18 @@
 // A chart of lines over two logarithmic axes, with the interval of every point as a bar: what all charts of the comparison are. Pure SVG text.
 import type { Provider } from '../kit/dimensions.ts';
-import { type Panel, panelsOf, type Shape } from './chart-panels.ts';
-import { axes, labels, line, type Spot, svg, symbol } from './chart-parts.ts';
-import { decades, logScale } from './chart-scales.ts';
+import {
+  axes,
+  decades,
+  labels,
+  line,
+  logScale,
+  type Panel,
+  panelsOf,
+  type Shape,
+  type Spot,
+  svg,
+  symbol,
+} from './chart-parts.ts';
 import { colourOf, type ReportLayout } from './names.ts';
 
 export interface Point {
