@@ -50,16 +50,24 @@ export function chartHtml(chart: Chart): string {
 interface Captioned {
   readonly title: string;
   readonly key: string;
+  /** HTML after the key: what symbols stand for, where no legend does. */
+  readonly keys?: readonly string[];
   /** For whoever does not see it. */
   readonly words: string;
   readonly draw: (shape: Shape) => string;
 }
 
 /** In each shape; the style shows the one that fits. */
-function captioned({ title, key, words, draw }: Captioned): string {
+export function captioned({ title, key, keys = [], words, draw }: Captioned): string {
   const drawn = SHAPES.map((shape) => `<div class="${shape.name}" aria-hidden="true">${draw(shape)}</div>`);
-  return `<figure><figcaption><b>${escape(title)}</b> ${escape(key)}</figcaption>
+  const marks = keys.map((one) => ` <span class="key">${one}</span>`);
+  return `<figure><figcaption><b>${escape(title)}</b> ${escape(key)}${marks.join('')}</figcaption>
 <div role="img" aria-label="${escape(words)}">${drawn.join('')}</div></figure>`;
+}
+
+/** HTML that shows when its summary is asked. */
+export function folded(summary: string, html: string): string {
+  return `<details><summary>${escape(summary)}</summary>${html}</details>`;
 }
 
 const COURSE_KEY =
@@ -77,7 +85,7 @@ export function coursesHtml(cells: readonly ReportCell[]): string {
       draw: (shape) => courseChart(chart, shape),
     }),
   );
-  return `<details><summary>Throughput over time, at each load</summary>${figures.join('')}</details>`;
+  return folded('Throughput over time, at each load', figures.join(''));
 }
 
 export function legendHtml(cells: readonly ReportCell[]): string {

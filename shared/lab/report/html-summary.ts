@@ -3,6 +3,7 @@ import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
 import type { Figure, Ratio } from '../kit/figure.ts';
 import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
+import { folded } from './html-parts.ts';
 import { tableHtml } from '../kit/html-table.ts';
 import { cellWords, loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
@@ -33,22 +34,25 @@ export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>)
   if (summary.length === 0) return '';
   const confidence = summary.flatMap(({ best }) => LAYOUTS.map((layout) => best[layout]))[0]?.recordsPerSecond
     .confidence;
-  return `<section id="best"><h2>Each layout at its best load</h2>
-${tableHtml({
-  caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
-  columns: [
-    { title: 'Workload' },
-    ...LAYOUTS.map((title) => ({ title, isNumber: true })),
-    { title: 'container to record', isNumber: true },
-    { title: 'container to batch', isNumber: true },
-  ],
-  rows: summary.map(summaryRow),
-  isCards: true,
-})}
+  const table = tableHtml({
+    caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
+    columns: [
+      { title: 'Workload' },
+      ...LAYOUTS.map((title) => ({ title, isNumber: true })),
+      { title: 'container to record', isNumber: true },
+      { title: 'container to batch', isNumber: true },
+    ],
+    rows: summary.map(summaryRow),
+    isCards: true,
+  });
+  return folded(
+    'Each layout at its best load, in figures',
+    `${table}
 <p class="words">Medians of ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'}; below them the interval in which the true median lies${
-    confidence === undefined ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
-  }. A ratio stands bold only where the two intervals do not meet, from four runs a side on, and where a call of both hands over as many records.
-The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p></section>`;
+      confidence === undefined ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
+    }. A ratio stands bold only where the two intervals do not meet, from four runs a side on, and where a call of both hands over as many records.
+The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p>`,
+  );
 }
 
 function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {

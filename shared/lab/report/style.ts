@@ -14,7 +14,7 @@ export const REPORT_STYLE = `
 @media screen and (prefers-color-scheme: dark) { :root { ${DARK} } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
-main { max-width: 1060px; margin: 0 auto; padding: 24px; }
+main { max-width: 1200px; margin: 0 auto; padding: 24px; }
 h1 { font-size: 26px; line-height: 1.25; margin: 8px 0; } h2 { font-size: 19px; margin: 0 0 8px; } h3 { font-size: 14px; margin: 18px 0 6px; color: var(--soft); font-weight: 600; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 20px 24px; margin: 20px 0; }
 figure { margin: 0 auto; max-width: 900px; } figure svg { display: block; width: 100%; height: auto; } .narrow { display: none; }
@@ -41,6 +41,8 @@ th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { co
 
 export const COMPARISON_STYLE = `${REPORT_STYLE}
 a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+h1 + .lead { font-size: 17px; margin: 8px 0; }
+main > details { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 8px 24px; margin: 20px 0; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 14px; }
 .note { border-left: 4px solid var(--line); background: var(--paper); padding: 8px 14px; margin: 12px 0; } .note ul { margin: 4px 0; }
 .note.caveat { border-color: var(--amber); background: var(--amber-ground); } .note.warning { border-color: var(--red); background: var(--amber-ground); }
@@ -49,11 +51,11 @@ figure { margin: 14px auto 22px; } figcaption { font-size: 14px; margin-bottom: 
 summary { cursor: pointer; font-weight: 600; font-size: 14px; padding: 4px 0; } details { margin: 8px 0; }
 caption { text-align: left; font-size: 13px; color: var(--soft); padding: 4px 0; position: sticky; left: 0; }
 td, tbody th { vertical-align: top; font-size: 14px; } tbody th { color: var(--ink); font-weight: 600; } td small, tbody th small { display: block; font-size: 12px; font-weight: 400; }
-thead th { white-space: normal; vertical-align: bottom; } td > small, th > small { max-width: 300px; white-space: normal; } td.n > small { white-space: nowrap; }
+thead th { white-space: normal; vertical-align: bottom; } td > small, th > small { max-width: 300px; white-space: normal; } td small { overflow-wrap: anywhere; } td.n > small { overflow-wrap: normal; }
 tbody th, thead th:first-child { position: sticky; left: 0; background: var(--paper); z-index: 1; }
 .untold { color: var(--soft); } pre { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--line); border-radius: 6px; font-size: 13px; }
 @media (max-width: 640px) {
-  caption { width: calc(100vw - 64px); }
+  td.n > small { white-space: nowrap; } caption { width: calc(100vw - 64px); } h1 + .lead { font-size: 15px; } main > details { padding: 6px 12px; margin: 14px 0; }
   .cards, .cards tbody, .cards tr, .cards tbody th { display: block; max-width: none; } .cards thead { display: none; } .cards tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
   .cards tbody th, .cards td { border: 0; padding: 1px 0; } .cards td { display: flex; flex-wrap: wrap; justify-content: flex-end; align-items: baseline; gap: 0 8px; } .cards td::before { content: attr(data-title); color: var(--soft); margin-right: auto; }
   td, tbody th { font-size: 13px; padding: 4px 6px; } tbody th { max-width: 120px; white-space: normal; }

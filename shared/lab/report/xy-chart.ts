@@ -41,11 +41,13 @@ export interface XyChart {
   readonly xBase: 2 | 10;
 }
 
-const SIZES = { headPx: 32, heightPx: 230, footPx: 48, labelsPx: 46, rightPx: 26 };
+const SIZES = { headPx: 32, footPx: 48, labelsPx: 46, rightPx: 26 };
+/** Lower on a phone, where panels stand below each other. */
+const HEIGHT_PX = { wide: 230, narrow: 150 } as const;
 
 /** The chart as an SVG element. Points that a logarithm cannot show (zero and below) are left out. */
 export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string {
-  const places = panelsOf(panels.length, shape, SIZES);
+  const places = panelsOf(panels.length, shape, { ...SIZES, heightPx: HEIGHT_PX[shape.name] });
   const shown = panels.map(({ title, lines }) => ({ title, lines: lines.map(drawable) }));
   const points = shown.flatMap(({ lines }) => lines.flatMap((one) => one.points));
   const xRange = bounds(

@@ -1,0 +1,43 @@
+// The sentences of the first screen, and what its picture shows.
+import { expect, test } from 'vitest';
+import { ratioOf } from '../../../shared/lab/kit/figure.ts';
+import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';
+import { CLOUD_PLACES, sampleReport } from './sample-report.ts';
+
+test('three sentences: what is compared, what it means, how far to trust it', () => {
+  const report = sampleReport();
+  report.cells[0]!.runs[0]!.isSound = false;
+  expect(leadOf(report)).toEqual([
+    'The same work (load, ycsb-a and ycsb-c; records of 500 bytes) on Google Cloud Datastore and Azure Table Storage is laid out as one entity a record, the SDK’s batches and this store’s containers.',
+    'Each at its best load, containers are faster than one entity a record in 6 of 6 pairs (30 x); faster than the SDK’s batches in 6 of 6 pairs (2.3 x); billed 0.0067 x what one entity a record is.',
+    'Figures are medians of 4 runs on emulators on one machine, so compare layouts and take no rate for a cloud’s; 215 of 216 runs are sound.',
+  ]);
+});
+
+test('what is slower is said, what cannot be told apart is counted for nobody', () => {
+  const report = sampleReport();
+  const { best } = report.summary[0]!;
+  const [container, batch] = [best.container!.recordsPerSecond, best.batch!.recordsPerSecond];
+  report.summary[0]!.containerToBatch = ratioOf(batch, container);
+  report.summary[1]!.containerToBatch = ratioOf(batch, batch);
+  expect(leadOf(report)[1]).toContain('batches in 4 of 6 pairs (2.3 x) and slower in 1 (0.44 x);');
+});
+
+test('calls that hand over other numbers of records make no pair', () => {
+  const report = sampleReport();
+  for (const { best } of report.summary) best.batch!.recordsPerCall = 7;
+  expect(new Set(pairsOf(report.summary).map(({ other }) => other))).toEqual(new Set(['record']));
+  for (const { best } of report.summary) best.record!.recordsPerCall = 7;
+  expect(leadOf(report)[1]).toContain('there is no ratio');
+});
+
+test.each([
+  [[...CLOUD_PLACES], 'on the real services;'],
+  [[CLOUD_PLACES[0]!, sampleReport().places[1]!], 'on a real service and an emulator, which do not compare;'],
+])('where it ran follows from the places', (places, words) => {
+  expect(leadOf(sampleReport({ change: { places } }))[2]).toContain(words);
+});
+
+test('without figures only what was asked is said', () => {
+  expect(leadOf(sampleReport({ cells: [] }))).toHaveLength(1);
+});
