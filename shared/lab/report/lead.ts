@@ -24,6 +24,11 @@ export interface Pair {
   readonly ratio: Ratio;
 }
 
+/** Whether chance can be ruled out. */
+export function isTold({ verdict }: Ratio): boolean {
+  return verdict === 'higher' || verdict === 'lower';
+}
+
 /** Only of calls that hand over as many records: others are another kind of operation. */
 export function pairsOf(summary: readonly SummaryRow[]): Pair[] {
   return summary.flatMap(({ provider, workload, best, containerToRecord, containerToBatch }) =>
@@ -62,13 +67,18 @@ function meaning({ summary, cells }: Report): string {
   return `Each at its best load, containers are ${[...standings, ...cost].join('; ')}.`;
 }
 
-/** `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x) and slower in 1 (0.6 x)`; what is left cannot be told apart. */
+/** `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x), slower in 1 (0.60 x), undecided in 1`. */
 function standing(other: Other, pairs: readonly Pair[]): string {
-  const ratios = (wanted: Ratio['verdict']): number[] =>
+  const told = (wanted: Ratio['verdict']): number[] =>
     pairs.flatMap(({ ratio }) => (ratio.verdict === wanted ? ratio.ratio : []));
-  const [faster, slower] = [ratios('higher'), ratios('lower')];
-  const behind = slower.length === 0 ? '' : ` and slower in ${slower.length}${inBrackets(slower)}`;
-  return `faster than ${LAYOUT_WORDS[other]} in ${faster.length} of ${pairs.length} pairs${inBrackets(faster)}${behind}`;
+  const [faster, slower] = [told('higher'), told('lower')];
+  const untold = pairs.length - faster.length - slower.length;
+  if (untold === pairs.length) return `not told apart from ${LAYOUT_WORDS[other]} in any of ${untold} pairs`;
+  return [
+    `faster than ${LAYOUT_WORDS[other]} in ${faster.length} of ${pairs.length} pairs${inBrackets(faster)}`,
+    ...(slower.length === 0 ? [] : [`slower in ${slower.length}${inBrackets(slower)}`]),
+    ...(untold === 0 ? [] : [`undecided in ${untold}`]),
+  ].join(', ');
 }
 
 function inBrackets(ratios: readonly number[]): string {

@@ -2,7 +2,7 @@
 // times its records a second. Pure SVG text.
 import { factor } from '../kit/format.ts';
 import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text } from './chart-parts.ts';
-import type { Pair } from './lead.ts';
+import { isTold, type Pair } from './lead.ts';
 import { colourOf, PROVIDER_SHORT_NAMES } from './names.ts';
 
 const PAIR_PX = 17;
@@ -48,11 +48,14 @@ function across(x: number, bottom: number, stroke: Parameters<typeof line>[1]): 
 function pairMark({ provider, other, ratio }: Pair, at: (value: number) => number, y: number): string {
   if (ratio.low <= 0) return '';
   const colour = colourOf(provider, other);
-  const isTold = ratio.verdict !== 'undecided';
   const [low, middle, high]: Spot[] = [ratio.low, ratio.ratio, ratio.high].map((value) => ({ x: at(value), y }));
-  const number = text(`${factor(ratio.ratio)}${isTold ? '' : ' ?'}`, { x: high!.x + 8, y: y + 4 }, { hasHalo: true });
+  const number = text(
+    `${factor(ratio.ratio)}${isTold(ratio) ? '' : ' ?'}`,
+    { x: high!.x + 8, y: y + 4 },
+    { hasHalo: true },
+  );
   const mark = line([low, high], { colour, widthPx: 3 }) + symbol(other, middle!, colour) + number;
-  return isTold ? mark : `<g opacity="0.55">${mark}</g>`;
+  return isTold(ratio) ? mark : `<g opacity="0.55">${mark}</g>`;
 }
 
 /** The picture in words. */
@@ -60,7 +63,7 @@ export function ratioWords(pairs: readonly Pair[]): string {
   return pairs
     .map(
       ({ provider, workload, other, ratio }) =>
-        `${PROVIDER_SHORT_NAMES[provider]} ${workload}, container to ${other}: ${factor(ratio.ratio)}${ratio.verdict === 'undecided' ? ', cannot be told apart' : ''}`,
+        `${PROVIDER_SHORT_NAMES[provider]} ${workload}, container to ${other}: ${factor(ratio.ratio)}${isTold(ratio) ? '' : ', cannot be told apart'}`,
     )
     .join('; ');
 }

@@ -14,13 +14,22 @@ test('three sentences: what is compared, what it means, how far to trust it', ()
   ]);
 });
 
-test('what is slower is said, what cannot be told apart is counted for nobody', () => {
+test('what is slower, and what cannot be told apart, is said', () => {
   const report = sampleReport();
   const { best } = report.summary[0]!;
   const [container, batch] = [best.container!.recordsPerSecond, best.batch!.recordsPerSecond];
   report.summary[0]!.containerToBatch = ratioOf(batch, container);
   report.summary[1]!.containerToBatch = ratioOf(batch, batch);
-  expect(leadOf(report)[1]).toContain('batches in 4 of 6 pairs (2.3 x) and slower in 1 (0.44 x);');
+  expect(leadOf(report)[1]).toContain('batches in 4 of 6 pairs (2.3 x), slower in 1 (0.44 x), undecided in 1;');
+});
+
+test('where nothing can be told apart, nothing is faster', () => {
+  expect(leadOf(sampleReport({ repetitions: 1 }))[1]).toMatch(
+    /^Each at its best load, containers are not told apart from one entity a record in any of 6 pairs; not told apart from/,
+  );
+  expect(
+    leadOf(sampleReport({ repetitions: 1, change: { plan: { ...sampleReport().plan, repetitions: 1 } } }))[2],
+  ).toMatch(/^Each figure is of one run /);
 });
 
 test('calls that hand over other numbers of records make no pair', () => {
