@@ -29,6 +29,13 @@ export function dollars(value: number): string {
   return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
 }
 
+/** A sum to pay, in cents from half a cent on; what is less, but something, is seen to be so. `1,234.50`, `< 0.01`, `1.23e+12`. */
+export function cents(value: number): string {
+  if (value > 0 && value < 0.005) return '< 0.01';
+  if (value >= 1e9) return value.toExponential(2);
+  return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
 /** `10 to 12`; one number where both ends read alike. */
 export function intervalText({ low, high }: Pick<Figure, 'low' | 'high'>, format: (value: number) => string): string {
   const [from, to] = [format(low), format(high)];
