@@ -56,6 +56,14 @@ export function line(spots: readonly (Spot | undefined)[], stroke: Stroke): stri
   return `<path d="${d}" fill="none" stroke="${colour}" stroke-width="${widthPx}" stroke-linejoin="round"${DASHES[dash]}${faint}/>`;
 }
 
+/** From top to bottom. */
+export function vertical(x: number, ends: readonly [number, number], stroke: Stroke): string {
+  return line(
+    ends.map((y) => ({ x, y })),
+    stroke,
+  );
+}
+
 /** Fill, and what else the element has. */
 export function rect(from: Spot, to: Spot, paint: string): string {
   const [x, y] = [Math.min(from.x, to.x), Math.min(from.y, to.y)];
@@ -96,28 +104,17 @@ export function axes({ left, top, width, height }: Panel, { title, x, y }: Axes)
     if (isFree) lastPx = x.at(tick);
     return isFree;
   });
-  const rows = y.ticks.map((tick) => ({ tick, at: y.at(tick) }));
+  const across = x.isPlain === true ? [] : x.ticks;
   return [
     text(title, { x: left - 5, y: top - 16 }, { isTitle: true }),
-    ...rows.map(({ at }) =>
+    ...y.ticks.map((tick) =>
       line(
-        [
-          { x: left, y: at },
-          { x: right, y: at },
-        ],
+        [left, right].map((at) => ({ x: at, y: y.at(tick) })),
         faint,
       ),
     ),
-    ...rows.map(({ tick, at }) => text(short(tick), { x: left - 8, y: at + 4 }, { anchor: 'end' })),
-    ...(x.isPlain === true ? [] : x.ticks).map((tick) =>
-      line(
-        [
-          { x: x.at(tick), y: top },
-          { x: x.at(tick), y: bottom },
-        ],
-        faint,
-      ),
-    ),
+    ...y.ticks.map((tick) => text(short(tick), { x: left - 8, y: y.at(tick) + 4 }, { anchor: 'end' })),
+    ...across.map((tick) => vertical(x.at(tick), [top, bottom], faint)),
     ...named.map((tick) => text(xText(tick), { x: x.at(tick), y: bottom + 17 }, { anchor: 'middle' })),
     text(x.name, { x: left + width / 2, y: bottom + 37 }, { anchor: 'middle' }),
   ].join('');
@@ -126,29 +123,25 @@ export function axes({ left, top, width, height }: Panel, { title, x, y }: Axes)
 interface Label {
   readonly text: string;
   readonly spot: Spot;
-  readonly position: 'above' | 'below';
 }
 
 const CHAR_PX = 7;
-const ABOVE_PX = -8;
-const BELOW_PX = 17;
+/** Of the base line: above the point, or else below it. */
+const OFFSETS_PX = [-8, 17];
 
-/** Figures beside their points: one that would cover a point, or a figure before it, is left out. */
+/** Figures beside their points: one that would cover a point, or a figure before it, on either side is left out. */
 export function labels(wanted: readonly Label[]): string {
   const placed = wanted.map(({ spot }) => ({ x: spot.x, y: spot.y + SYMBOL_PX, halfPx: SYMBOL_PX }));
   return wanted
-    .flatMap(({ text: content, spot, position }) => {
-      const own = {
-        x: spot.x,
-        y: spot.y + (position === 'above' ? ABOVE_PX : BELOW_PX),
-        halfPx: (content.length * CHAR_PX) / 2,
-      };
-      const isTaken = placed.some(
-        ({ x, y, halfPx }) => Math.abs(x - own.x) < halfPx + own.halfPx && Math.abs(y - own.y) < FONT_PX,
+    .flatMap(({ text: content, spot }) => {
+      const halfPx = (content.length * CHAR_PX) / 2;
+      const free = OFFSETS_PX.map((offset) => ({ x: spot.x, y: spot.y + offset, halfPx })).find(
+        (own) =>
+          !placed.some((one) => Math.abs(one.x - own.x) < one.halfPx + halfPx && Math.abs(one.y - own.y) < FONT_PX),
       );
-      if (content === '' || isTaken) return [];
-      placed.push(own);
-      return text(content, own, { anchor: 'middle', hasHalo: true });
+      if (content === '' || free === undefined) return [];
+      placed.push(free);
+      return text(content, free, { anchor: 'middle', hasHalo: true });
     })
     .join('');
 }

@@ -1,7 +1,6 @@
 // The page's section of one workload: its charts, and behind them the table of every cell.
 import { LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { operationsNeeded } from '../kit/histogram.ts';
-import { sumOfStoreCounters } from '../load/store-counters.ts';
 import { callersOf, chartsOf } from './charts.ts';
 import { decimal, dollars, whole } from '../kit/format.ts';
 import { chartHtml, coursesHtml, folded, legendHtml, mark } from './html-parts.ts';
@@ -20,7 +19,7 @@ export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, work
       (one) => one.workload === workload && one.recordBytes === recordBytes,
     );
     const title = sizes.length > 1 ? `<h3>Records of ${whole(recordBytes)} bytes</h3>` : '';
-    return `${title}${chartsOf(own).map(chartHtml).join('')}${cellsTable(own, workload)}${storeTable(own)}${comparisonsTable(comparisons)}${coursesHtml(own)}`;
+    return `${title}${chartsOf(own).map(chartHtml).join('')}${cellsTable(own, workload)}${comparisonsTable(comparisons)}${coursesHtml(own)}`;
   });
   return `<section id="${workload}"><h2>${escape(WORKLOAD_TITLES[workload])}</h2>
 ${legendHtml(cells)}${parts.join('')}</section>`;
@@ -54,42 +53,6 @@ function cellsTable(cells: readonly ReportCell[], workload: Workload): string {
 /** Of the cell, and numbers. */
 function columnsOf(titles: readonly string[]): Column[] {
   return [{ title: 'Cell' }, ...titles.map((title) => ({ title, isNumber: true }))];
-}
-
-const STORE_COLUMNS = [
-  'commits',
-  'conflicts',
-  'others’ commits seen',
-  'read first',
-  'rests',
-  'splits',
-  'for traffic',
-  'lost',
-];
-
-/** What the container layout's store did; empty where no cell has one. */
-function storeTable(cells: readonly ReportCell[]): string {
-  const rows = inOrder(cells).flatMap((cell) => {
-    const counted = cell.runs.flatMap(({ store }) => store ?? []);
-    if (counted.length === 0) return [];
-    const { commits, foreignCommits, readsFirst, rests, splits, splitsByTraffic, lostSplits } =
-      sumOfStoreCounters(counted);
-    const conflicts = cell.runs.reduce((total, { usage }) => total + usage.conflicts, 0);
-    const counts = [commits, conflicts, foreignCommits, readsFirst, rests, splits, splitsByTraffic, lostSplits];
-    return [[nameHtml(cell), ...counts.map(whole)]];
-  });
-  if (rows.length === 0) return '';
-  const table = tableHtml({
-    caption: 'Counters of the store, of all runs together, warm-ups included',
-    columns: columnsOf(STORE_COLUMNS),
-    rows,
-  });
-  return folded(
-    'What the store did in the container layout',
-    `${table}
-<p class="words">Others are the other instances of a cell. Read first: a commit that was likely to meet another’s read its container before. Rests: pauses while another
-instance split a container. Splits are for size or, where many write, for traffic; those that others’ commits prevented are lost.</p>`,
-  );
 }
 
 /** By cloud, layout and load. */

@@ -2,6 +2,7 @@
 import type { Layout } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/figure.ts';
 import { factor } from '../kit/format.ts';
+import { coordinatesOf } from './against.ts';
 import { providersIn } from './charts.ts';
 import { list, PROVIDER_NAMES } from './names.ts';
 import type { Best, Report, SummaryRow } from './schema.ts';
@@ -99,17 +100,7 @@ function costRatio(best: SummaryRow['best'], cells: Report['cells']): number[] {
 }
 
 function isAt(best: Best, cell: Report['cells'][number]): boolean {
-  const names = [
-    'provider',
-    'layout',
-    'workload',
-    'recordBytes',
-    'containerKib',
-    'instances',
-    'callers',
-    'ratePerSecond',
-  ] as const;
-  return names.every((name) => best[name] === cell[name]);
+  return JSON.stringify(coordinatesOf(best)) === JSON.stringify(coordinatesOf(cell));
 }
 
 function trust({ places, cells, plan }: Report): string {

@@ -1,7 +1,7 @@
 // The one picture of the first screen: a row for each provider and workload, a symbol for each layout that the container store is set against, at how many
 // times its records a second. Pure SVG text.
 import { factor } from '../kit/format.ts';
-import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text } from './chart-parts.ts';
+import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text, vertical } from './chart-parts.ts';
 import { isTold, type Pair } from './lead.ts';
 import { colourOf, PROVIDER_SHORT_NAMES } from './names.ts';
 
@@ -32,16 +32,11 @@ export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
   const grid = x.ticks.map((tick) => {
     const [colour, widthPx] = tick === 1 ? [INK, 1.5] : [FAINT, 1];
     return (
-      across(x.at(tick), top, { colour, widthPx }) +
+      vertical(x.at(tick), [0, top], { colour, widthPx }) +
       text(factor(tick), { x: x.at(tick), y: top + 15 }, { anchor: 'middle' })
     );
   });
   return svg(shape.widthPx, top + FOOT_PX, [...grid, ...drawn].join(''));
-}
-
-function across(x: number, bottom: number, stroke: Parameters<typeof line>[1]): string {
-  const [from, to] = [0, bottom].map((y) => ({ x, y }));
-  return line([from, to], stroke);
 }
 
 /** The interval as a bar, the ratio as a symbol, its number behind; faint where it cannot be told apart. */

@@ -72,13 +72,6 @@ describe('the page', () => {
     expect(coursesOf([cell])).toEqual([]);
   });
 
-  test('tells what the store did, of all runs together', () => {
-    const cell = sampleCell({ layout: 'container' }, FEW);
-    const shown = textOf(reportHtml(sampleReport({ cells: [cell, sampleCell({}, FEW)] })));
-    expect(shown).toMatch(/Datastore container 1 caller 360 0 28 20 8 12 4 4 /);
-    expect(textOf(reportHtml(sampleReport({ cells: [sampleCell({}, FEW)] })))).not.toContain('What the store did');
-  });
-
   test('says of a percentile that is not there how many operations it lacks', () => {
     const cell = sampleCell({}, FEW);
     for (const [at, run] of cell.runs.entries()) run.operations = 400 + at;

@@ -77,9 +77,7 @@ function linesOf(cells: readonly ModelReportCell[], figures: readonly Figure[], 
   });
   const figuresBeside = lines.flatMap(({ isLabelled, points }) =>
     points.flatMap((point) =>
-      point === undefined || !isLabelled
-        ? []
-        : { text: short(point.value), spot: point.spot, position: 'above' as const },
+      point === undefined || !isLabelled ? [] : { text: short(point.value), spot: point.spot },
     ),
   );
   return marks.join('') + labels(figuresBeside);
