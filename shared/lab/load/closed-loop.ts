@@ -1,0 +1,53 @@
+// The closed loop: callers who each wait for a reply before they call again. Whatever measures or loads with a fixed number in flight runs this one.
+import type { Runtime } from '../../store/index.ts';
+
+/** Asked before each call, by each caller; true ends the loop. What has been asked once may answer otherwise the next time. */
+export type IsOver = () => boolean;
+
+/**
+ * Runs so many callers, numbered from 0, until `isOver`; all of them begin in this turn of the event loop. Resolves when the last reply has arrived. After a
+ * call that rejects nobody calls again, and the loop rejects with the first error when nothing is in flight any more. Calls whose replies never wait keep
+ * timers and signals from being heard: such a call has to wait for the next turn itself.
+ */
+export async function closedLoop(
+  callers: number,
+  isOver: IsOver,
+  call: (caller: number) => Promise<unknown>,
+): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  const callAgain = async (caller: number): Promise<void> => {
+    try {
+      while (failure === undefined && !isOver()) await call(caller);
+    } catch (error) {
+      failure ??= { error };
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, caller) => callAgain(caller)));
+  if (failure !== undefined) throw failure.error;
+}
+
+/** Over after so many calls of all callers together. */
+export function afterCalls(count: number): IsOver {
+  let left = count;
+  return () => left-- <= 0;
+}
+
+/** Over when so much time has passed since now. What is in flight then is waited for. */
+export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>): IsOver {
+  const endMs = clock.monotonicMs() + durationMs;
+  return () => clock.monotonicMs() >= endMs;
+}
+
+/** Hands each of the items to one call, so many at a time. Settles as `closedLoop` does. */
+export async function eachInFlight<Item>(
+  items: readonly Item[],
+  callers: number,
+  call: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  let at = 0;
+  await closedLoop(
+    callers,
+    () => at >= items.length,
+    () => call(items[at++]!),
+  );
+}
