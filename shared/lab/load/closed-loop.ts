@@ -32,13 +32,18 @@ export function afterCalls(count: number): IsOver {
   return () => left-- <= 0;
 }
 
-/** Over when so much time has passed since now. What is in flight then is waited for. */
+/** Over when so much time has passed since it was first asked, so that one call is made at least. What is in flight then is waited for. */
 export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>): IsOver {
-  const endMs = clock.monotonicMs() + durationMs;
-  return () => clock.monotonicMs() >= endMs;
+  let endMs: number | undefined;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (endMs !== undefined) return nowMs >= endMs;
+    endMs = nowMs + durationMs;
+    return false;
+  };
 }
 
-/** Hands each of the items to one call, so many at a time. Settles as `closedLoop` does. */
+/** Hands each of the items to one call, so many at a time (Infinity: all). Settles as `closedLoop` does. */
 export async function eachInFlight<Item>(
   items: readonly Item[],
   callers: number,
@@ -46,7 +51,7 @@ export async function eachInFlight<Item>(
 ): Promise<void> {
   let at = 0;
   await closedLoop(
-    callers,
+    Math.min(callers, items.length),
     () => at >= items.length,
     () => call(items[at++]!),
   );
