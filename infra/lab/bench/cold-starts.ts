@@ -27,11 +27,6 @@ app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*pat
 `,
 };
 
-interface Emulators {
-  readonly azurite: Emulator;
-  readonly datastore: Emulator;
-}
-
 /** Milliseconds since the host was started. */
 export interface Times {
   readonly healthMs: number;
@@ -47,65 +42,49 @@ export interface ColdStart {
   readonly empty: Times;
 }
 
-/** Packages both functions as for a deployment, and starts them in turn, against the emulators. */
+/** Packages both functions as for a deployment, and starts them in turn, so that the machine's other load meets both, against emulators. */
 export async function coldStarts(rounds: number, signal: AbortSignal): Promise<ColdStart[]> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
   const azurite = await startAzurite({ inProcess: false });
   const datastore = await startEmbeddedDatastore({ inProcess: false });
-  const measured: ColdStart[] = [];
   try {
     const packages = await packageAndUnpack(
       dir,
       FUNCTIONS.filter(({ name }) => name === 'records'),
     );
+    const measured: ColdStart[] = [];
     for (const cloud of ['gcp', 'azure'] as const) {
-      const own = folderOf(packages, cloud, 'records');
-      const empty = path.join(dir, `${cloud}-empty`);
-      await cp(own, empty, { recursive: true });
-      await writeFile(path.join(empty, MAIN), EMPTY[cloud]);
-      const { size } = await stat(path.join(own, MAIN));
-      const times = await medians(cloud, { own, empty }, { emulators: { azurite, datastore }, rounds, signal });
-      measured.push({ cloud, bundleBytes: size, ...times });
+      const folder = folderOf(packages, cloud, 'records');
+      const emptyFolder = path.join(dir, `${cloud}-empty`);
+      await cp(folder, emptyFolder, { recursive: true });
+      await writeFile(path.join(emptyFolder, MAIN), EMPTY[cloud]);
+      const own: Times[] = [];
+      const empty: Times[] = [];
+      for (let round = 0; round < rounds; round++) {
+        signal.throwIfAborted();
+        empty.push(await once(cloud, emptyFolder, cloud === 'gcp' ? datastore : azurite));
+        own.push(await once(cloud, folder, cloud === 'gcp' ? datastore : azurite));
+      }
+      const { size } = await stat(path.join(folder, MAIN));
+      measured.push({ cloud, bundleBytes: size, own: mediansOf(own), empty: mediansOf(empty) });
     }
+    return measured;
   } finally {
     await Promise.all([azurite.close(), datastore.close()]);
     await rm(dir, { recursive: true, force: true });
   }
-  return measured;
 }
 
-interface Measuring {
-  readonly emulators: Emulators;
-  readonly rounds: number;
-  readonly signal: AbortSignal;
-}
-
-/** Medians over rounds that alternate between both functions, so that the machine's other load meets both. */
-async function medians(
-  cloud: Cloud,
-  folders: { readonly own: string; readonly empty: string },
-  { emulators, rounds, signal }: Measuring,
-): Promise<Pick<ColdStart, 'own' | 'empty'>> {
-  const own: Times[] = [];
-  const empty: Times[] = [];
-  for (let round = 0; round < rounds; round++) {
-    signal.throwIfAborted();
-    empty.push(await once(cloud, folders.empty, emulators));
-    own.push(await once(cloud, folders.own, emulators));
-  }
-  return { own: medianOf(own), empty: medianOf(empty) };
-}
-
-function medianOf(rounds: readonly Times[]): Times {
+function mediansOf(rounds: readonly Times[]): Times {
   return {
     healthMs: Math.round(median(rounds.map(({ healthMs }) => healthMs))),
     recordMs: Math.round(median(rounds.map(({ recordMs }) => recordMs))),
   };
 }
 
-async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Promise<Times> {
+async function once(cloud: Cloud, bundleDir: string, emulator: Emulator): Promise<Times> {
   const startedMs = performance.now();
-  const { host, headers } = await start(cloud, bundleDir, emulators);
+  const { host, headers } = await start(cloud, bundleDir, emulator);
   const healthMs = performance.now() - startedMs;
   try {
     const table = `${host.url}/v1/tables/cold`;
@@ -125,18 +104,18 @@ async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Prom
 async function start(
   cloud: Cloud,
   bundleDir: string,
-  { azurite, datastore }: Emulators,
+  { endpoint }: Emulator,
 ): Promise<{ readonly host: FunctionHost; readonly headers: Record<string, string> }> {
   if (cloud === 'gcp') {
     const env = {
       GOOGLE_CLOUD_PROJECT: 'stowage-local',
-      DATASTORE_EMULATOR_HOST: datastore.endpoint.replace('http://', ''),
+      DATASTORE_EMULATOR_HOST: endpoint.replace('http://', ''),
       STOWAGE_ADMIN_KEYS: KEY,
     };
     return { host: await startGcpHost({ bundleDir, target: 'records', env }), headers: {} };
   }
   const env = {
-    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_ENDPOINT: endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
     STOWAGE_ADMIN_KEYS: KEY,

@@ -14,16 +14,16 @@ export async function closedLoop(
   isOver: IsOver,
   call: (caller: number) => Promise<unknown>,
 ): Promise<void> {
-  let failure: { readonly error: unknown } | undefined;
+  const failures: unknown[] = [];
   const callAgain = async (caller: number): Promise<void> => {
     try {
-      while (failure === undefined && !isOver()) await call(caller);
+      while (failures.length === 0 && !isOver()) await call(caller);
     } catch (error) {
-      failure ??= { error };
+      failures.push(error);
     }
   };
   await Promise.all(Array.from({ length: callers }, (_, caller) => callAgain(caller)));
-  if (failure !== undefined) throw failure.error;
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Over after so many calls of all callers together. */
