@@ -24,17 +24,17 @@ export async function contestsOf(
 ): Promise<ContestResult[]> {
   const opened: { close(): Promise<void> }[] = [];
   const opening = <T extends { close(): Promise<void> }>(one: T): T => (opened.push(one), one);
-  const start = async (side: 'ours' | 'theirs', address: string): Promise<SideProcess> =>
-    opening(await startSide({ side, provider, endpoint: address, dataset: DATASET }, signal));
+  const sidesAt = async (address: string, operations: number): Promise<Record<'ours' | 'theirs', SideProcess>> => {
+    const setup = { provider, endpoint: address, dataset: DATASET, warmUpOperations: operations };
+    const theirs = opening(await startSide({ side: 'theirs', ...setup }, signal));
+    return { theirs, ours: opening(await startSide({ side: 'ours', ...setup }, signal)) };
+  };
   try {
     log(`${PROVIDER_NAMES[provider]} on ${backend}: warming up ...`);
-    const near = { theirs: await start('theirs', endpoint), ours: await start('ours', endpoint) };
-    for (const side of Object.values(near)) await side.fill();
-    for (const side of Object.values(near)) await side.warmUp(warmUpOperations);
+    const near = await sidesAt(endpoint, warmUpOperations);
     const { port } = new URL(endpoint);
     const proxy = opening(await startLatencyProxy(Number(port), FAR_RTT_MS));
-    const there = endpoint.replace(`:${port}`, `:${proxy.port}`);
-    const far = { theirs: await start('theirs', there), ours: await start('ours', there) };
+    const far = await sidesAt(endpoint.replace(`:${port}`, `:${proxy.port}`), 0);
     const results: ContestResult[] = [];
     for (const contest of CONTESTS) {
       const result = await runContest(contest, provider, contest.isFar ? far : near, rounds);

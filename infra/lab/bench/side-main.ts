@@ -8,34 +8,37 @@ import { Contestant, ownParty, plainParty, SMALL_CACHE_BYTES } from './contest/w
 import { providerOn } from './providers.ts';
 import type { SideOrder, SideReply, SideSetup } from './side-process.ts';
 
-const { side, provider, endpoint, dataset } = JSON.parse(process.argv[2] ?? '{}') as SideSetup;
+const { side, provider, endpoint, dataset, warmUpOperations } = JSON.parse(process.argv[2] ?? '{}') as SideSetup;
 const bench = providerOn(provider, { name: provider, endpoint, close: async () => {} });
 const party =
   side === 'theirs'
     ? await plainParty(bench.baseline(), dataset)
     : await ownParty(bench.store(), bench.store({ cacheBytesMax: SMALL_CACHE_BYTES }), dataset);
 const contestant = new Contestant(party, dataset);
-let prepared: ContestName | 'warm up' | undefined;
+let prepared: ContestName | undefined;
 
 process.once('disconnect', () => process.exit());
-process.on('message', (order: SideOrder) => {
-  carryOut(order).then(
-    (turn) => reply({ turn }),
+process.on('message', (order: SideOrder) => answer(() => play(order)));
+answer(async () => {
+  if (warmUpOperations === 0) return;
+  await contestant.fill();
+  await contestant.prepare();
+  await contestant.warmUp(warmUpOperations);
+});
+
+function answer(work: () => Promise<Turn | void>): void {
+  work().then(
+    (turn) => reply({ turn: turn ?? undefined }),
     (error: unknown) => reply({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
-});
-reply({ turn: null });
+}
 
 function reply(message: SideReply): void {
   process.send?.(message);
 }
 
-async function carryOut(order: SideOrder): Promise<Turn | null> {
-  if (order.kind === 'fill') return await contestant.fill().then(() => null);
-  const next = order.kind === 'turn' ? order.contest : order.kind;
-  if (prepared !== next) await contestant.prepare();
-  prepared = next;
-  if (order.kind === 'warm up') return await contestant.warmUp(order.operations).then(() => null);
-  const { inFlight, turnMs } = order.size;
-  return takeTurn(contestant.works[order.contest], inFlight, afterMs(turnMs, PROCESS_CLOCKS));
+async function play({ contest, size }: SideOrder): Promise<Turn> {
+  if (prepared !== contest) await contestant.prepare();
+  prepared = contest;
+  return takeTurn(contestant.works[contest], size.inFlight, afterMs(size.turnMs, PROCESS_CLOCKS));
 }

@@ -19,44 +19,39 @@ export interface SideSetup {
   readonly endpoint: string;
   /** Names the tables; those of one dataset may be shared by processes of one side. */
   readonly dataset: string;
+  /** Puts and gets alone, and as many in company, after it has filled the dataset; 0: another process has filled it. */
+  readonly warmUpOperations: number;
 }
 
-export type SideOrder =
-  | { readonly kind: 'fill' }
-  | { readonly kind: 'warm up'; readonly operations: number }
-  | { readonly kind: 'turn'; readonly contest: ContestName; readonly size: TurnSize };
+/** A turn that is to be taken. */
+export interface SideOrder {
+  readonly contest: ContestName;
+  readonly size: TurnSize;
+}
 
-/** `turn`: null of an order that is none. */
-export type SideReply = { readonly turn: Turn | null } | { readonly failed: string };
+/** The first reply, when the side is ready, has no turn. */
+export type SideReply = { readonly turn: Turn | undefined } | { readonly failed: string };
 
-/** Takes one order at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
+/** Takes one turn at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
 export interface SideProcess extends Side {
-  fill(): Promise<void>;
-  /** So many puts and gets alone, and as many in company. */
-  warmUp(operations: number): Promise<void>;
   /** Ends the process. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts the process and waits until it has opened its dataset. */
+/** Starts the process and waits until it is ready for turns. */
 export async function startSide(setup: SideSetup, signal: AbortSignal): Promise<SideProcess> {
   const child = fork(ENTRY, [JSON.stringify(setup)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const exited = once(child, 'exit').catch(() => []);
   const gone = new AbortController();
   void exited.then(() => gone.abort(new Error(`the process of ${setup.side} on ${setup.provider} has ended`)));
   const over = AbortSignal.any([signal, gone.signal]);
-  const reply = async (): Promise<Turn | null> => {
+  const reply = async (): Promise<Turn | undefined> => {
     const ended = AbortSignal.any([over, AbortSignal.timeout(REPLY_TIMEOUT_MS)]);
     const [message] = (await once(child, 'message', { signal: ended }).catch((error: unknown) => {
       throw ended.aborted ? ended.reason : error;
     })) as [SideReply];
     if ('failed' in message) throw new Error(message.failed);
     return message.turn;
-  };
-  const ask = async (order: SideOrder): Promise<Turn | null> => {
-    over.throwIfAborted();
-    child.send(order);
-    return reply();
   };
   const close = async (): Promise<void> => {
     child.kill('SIGKILL');
@@ -68,10 +63,10 @@ export async function startSide(setup: SideSetup, signal: AbortSignal): Promise<
     await close();
     throw error;
   }
-  return {
-    fill: async () => void (await ask({ kind: 'fill' })),
-    warmUp: async (operations) => void (await ask({ kind: 'warm up', operations })),
-    turn: async (contest, size) => (await ask({ kind: 'turn', contest, size }))!,
-    close,
+  const turn = async (contest: ContestName, size: TurnSize): Promise<Turn> => {
+    over.throwIfAborted();
+    child.send({ contest, size } satisfies SideOrder);
+    return (await reply())!;
   };
+  return { turn, close };
 }

@@ -29,7 +29,7 @@ const SIZE = {
   records: 10_000,
   callers: [1, 8, 32, 256],
   containerBytes: [64 * 1_024, 256 * 1_024, undefined],
-  rounds: 5,
+  rounds: 7,
 };
 /** Processor time of one turn. */
 const PROCESSOR_MS = 60;

@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ProcessorCosts, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
-import { median } from '../../../../shared/lab/kit/median.ts';
 import type { IsOver } from '../../../../shared/lab/load/closed-loop.ts';
 import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
@@ -14,8 +13,6 @@ import { type Backend, costsOf, engineLoads, type Measured } from './costs.ts';
 import { type DriverUse, useOf } from './counted.ts';
 import { containerLoads, type Load, plainLoads } from './loads.ts';
 
-/** Rounds further apart than this share of their median are measured once more. */
-const SPREAD_MAX = 0.15;
 /** Calls of a turn at least, so that a slow one is not measured once. */
 const CALLS_MIN = 3;
 
@@ -79,7 +76,7 @@ interface Tally {
   use: DriverUse | undefined;
 }
 
-/** A turn to warm up, the rounds, and half as many once more of the loads whose rounds are far apart. */
+/** A turn to warm up, and the rounds. */
 async function measureAll(
   loads: readonly Load[],
   { processorMs, rounds, signal, log }: CalibrationSize,
@@ -102,9 +99,6 @@ async function measureAll(
     for (const tally of tallies) await measure(tally);
     log(`round ${round} of ${rounds}`);
   }
-  const unsteady = tallies.filter((tally) => spreadOf(tally.rounds) > SPREAD_MAX);
-  log(`${unsteady.length} loads with a spread above ${SPREAD_MAX * 100} %, once more ...`);
-  for (let more = 0; more < rounds / 2; more += 1) for (const tally of unsteady) await measure(tally);
   return tallies.map(({ load: { backend, kind, inFlight }, rounds: measured, operations, use }) => ({
     backend,
     kind,
@@ -124,8 +118,4 @@ function afterSpending(processorUs: number): IsOver {
     calls += 1;
     return calls > CALLS_MIN && nowUs >= endUs;
   };
-}
-
-function spreadOf(rounds: readonly number[]): number {
-  return (Math.max(...rounds) - Math.min(...rounds)) / median(rounds);
 }
