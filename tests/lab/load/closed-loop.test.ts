@@ -54,13 +54,16 @@ test('after a failure nobody calls again, and it is told when the others have th
   expect([calls, replies]).toEqual([3, [0, 1, 2]]);
 });
 
-test('each item is handed over once, so many at a time', async () => {
+test.each([
+  [2, 2],
+  [Infinity, 5],
+])('each item is handed over once, %d at a time at most', async (callers, most) => {
   const { seen, call } = answering();
   const handed: number[] = [];
-  await eachInFlight([1, 2, 3, 4, 5], 2, async (item) => {
+  await eachInFlight([1, 2, 3, 4, 5], callers, async (item) => {
     handed.push(item);
     await call();
   });
   expect(handed).toEqual([1, 2, 3, 4, 5]);
-  expect(seen.most).toBe(2);
+  expect(seen.most).toBe(most);
 });

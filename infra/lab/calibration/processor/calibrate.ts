@@ -45,7 +45,10 @@ export async function calibrate(providers: readonly BenchProvider[], size: Calib
     }));
     for (const bytesMax of size.containerBytes) {
       for (const { backend, driver } of [MEMORY, ...stores]) {
-        const side = await containerLoads({ backend, driver: driver(`calibration${bytesMax ?? 0}`), bytesMax }, size);
+        const side = await containerLoads(
+          { backend, driver: driver(`calibration${bytesMax ?? 0}`) },
+          { ...size, bytesMax },
+        );
         opened.push(side.close);
         loads.push(...side.loads);
       }
