@@ -1,4 +1,4 @@
-// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|experiments|model|merging|emulators ...`. It says when Node.js is too old, and without a name does nothing
+// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|calibrate|experiments|model|merging|emulators ...`. It says when Node.js is too old, and without a name does nothing
 // else. Older versions cannot parse TypeScript, so this file is JavaScript that all of them run, and imports the commands afterwards.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -13,6 +13,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
 const COMMANDS = {
   start: () => import('./start/main.ts'),
   bench: () => import('./lab/bench/main.ts'),
+  calibrate: () => import('./lab/calibration/main.ts'),
   model: () => import('./lab/model/main.ts'),
   merging: () => import('./lab/model/merging.ts'),
   experiments: () => import('./lab/experiments/main.ts'),

@@ -38,8 +38,9 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/lab': ['bench model', 'experiments'],
-  'infra/lab/bench': ['contest', 'calibration', '*.ts'],
+  'infra/lab': ['bench model', 'calibration experiments'],
+  'infra/lab/bench': ['contest', '*.ts'],
+  'infra/lab/calibration': ['processor requests', 'main.ts'],
   'infra/lab/experiments': [
     'results.ts',
     'published words.ts plain-sdk',

@@ -1,12 +1,10 @@
-// Estimates as a table of at most 80 columns.
+// Estimates as tables for a terminal.
 import { type Layout, LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
-import type { Estimate, MillionRecords } from '../../shared/lab/cost/estimate.ts';
-import { type Meter, type Origin, type PriceList, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
-
-const WIDTH = 80;
-const NAME_WIDTH = 32;
-const CELL_WIDTH = 16;
+import { cents, dollars } from '../../shared/lab/kit/format.ts';
+import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
+import type { Estimate } from '../../shared/lab/cost/estimate.ts';
+import { type Meter, type PriceList, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
 
 const METER_NAMES: Readonly<Record<Meter, string>> = {
   reads: 'operations: reads',
@@ -19,39 +17,35 @@ const METER_NAMES: Readonly<Record<Meter, string>> = {
   egressGib: 'egress',
 };
 
-const MILLION_NAMES: Readonly<Record<keyof MillionRecords, string>> = {
-  read: 'a million records read',
-  written: 'a million records written',
-  deleted: 'a million records deleted',
-};
-
 /** The table of one cloud, with its sources. */
 export function estimateText(estimate: Estimate, list: PriceList): string {
   const { provider, bills, perMillionRecords } = estimate;
   const { meters } = list.providers[provider];
   const missing = meters.filter((meter) => LAYOUTS.some((layout) => bills[layout].unpriced.includes(meter)));
   const names = missing.map((meter) => METER_NAMES[meter]).join(', ');
+  const month = [
+    ...meters.map((meter, at) => row(METER_NAMES[meter], (layout) => priced(bills[layout].lines[at]!.dollars))),
+    row('total', (layout) => priced(bills[layout].dollars)),
+    row('free tiers take off', (layout) => priced(bills[layout].freeDollars)),
+    row('to pay', (layout) => priced(bills[layout].dollars - bills[layout].freeDollars)),
+  ];
+  const operations = (['read', 'written', 'deleted'] as const).map((what) =>
+    row(`a million records ${what}`, (layout) => priced(perMillionRecords[layout][what], dollars)),
+  );
   return [
-    ...wrapped(`${PROVIDER_NAMES[provider]}, ${regionText(regionOf(list, provider, estimate.region))}`, ''),
-    row('dollars a month', (layout) => layout),
-    ...meters.map((meter, at) => row(METER_NAMES[meter], (layout) => dollarsText(bills[layout].lines[at]!.dollars))),
-    row('total', (layout) => dollarsText(bills[layout].dollars)),
-    row('free tiers take off', (layout) => dollarsText(bills[layout].freeDollars)),
-    row('to pay', (layout) => dollarsText(bills[layout].dollars - bills[layout].freeDollars)),
+    `${PROVIDER_NAMES[provider]}, ${regionText(regionOf(list, provider, estimate.region))}`,
+    textTable(['dollars a month', ...LAYOUTS], month, 1),
     '',
-    '  Operations alone, without free tiers',
-    ...(['read', 'written', 'deleted'] as const).map((what) =>
-      row(MILLION_NAMES[what], (layout) => smallDollarsText(perMillionRecords[layout][what])),
-    ),
+    textTable(['operations, without free tiers', ...LAYOUTS], operations, 1),
     '',
-    ...(missing.length === 0 ? [] : [...wrapped(`No price was found for ${names}: totals leave it out.`), '']),
-    ...wrapped('Sources, as the price list trusts them:'),
-    ...sourcesOf(estimate, list).flatMap((source) => wrapped(source, '    ')),
+    ...(missing.length === 0 ? [] : [`No price was found for ${names}: totals leave it out.`, '']),
+    'Where the prices stand:',
+    ...sourcesOf(estimate, list).map((source) => `  ${source}`),
   ].join('\n');
 }
 
-function row(name: string, cell: (layout: Layout) => string): string {
-  return `  ${name.padEnd(NAME_WIDTH - 2)}${LAYOUTS.map((layout) => cell(layout).padStart(CELL_WIDTH)).join('')}`;
+function row(name: string, cell: (layout: Layout) => string): string[] {
+  return [name, ...LAYOUTS.map(cell)];
 }
 
 /** Sentences as a list. */
@@ -59,42 +53,15 @@ export function assumptionsText(assumptions: readonly string[]): string {
   return ['What this rests on:', ...assumptions.flatMap((one) => wrapped(`- ${one}`))].join('\n');
 }
 
-const CONFIDENCE: Readonly<Record<Origin['confidence'], string>> = {
-  provider: 'the provider says so',
-  several: 'several agree',
-  one: 'one source',
-};
-
 /** Each address once. */
 function sourcesOf({ provider, region }: Estimate, list: PriceList): string[] {
   const { prices } = regionOf(list, provider, region);
-  const lines = Object.values(prices).map(({ source, confidence }) => `${source} (${CONFIDENCE[confidence]})`);
+  const lines = Object.values(prices).map(
+    ({ source, read, isVerified }) => `${source} (${isVerified ? `read ${read}` : 'not verified on that page'})`,
+  );
   return [...new Set(lines)];
 }
 
-/** In cents, from half a cent on; what is less, but something, is seen to be so. What nobody pays is short enough for its column. */
-function dollarsText(dollars: number | null): string {
-  if (dollars === null) return 'no price';
-  if (dollars > 0 && dollars < 0.005) return '< 0.01';
-  if (dollars >= 1e9) return dollars.toExponential(2);
-  return dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-}
-
-/** The clouds' prices of operations differ by powers of ten: two significant digits below a dollar. */
-function smallDollarsText(dollars: number | null): string {
-  if (dollars === null || dollars === 0 || dollars >= 1) return dollarsText(dollars);
-  return dollars.toPrecision(2);
-}
-
-function wrapped(text: string, indent = '  '): string[] {
-  const lines: string[] = [];
-  let line = indent;
-  for (const word of text.split(' ')) {
-    if (line.trim() !== '' && line.length + word.length + 1 > WIDTH) {
-      lines.push(line);
-      line = `${indent}  `;
-    }
-    line += line.trim() === '' ? word : ` ${word}`;
-  }
-  return [...lines, line];
+function priced(value: number | null, format = cents): string {
+  return value === null ? 'no price' : format(value);
 }

@@ -15,6 +15,8 @@ const RECORD_BYTES_MAX = 512 * 1_024;
 const BATCH_MAX = 1_000;
 /** Cloud Run gives an instance no more requests at a time. */
 const CONCURRENCY_MAX = 1_000;
+/** Cloud Run starts no more of a function without asking. */
+const INSTANCES_MAX = 1_000;
 /** Above all that is stored or asked anywhere, and far below what a number holds exactly. */
 const COUNT_MAX = 1e12;
 /** Cloud Run answers within an hour. */
@@ -40,6 +42,7 @@ Counts are digits, or like 2.5e6.`,
       default: String(INSTANCE.concurrency),
       help: 'calls that an instance answers at a time',
     },
+    instances: { value: 'N', help: 'instances that write at a time; left out, as few as take the calls' },
     'call-ms': { value: 'MS', help: 'how long a call takes; left out, as on emulators' },
     cloud: { value: 'gcp|azure|both', default: 'both', help: 'whose bill' },
     region: { value: 'NAMES', help: `one a cloud, with a comma between; left out, the first: ${regionNames()}` },
@@ -80,6 +83,7 @@ export function costQuestionOf({ values }: CommandLine<typeof COST.options>): Co
       recordsPerCall: count('--batch', values.batch, 1, BATCH_MAX),
       keys: choice('--keys', values.keys, ['random', 'together']),
       concurrency: count('--concurrency', values.concurrency, 1, CONCURRENCY_MAX),
+      instances: values.instances === undefined ? undefined : count('--instances', values.instances, 1, INSTANCES_MAX),
       durationMs:
         values['call-ms'] === undefined ? undefined : positiveNumber('--call-ms', values['call-ms'], CALL_MS_MAX),
     },
@@ -122,7 +126,7 @@ export function costJson(question: CostQuestion): object {
   return {
     date: LIST.date,
     workload,
-    calls: { ...calls, durationMs: calls.durationMs ?? null },
+    calls: { ...calls, instances: calls.instances ?? null, durationMs: calls.durationMs ?? null },
     estimates: estimatesOf(question).map((one) => ({
       ...one,
       prices: LIST.providers[one.provider].regions.find(({ region }) => region === one.region)?.prices,

@@ -7,7 +7,7 @@ import { mergeParts } from '../../shared/lab/plan/merge.ts';
 import type { CellRun, PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import { decimal, whole } from '../../shared/lab/kit/format.ts';
 import { textTable } from '../../shared/lab/kit/text-table.ts';
-import { cellWords, loadWords } from '../../shared/lab/report/words.ts';
+import { cellWords, loadWords } from '../../shared/lab/report/names.ts';
 
 /** A plan as it runs, told by its events. */
 export class LivePlan {

@@ -3,8 +3,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
 import { reportHtml } from '../../shared/lab/report/html.ts';
-import { reportJsonSchema } from '../../shared/lab/report/json-schema.ts';
-import { REPORT_SCHEMA_VERSION, type Report, reportSchema } from '../../shared/lab/report/schema.ts';
+import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
 
 /**
  * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of this comparison in `folder`, like `2026-11-22T10-48-24-123Z`, and copies them

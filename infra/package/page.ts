@@ -5,7 +5,7 @@ import path from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
-import { COMPARISON_STYLE } from '../../shared/lab/report/comparison-style.ts';
+import { COMPARISON_STYLE } from '../../shared/lab/report/style.ts';
 
 const STYLESHEET = '<link rel="stylesheet" href="page/page.css" />';
 const SCRIPT = '<script src="page/main.ts"></script>';

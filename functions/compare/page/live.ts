@@ -2,10 +2,10 @@
 import type { PlanEvent, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
 import { chartsOf } from '../../../shared/lab/report/charts.ts';
-import { chartHtml, legendHtml } from '../../../shared/lab/report/html-charts.ts';
+import { chartHtml, legendHtml } from '../../../shared/lab/report/html-parts.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../../shared/lab/report/schema.ts';
-import { cellWords, WORKLOAD_TITLES } from '../../../shared/lab/report/words.ts';
+import { cellWords, WORKLOAD_TITLES } from '../../../shared/lab/report/names.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import { escape } from '../../../shared/lab/kit/html.ts';

@@ -1,5 +1,5 @@
-// Measures how long a cold function takes: from the start of its host to the first health, and to the first record in a table that it makes,
-// beside an empty function under the same host.
+// Measures how long a cold function takes from the start of its host to the first record in a table that it makes, beside an empty function under
+// the same host.
 import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,86 +27,52 @@ app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*pat
 `,
 };
 
-interface Emulators {
-  readonly azurite: Emulator;
-  readonly datastore: Emulator;
-}
-
-/** Milliseconds since the host was started. */
-export interface Times {
-  readonly healthMs: number;
-  readonly recordMs: number;
-}
-
-/** How long one cloud's function takes, and the empty one. Medians. */
+/** How long one cloud's function takes to its first record, and the empty one to the same answers. Medians. */
 export interface ColdStart {
   readonly cloud: Cloud;
   /** Of our function's code, which the platform loads whole. */
   readonly bundleBytes: number;
-  readonly own: Times;
-  readonly empty: Times;
+  readonly ownMs: number;
+  readonly emptyMs: number;
 }
 
-/** Packages both functions as for a deployment, and starts them in turn, against the emulators. */
+/** Packages both functions as for a deployment, and starts them in turn, so that the machine's other load meets both, against emulators. */
 export async function coldStarts(rounds: number, signal: AbortSignal): Promise<ColdStart[]> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
   const azurite = await startAzurite({ inProcess: false });
   const datastore = await startEmbeddedDatastore({ inProcess: false });
-  const measured: ColdStart[] = [];
   try {
     const packages = await packageAndUnpack(
       dir,
       FUNCTIONS.filter(({ name }) => name === 'records'),
     );
+    const measured: ColdStart[] = [];
     for (const cloud of ['gcp', 'azure'] as const) {
-      const own = folderOf(packages, cloud, 'records');
-      const empty = path.join(dir, `${cloud}-empty`);
-      await cp(own, empty, { recursive: true });
-      await writeFile(path.join(empty, MAIN), EMPTY[cloud]);
-      const { size } = await stat(path.join(own, MAIN));
-      const times = await medians(cloud, { own, empty }, { emulators: { azurite, datastore }, rounds, signal });
-      measured.push({ cloud, bundleBytes: size, ...times });
+      const folder = folderOf(packages, cloud, 'records');
+      const emptyFolder = path.join(dir, `${cloud}-empty`);
+      await cp(folder, emptyFolder, { recursive: true });
+      await writeFile(path.join(emptyFolder, MAIN), EMPTY[cloud]);
+      const own: number[] = [];
+      const empty: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        signal.throwIfAborted();
+        empty.push(await once(cloud, emptyFolder, cloud === 'gcp' ? datastore : azurite));
+        own.push(await once(cloud, folder, cloud === 'gcp' ? datastore : azurite));
+      }
+      const { size } = await stat(path.join(folder, MAIN));
+      measured.push({ cloud, bundleBytes: size, ownMs: median(own), emptyMs: median(empty) });
     }
+    return measured;
   } finally {
     await Promise.all([azurite.close(), datastore.close()]);
     await rm(dir, { recursive: true, force: true });
   }
-  return measured;
 }
 
-interface Measuring {
-  readonly emulators: Emulators;
-  readonly rounds: number;
-  readonly signal: AbortSignal;
-}
-
-/** Medians over rounds that alternate between both functions, so that the machine's other load meets both. */
-async function medians(
-  cloud: Cloud,
-  folders: { readonly own: string; readonly empty: string },
-  { emulators, rounds, signal }: Measuring,
-): Promise<Pick<ColdStart, 'own' | 'empty'>> {
-  const own: Times[] = [];
-  const empty: Times[] = [];
-  for (let round = 0; round < rounds; round++) {
-    signal.throwIfAborted();
-    empty.push(await once(cloud, folders.empty, emulators));
-    own.push(await once(cloud, folders.own, emulators));
-  }
-  return { own: medianOf(own), empty: medianOf(empty) };
-}
-
-function medianOf(rounds: readonly Times[]): Times {
-  return {
-    healthMs: Math.round(median(rounds.map(({ healthMs }) => healthMs))),
-    recordMs: Math.round(median(rounds.map(({ recordMs }) => recordMs))),
-  };
-}
-
-async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Promise<Times> {
+/** Milliseconds since the host was started. */
+async function once(cloud: Cloud, bundleDir: string, emulator: Emulator): Promise<number> {
   const startedMs = performance.now();
-  const { host, headers } = await start(cloud, bundleDir, emulators);
-  const healthMs = performance.now() - startedMs;
+  const { host, headers } = await start(cloud, bundleDir, emulator);
   try {
     const table = `${host.url}/v1/tables/cold`;
     const init = { headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers } };
@@ -116,7 +82,7 @@ async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Prom
       await response.arrayBuffer();
       if (!response.ok) throw new Error(`${url} answered ${response.status}`);
     }
-    return { healthMs, recordMs: performance.now() - startedMs };
+    return performance.now() - startedMs;
   } finally {
     await host.close();
   }
@@ -125,18 +91,18 @@ async function once(cloud: Cloud, bundleDir: string, emulators: Emulators): Prom
 async function start(
   cloud: Cloud,
   bundleDir: string,
-  { azurite, datastore }: Emulators,
+  { endpoint }: Emulator,
 ): Promise<{ readonly host: FunctionHost; readonly headers: Record<string, string> }> {
   if (cloud === 'gcp') {
     const env = {
       GOOGLE_CLOUD_PROJECT: 'stowage-local',
-      DATASTORE_EMULATOR_HOST: datastore.endpoint.replace('http://', ''),
+      DATASTORE_EMULATOR_HOST: endpoint.replace('http://', ''),
       STOWAGE_ADMIN_KEYS: KEY,
     };
     return { host: await startGcpHost({ bundleDir, target: 'records', env }), headers: {} };
   }
   const env = {
-    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_ENDPOINT: endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
     STOWAGE_ADMIN_KEYS: KEY,

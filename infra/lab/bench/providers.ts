@@ -2,7 +2,7 @@
 // Google's libraries look for the metadata server of a cloud machine unless told not to.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
-import { type Baseline, placeOf } from '../../../shared/lab/work/baseline.ts';
+import type { Baseline } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
@@ -12,7 +12,7 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../e
 import { startEmbeddedDatastore } from '../../emulators/embedded.ts';
 import type { Emulator } from '../../emulators/emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from '../../emulators/google.ts';
-import { azureConditional, type ConditionalReplace, datastoreConditional } from './calibration/conditional.ts';
+
 process.env['METADATA_SERVER_DETECTION'] ??= 'none';
 
 const PROJECT_ID = 'stowage-bench';
@@ -25,8 +25,6 @@ export interface BenchProvider {
   readonly endpoint: string;
   /** The plain SDK. Each call opens clients anew. */
   baseline(): Baseline;
-  /** The plain SDK's conditional write to the baseline's table of this dataset, which is there. */
-  conditional(dataset: string): ConditionalReplace;
   /** A driver on a namespace or table of its own. */
   driver(space: string): Driver;
   store(options?: Omit<StoreOptions, 'driver'>): Store;
@@ -36,64 +34,53 @@ export interface BenchProvider {
 /** Makes a cloud's SDK clients and drivers for an endpoint. */
 interface Making {
   baseline(endpoint: string): Baseline;
-  conditional(endpoint: string, dataset: string): ConditionalReplace;
   driver(endpoint: string, space: string): Driver;
 }
-
-const DATASTORE: Making = {
-  baseline: (endpoint) => datastoreBaseline({ projectId: PROJECT_ID, apiEndpoint: endpoint }),
-  conditional: (endpoint, dataset) =>
-    datastoreConditional({ projectId: PROJECT_ID, apiEndpoint: endpoint }, placeOf(dataset)),
-  driver: (endpoint, space) => datastoreDriver({ projectId: PROJECT_ID, endpoint, namespace: space }),
-};
 
 const credential = (): AzureNamedKeyCredential =>
   new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
 
-const tableClient = (endpoint: string, name: string): TableClient =>
-  new TableClient(endpoint, name, credential(), { allowInsecureConnection: true });
-
-const AZURE: Making = {
-  baseline: (endpoint) => azureTablesBaseline({ tableClient: (name) => tableClient(endpoint, name) }),
-  conditional: (endpoint, dataset) => azureConditional(tableClient(endpoint, placeOf(dataset))),
-  driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
+const MAKING: Readonly<Record<Provider, Making>> = {
+  datastore: {
+    baseline: (endpoint) => datastoreBaseline({ projectId: PROJECT_ID, apiEndpoint: endpoint }),
+    driver: (endpoint, space) => datastoreDriver({ projectId: PROJECT_ID, endpoint, namespace: space }),
+  },
+  'azure-tables': {
+    baseline: (endpoint) =>
+      azureTablesBaseline({
+        tableClient: (name) => new TableClient(endpoint, name, credential(), { allowInsecureConnection: true }),
+      }),
+    driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
+  },
 };
 
 /** Google's emulator where it is installed, as the figures to compare with come from it; else the embedded one. */
 export async function startDatastore(): Promise<BenchProvider> {
   const found = await findGoogleEmulator('firestore');
   const emulator = found.found ? await startGoogleEmulator(found) : await startEmbeddedDatastore({ inProcess: false });
-  return datastoreOn(emulator);
+  return providerOn('datastore', emulator);
 }
 
 export async function startAzure(): Promise<BenchProvider> {
-  return azureOn(await startAzurite({ inProcess: false }));
+  return providerOn('azure-tables', await startAzurite({ inProcess: false }));
 }
 
 /** Takes the emulator over: it ends with the provider. */
-export function datastoreOn(emulator: Emulator): BenchProvider {
-  return benchProvider('datastore', emulator, DATASTORE);
-}
-
-/** As `datastoreOn`. */
-export function azureOn(emulator: Emulator): BenchProvider {
-  return benchProvider('azure-tables', emulator, AZURE);
-}
-
-function benchProvider(provider: Provider, emulator: Emulator, making: Making): BenchProvider {
+export function providerOn(provider: Provider, emulator: Emulator): BenchProvider {
   const opened: { close(): Promise<void> }[] = [emulator];
   const opening = <T extends { close(): Promise<void> }>(one: T): T => {
     opened.push(one);
     return one;
   };
+  const making = MAKING[provider];
+  const { name, endpoint } = emulator;
   return {
     provider,
-    backend: emulator.name,
-    endpoint: emulator.endpoint,
-    baseline: () => opening(making.baseline(emulator.endpoint)),
-    conditional: (dataset) => opening(making.conditional(emulator.endpoint, dataset)),
-    driver: (space) => making.driver(emulator.endpoint, space),
-    store: (options) => opening(openStore({ ...options, driver: making.driver(emulator.endpoint, 'stowage') })),
+    backend: name,
+    endpoint,
+    baseline: () => opening(making.baseline(endpoint)),
+    driver: (space) => making.driver(endpoint, space),
+    store: (options) => opening(openStore({ ...options, driver: making.driver(endpoint, 'stowage') })),
     close: async () => {
       for (const one of opened.splice(0).toReversed()) await one.close();
     },

@@ -1,12 +1,11 @@
 // Starts a contest's side in a process of its own (side-main.ts), and hands it turns.
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import type { OwnSide } from './contest/contest.ts';
+import type { Side, TurnSize } from './contest/contest.ts';
 import type { ContestName } from './contest/goals.ts';
-import type { Parts } from './contest/parts.ts';
-import type { Turn, TurnSize } from './contest/turn.ts';
+import type { Turn } from './contest/turn.ts';
 
 const ENTRY = fileURLToPath(new URL('side-main.ts', import.meta.url));
 /** Filling a dataset on a busy machine is the longest. */
@@ -20,72 +19,54 @@ export interface SideSetup {
   readonly endpoint: string;
   /** Names the tables; those of one dataset may be shared by processes of one side. */
   readonly dataset: string;
+  /** Puts and gets alone, and as many in company, after it has filled the dataset; 0: another process has filled it. */
+  readonly warmUpOperations: number;
 }
 
-export type SideOrder =
-  | { readonly kind: 'fill' }
-  | { readonly kind: 'warm up'; readonly operations: number }
-  | { readonly kind: 'turn' | 'parts'; readonly contest: ContestName; readonly size: TurnSize };
+/** A turn that is to be taken. */
+export interface SideOrder {
+  readonly contest: ContestName;
+  readonly size: TurnSize;
+}
 
-export type SideReply =
-  { readonly ready: true } | { readonly turn: Turn } | { readonly parts: Parts } | { readonly failed: string };
+/** The first reply, when the side is ready, has no turn. */
+export type SideReply = { readonly turn: Turn | undefined } | { readonly failed: string };
 
-/** Takes one order at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
-export interface SideProcess extends OwnSide {
-  fill(): Promise<void>;
-  /** So many puts and gets alone, and as many in company. */
-  warmUp(operations: number): Promise<void>;
+/** Takes one turn at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
+export interface SideProcess extends Side {
   /** Ends the process. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts the process and waits until it has opened its dataset. */
+/** Starts the process and waits until it is ready for turns. */
 export async function startSide(setup: SideSetup, signal: AbortSignal): Promise<SideProcess> {
   const child = fork(ENTRY, [JSON.stringify(setup)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const exited = once(child, 'exit').catch(() => []);
   const gone = new AbortController();
   void exited.then(() => gone.abort(new Error(`the process of ${setup.side} on ${setup.provider} has ended`)));
-  const side = sideOf(child, AbortSignal.any([signal, gone.signal]));
+  const over = AbortSignal.any([signal, gone.signal]);
+  const reply = async (): Promise<Turn | undefined> => {
+    const ended = AbortSignal.any([over, AbortSignal.timeout(REPLY_TIMEOUT_MS)]);
+    const [message] = (await once(child, 'message', { signal: ended }).catch((error: unknown) => {
+      throw ended.aborted ? ended.reason : error;
+    })) as [SideReply];
+    if ('failed' in message) throw new Error(message.failed);
+    return message.turn;
+  };
   const close = async (): Promise<void> => {
     child.kill('SIGKILL');
     await exited;
   };
   try {
-    await side.opened;
+    await reply();
   } catch (error) {
     await close();
     throw error;
   }
-  return { ...side, close };
-}
-
-function sideOf(child: ChildProcess, signal: AbortSignal) {
-  const reply = async (): Promise<SideReply> => {
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(REPLY_TIMEOUT_MS)]);
-    const [message] = (await once(child, 'message', { signal: ended }).catch((error: unknown) => {
-      throw ended.aborted ? ended.reason : error;
-    })) as [SideReply];
-    if ('failed' in message) throw new Error(message.failed);
-    return message;
+  const turn = async (contest: ContestName, size: TurnSize): Promise<Turn> => {
+    over.throwIfAborted();
+    child.send({ contest, size } satisfies SideOrder);
+    return (await reply())!;
   };
-  const ask = async (order: SideOrder): Promise<SideReply> => {
-    signal.throwIfAborted();
-    child.send(order);
-    return reply();
-  };
-  return {
-    opened: reply(),
-    fill: async () => void (await ask({ kind: 'fill' })),
-    warmUp: async (operations: number) => void (await ask({ kind: 'warm up', operations })),
-    turn: async (contest: ContestName, size: TurnSize) => {
-      const answer = await ask({ kind: 'turn', contest, size });
-      if ('turn' in answer) return answer.turn;
-      throw new Error('a side gave no turn');
-    },
-    parts: async (contest: ContestName, size: TurnSize) => {
-      const answer = await ask({ kind: 'parts', contest, size });
-      if ('parts' in answer) return answer.parts;
-      throw new Error('a side gave no parts');
-    },
-  };
+  return { turn, close };
 }

@@ -9,6 +9,16 @@ export interface Instance {
   readonly concurrency: number;
 }
 
+/** As few as can take the calls' mean number. */
+export function instancesFor(kinds: readonly CallKind[], concurrency: number): number {
+  return Math.max(1, Math.ceil(callsInFlight(kinds) / concurrency));
+}
+
+/** On average. */
+export function callsInFlight(kinds: readonly CallKind[]): number {
+  return meanInFlight(kinds, (durationMs) => durationMs);
+}
+
 /** Calls of one kind, which take the same time. */
 export interface CallKind {
   readonly callsPerDay: number;
@@ -28,8 +38,7 @@ export function billedMs(durationMs: number, { leastMs, stepMs }: BilledPeriod):
  * instance's whole day. It is the least there is to pay: real load has peaks, and real instances are not filled one after another.
  */
 export function billedSecondsADay(kinds: readonly CallKind[], { concurrency }: Instance, period: BilledPeriod): number {
-  const inFlight = meanInFlight(kinds, (durationMs) => durationMs);
-  const instances = Math.max(1, Math.ceil(inFlight / concurrency));
+  const instances = instancesFor(kinds, concurrency);
   const alone = meanInFlight(kinds, (durationMs) => billedMs(durationMs, period));
   // The share of time in which none of Poisson's calls is under way is e to the power of minus their mean number (M/G/infinity).
   return DAY_SECONDS * instances * -Math.expm1(-alone / instances);

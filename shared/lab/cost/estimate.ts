@@ -67,7 +67,7 @@ export function assumptionsOf(list: PriceList, { recordsPerCall, keys, concurren
       ? 'A call takes what it took on emulators with 10 ms of distance: no cloud was measured.'
       : `A call takes ${durationMs} ms.`,
     `An entity of its own has five text properties; on Datastore four are indexed, which makes it ${(factor * 500 + fixed).toLocaleString('en-US')} bytes for 500. Containers hold ${STORED_BYTES.container.datastore.factor} of the bytes: text that compresses as the samples did.`,
-    `In containers a get takes ${CONTAINERS.readsAGet} reads and a put one write and ${CONTAINERS.readsAPut} reads (a cache of a tenth of a million records); a delete is a put. Splits are not counted.`,
+    `In containers a get takes one read, and a second one where an instance knows none of the table's last ${CONTAINERS.known.toLocaleString('en-US')} containers; a put takes one write where one instance writes, and ${CONTAINERS.looksAPut} reads beside it where several do; a delete is a put. Splits are not counted.`,
     'Every record that is read goes to the internet, uncompressed; egress is priced at its first tier.',
   ];
 }

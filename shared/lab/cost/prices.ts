@@ -24,11 +24,12 @@ export type Quantities = Readonly<Partial<Record<Meter, number>>>;
 
 /** Where a number comes from. Pages were read in stored copies, so a copy may be older than the day it was read. */
 export interface Origin {
+  /** The page. */
   readonly source: string;
-  /** `YYYY-MM-DD` when the source was read. */
+  /** `YYYY-MM-DD` when it was read. */
   readonly read: string;
-  /** `provider`: the provider's own page says so. `several`: sources that agree. `one`: a single source beside the provider's. */
-  readonly confidence: 'provider' | 'several' | 'one';
+  /** Whether the number stood on that page, and the page is the provider's own. Else others gave it: check it. */
+  readonly isVerified: boolean;
 }
 
 export interface Price extends Origin {
@@ -72,17 +73,6 @@ export interface ProviderPrices {
   readonly regions: readonly [RegionPrices, ...RegionPrices[]];
   readonly free: Readonly<Partial<Record<Meter, FreeTier>>>;
   readonly billedPeriod: BilledPeriod;
-  /** Instances of functions that are kept ready, where that is billed by itself; there is no free tier then. */
-  readonly alwaysReady?: AlwaysReadyPrices;
-}
-
-export interface AlwaysReadyPrices {
-  readonly region: string;
-  /** A GiB of memory kept ready for a second, at work or not. */
-  readonly baselineGibSeconds: Price;
-  /** In addition, while it works. */
-  readonly gibSeconds: Price;
-  readonly requests: Price;
 }
 
 export interface PriceList {

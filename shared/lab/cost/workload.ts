@@ -2,7 +2,7 @@
 import type { Layout, Provider } from '../kit/dimensions.ts';
 import { DAYS_A_MONTH } from './bill.ts';
 import type { BillableOperations } from './billable.ts';
-import { type CallKind, computeQuantities, type Instance } from './compute.ts';
+import { type CallKind, callsInFlight, computeQuantities, type Instance, instancesFor } from './compute.ts';
 import { CALL_MS, CONTAINERS, SDK_BATCH_MAX, STORED_BYTES, type Verb } from './figures.ts';
 import type { ProviderPrices, Quantities } from './prices.ts';
 
@@ -26,6 +26,8 @@ export interface Calls {
   readonly keys: 'random' | 'together';
   /** Calls that an instance answers at a time. */
   readonly concurrency: number;
+  /** Instances that write at a time; as few as take the calls, if undefined. */
+  readonly instances: number | undefined;
   /** How long every call takes; by CALL_MS, if undefined. */
   readonly durationMs: number | undefined;
 }
@@ -68,16 +70,28 @@ export function operationsOf(layout: Layout, one: Case): BillableOperations {
   };
 }
 
-/** Every container that a call touches is read or written once; a delete writes its container. */
-function containerOperations({ provider, workload, calls }: Case): BillableOperations {
-  const { readsPerDay, writesPerDay, deletesPerDay, scansPerDay } = workload;
-  const containers = containersOf(provider, workload);
-  const touched = containersTouched(containers, workload.records, calls) / calls.recordsPerCall;
-  const writes = (writesPerDay + deletesPerDay) * touched;
-  const { readsAGet, readsAPut } = CONTAINERS;
+/** Every container that a call touches is read or written; a delete writes its container. */
+function containerOperations(one: Case): BillableOperations {
+  const { provider, workload, calls } = one;
+  const kinds = callKinds('container', one);
+  const writers = callsInFlight(kinds.filter(({ verb }) => verb === 'put'));
+  const least = containersOf(provider, workload);
+  const touchedBy = (containers: number): number => containersTouched(containers, workload.records, calls);
+  // Puts that meet have split the containers: then fewer meet.
+  const split = Math.min(workload.records, Math.ceil((writers * touchedBy(least)) / CONTAINERS.crowdMax));
+  const containers = Math.max(least, split);
+  const touched = touchedBy(containers);
+  const get = operationsAGet(containers);
+  const put = operationsAPut({
+    instances: calls.instances ?? instancesFor(kinds, calls.concurrency),
+    inFlight: writers * touched,
+    containers,
+  });
+  const gets = (workload.readsPerDay * touched) / calls.recordsPerCall;
+  const puts = ((workload.writesPerDay + workload.deletesPerDay) * touched) / calls.recordsPerCall;
   return {
-    reads: readsPerDay * touched * readsAGet + writes * readsAPut + scansPerDay * containers,
-    writes,
+    reads: gets * get.reads + puts * put.reads + workload.scansPerDay * containers,
+    writes: puts * put.writes,
     deletes: 0,
   };
 }
@@ -85,6 +99,42 @@ function containerOperations({ provider, workload, calls }: Case): BillableOpera
 /** Containers that a table fills. */
 export function containersOf(provider: Provider, workload: Workload): number {
   return Math.max(1, Math.ceil(storedBytes('container', provider, workload) / CONTAINERS.storedBytes));
+}
+
+/**
+ * Of a get of one container, which asks for its version even where memory has it: one read, and one more where the instance does not know its
+ * header. Not counted: gets that wait together share a read, and one within the staleness it allows takes none.
+ */
+export function operationsAGet(containers: number): Pick<BillableOperations, 'reads'> {
+  return { reads: 1 + unknownShare(containers) };
+}
+
+export interface Writers {
+  readonly instances: number;
+  /** Containers that all of them write at a moment, on average. */
+  readonly inFlight: number;
+  /** All that there are. */
+  readonly containers: number;
+}
+
+/**
+ * Of a put of one container. An instance that writes alone writes it from memory. Beside others it looks first, and where another's commit comes
+ * between its write is refused, billed, and done again. Not counted: puts of one instance that wait together share a commit; splits.
+ */
+export function operationsAPut({
+  instances,
+  inFlight,
+  containers,
+}: Writers): Pick<BillableOperations, 'reads' | 'writes'> {
+  if (instances === 1) return { reads: unknownShare(containers), writes: 1 };
+  const othersShare = (instances - 1) / instances;
+  const refused = Math.min(CONTAINERS.crowdMax, (othersShare * inFlight) / containers);
+  return { reads: CONTAINERS.looksAPut + refused, writes: 1 + refused };
+}
+
+/** Of the containers, if any is as likely as another. */
+function unknownShare(containers: number): number {
+  return Math.max(0, 1 - CONTAINERS.known / containers);
 }
 
 /** In how many of a table's `containers` the records of a call lie, on average. */
@@ -98,11 +148,11 @@ function storedBytes(layout: Layout, provider: Provider, { records, recordBytes 
   return records * (fixed + factor * recordBytes);
 }
 
-function callKinds(layout: Layout, { provider, workload, calls }: Case): CallKind[] {
+function callKinds(layout: Layout, { provider, workload, calls }: Case): (CallKind & { readonly verb: Verb })[] {
   const { recordsPerCall } = calls;
-  const kind = (verb: Verb, callsPerDay: number, records: number): CallKind => {
+  const kind = (verb: Verb, callsPerDay: number, records: number) => {
     const { first, further } = CALL_MS[provider][layout][verb];
-    return { callsPerDay, durationMs: calls.durationMs ?? first + (records - 1) * further };
+    return { verb, callsPerDay, durationMs: calls.durationMs ?? first + (records - 1) * further };
   };
   return [
     kind('get', workload.readsPerDay / recordsPerCall, recordsPerCall),

@@ -13,6 +13,16 @@ export function decimal(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2);
 }
 
+/** `1.2k`, `45k`, `0.037`, `4e-7`: at most five characters. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '';
+  if (value >= 1_000_000) return `${Number((value / 1_000_000).toPrecision(2))}M`;
+  if (value >= 1_000) return `${Number((value / 1_000).toPrecision(value >= 100_000 ? 3 : 2))}k`;
+  if (value >= 100) return String(Math.round(value));
+  if (value > 0 && value < 0.01) return value.toExponential(0);
+  return String(Number(value.toPrecision(2)));
+}
+
 /** Prices differ by powers of ten between the clouds: two significant digits. */
 export function dollars(value: number): string {
   if (value >= 10) return whole(value);
@@ -20,9 +30,19 @@ export function dollars(value: number): string {
   return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
 }
 
+/** A sum to pay, in cents from half a cent on; what is less, but something, is seen to be so. `1,234.50`, `< 0.01`, `1.23e+12`. */
+export function cents(value: number): string {
+  if (value > 0 && value < 0.005) return '< 0.01';
+  if (value >= 1e9) return value.toExponential(2);
+  return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
 /** `10 to 12`; one number where both ends read alike; one run has none, and is called so. */
-export function intervalText({ low, high, values }: Figure, format: (value: number) => string): string {
-  if (values.length === 1) return 'one run';
+export function intervalText(
+  { low, high, values }: Pick<Figure, 'low' | 'high'> & Partial<Figure>,
+  format: (value: number) => string,
+): string {
+  if (values?.length === 1) return 'one run';
   const [from, to] = [format(low), format(high)];
   return from === to ? from : `${from} to ${to}`;
 }

@@ -84,9 +84,3 @@ export function percentileOf(histogram: Histogram, percentile: number): number |
 function maxMsOf(histogram: Histogram): number {
   return histogram.totalCount === 0 ? 0 : histogram.maxValue / 1_000;
 }
-
-/** The percentiles, however few operations there are. */
-export function percentilesOf(histogram: Histogram): { readonly p50Ms: number; readonly p99Ms: number } {
-  const atMs = (percentile: number): number => histogram.getValueAtPercentile(percentile) / 1_000;
-  return { p50Ms: atMs(50), p99Ms: atMs(99) };
-}

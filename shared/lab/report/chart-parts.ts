@@ -1,6 +1,5 @@
 // What the charts of all reports are drawn with: axes, lines, symbols and labels, as the text of SVG. Colours are the page's CSS variables.
-import type { Panel } from './chart-panels.ts';
-import { type Scale, short } from './chart-scales.ts';
+import { short } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
 import type { ReportLayout } from './names.ts';
 
@@ -57,6 +56,14 @@ export function line(spots: readonly (Spot | undefined)[], stroke: Stroke): stri
   return `<path d="${d}" fill="none" stroke="${colour}" stroke-width="${widthPx}" stroke-linejoin="round"${DASHES[dash]}${faint}/>`;
 }
 
+/** From top to bottom. */
+export function vertical(x: number, ends: readonly [number, number], stroke: Stroke): string {
+  return line(
+    ends.map((y) => ({ x, y })),
+    stroke,
+  );
+}
+
 /** Fill, and what else the element has. */
 export function rect(from: Spot, to: Spot, paint: string): string {
   const [x, y] = [Math.min(from.x, to.x), Math.min(from.y, to.y)];
@@ -97,28 +104,17 @@ export function axes({ left, top, width, height }: Panel, { title, x, y }: Axes)
     if (isFree) lastPx = x.at(tick);
     return isFree;
   });
-  const rows = y.ticks.map((tick) => ({ tick, at: y.at(tick) }));
+  const across = x.isPlain === true ? [] : x.ticks;
   return [
     text(title, { x: left - 5, y: top - 16 }, { isTitle: true }),
-    ...rows.map(({ at }) =>
+    ...y.ticks.map((tick) =>
       line(
-        [
-          { x: left, y: at },
-          { x: right, y: at },
-        ],
+        [left, right].map((at) => ({ x: at, y: y.at(tick) })),
         faint,
       ),
     ),
-    ...rows.map(({ tick, at }) => text(short(tick), { x: left - 8, y: at + 4 }, { anchor: 'end' })),
-    ...(x.isPlain === true ? [] : x.ticks).map((tick) =>
-      line(
-        [
-          { x: x.at(tick), y: top },
-          { x: x.at(tick), y: bottom },
-        ],
-        faint,
-      ),
-    ),
+    ...y.ticks.map((tick) => text(short(tick), { x: left - 8, y: y.at(tick) + 4 }, { anchor: 'end' })),
+    ...across.map((tick) => vertical(x.at(tick), [top, bottom], faint)),
     ...named.map((tick) => text(xText(tick), { x: x.at(tick), y: bottom + 17 }, { anchor: 'middle' })),
     text(x.name, { x: left + width / 2, y: bottom + 37 }, { anchor: 'middle' }),
   ].join('');
@@ -127,29 +123,25 @@ export function axes({ left, top, width, height }: Panel, { title, x, y }: Axes)
 interface Label {
   readonly text: string;
   readonly spot: Spot;
-  readonly position: 'above' | 'below';
 }
 
 const CHAR_PX = 7;
-const ABOVE_PX = -8;
-const BELOW_PX = 17;
+/** Of the base line: above the point, or else below it. */
+const OFFSETS_PX = [-8, 17];
 
-/** Figures beside their points: one that would cover a point, or a figure before it, is left out. */
+/** Figures beside their points: one that would cover a point, or a figure before it, on either side is left out. */
 export function labels(wanted: readonly Label[]): string {
   const placed = wanted.map(({ spot }) => ({ x: spot.x, y: spot.y + SYMBOL_PX, halfPx: SYMBOL_PX }));
   return wanted
-    .flatMap(({ text: content, spot, position }) => {
-      const own = {
-        x: spot.x,
-        y: spot.y + (position === 'above' ? ABOVE_PX : BELOW_PX),
-        halfPx: (content.length * CHAR_PX) / 2,
-      };
-      const isTaken = placed.some(
-        ({ x, y, halfPx }) => Math.abs(x - own.x) < halfPx + own.halfPx && Math.abs(y - own.y) < FONT_PX,
+    .flatMap(({ text: content, spot }) => {
+      const halfPx = (content.length * CHAR_PX) / 2;
+      const free = OFFSETS_PX.map((offset) => ({ x: spot.x, y: spot.y + offset, halfPx })).find(
+        (own) =>
+          !placed.some((one) => Math.abs(one.x - own.x) < one.halfPx + halfPx && Math.abs(one.y - own.y) < FONT_PX),
       );
-      if (content === '' || isTaken) return [];
-      placed.push(own);
-      return text(content, own, { anchor: 'middle', hasHalo: true });
+      if (content === '' || free === undefined) return [];
+      placed.push(free);
+      return text(content, free, { anchor: 'middle', hasHalo: true });
     })
     .join('');
 }
@@ -157,4 +149,95 @@ export function labels(wanted: readonly Label[]): string {
 /** A tenth of a pixel is as much as anybody sees. */
 function px(length: number): number {
   return Math.round(length * 10) / 10;
+}
+
+/** Of one axis: where a value lies, in CSS pixels, and where its ticks are. */
+export interface Scale {
+  readonly at: (value: number) => number;
+  readonly ticks: readonly number[];
+}
+
+type Range = readonly [from: number, to: number];
+
+/** Ticks are the powers of the base within the range. */
+export function logScale([min, max]: Range, [fromPx, toPx]: Range, base: 2 | 10): Scale {
+  const first = Math.ceil(powerOf(min, base) - ROUNDING);
+  const count = Math.floor(powerOf(max, base) + ROUNDING) - first + 1;
+  return {
+    at: (value) => fromPx + (Math.log(value / min) / Math.log(max / min)) * (toPx - fromPx),
+    ticks: Array.from({ length: count }, (_, at) => base ** (first + at)),
+  };
+}
+
+const ROUNDING = 1e-9;
+
+function powerOf(value: number, base: 2 | 10): number {
+  return base === 2 ? Math.log2(value) : Math.log10(value);
+}
+
+/** Ticks are some six round numbers within the range. */
+export function linearScale([min, max]: Range, [fromPx, toPx]: Range): Scale {
+  const rough = (max - min) / 6;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough)!;
+  const first = Math.ceil(min / step);
+  return {
+    at: (value) => fromPx + ((value - min) / (max - min)) * (toPx - fromPx),
+    ticks: Array.from({ length: Math.floor(max / step) - first + 1 }, (_, at) => (first + at) * step),
+  };
+}
+
+/** The powers of ten around the values, with room above for a label. */
+export function decades(values: readonly number[]): [number, number] {
+  const positive = values.filter((value) => value > 0);
+  if (positive.length === 0) return [1, 10];
+  const low = 10 ** Math.floor(Math.log10(Math.min(...positive)));
+  const high = 10 ** Math.ceil(Math.log10(Math.max(...positive) * 1.3));
+  return [low, high];
+}
+
+/** What a chart is drawn for. */
+export interface Shape {
+  readonly name: 'wide' | 'narrow';
+  readonly widthPx: number;
+}
+
+/** `wide` fits a tablet and paper at its own size, `narrow` a phone of 390: text keeps its size in both. */
+export const SHAPES: readonly Shape[] = [
+  { name: 'wide', widthPx: 720 },
+  { name: 'narrow', widthPx: 340 },
+];
+
+export interface PanelSizes {
+  /** Above the panel, for its title. */
+  readonly headPx: number;
+  readonly heightPx: number;
+  /** Below it, for its axis. */
+  readonly footPx: number;
+  /** To its left, for the labels of its axis. */
+  readonly labelsPx: number;
+  /** To its right. */
+  readonly rightPx: number;
+}
+
+export interface Panel {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Panels in order, and the height of all of them. */
+export function panelsOf(count: number, shape: Shape, sizes: PanelSizes): { panels: Panel[]; heightPx: number } {
+  const { headPx, heightPx, footPx, labelsPx, rightPx } = sizes;
+  const rowPx = headPx + heightPx + footPx;
+  const isStacked = shape.name === 'narrow';
+  const columnPx = shape.widthPx / (isStacked ? 1 : count);
+  const panels = Array.from({ length: count }, (_, at): Panel => ({
+    left: (isStacked ? 0 : at * columnPx) + labelsPx,
+    top: (isStacked ? at * rowPx : 0) + headPx,
+    width: columnPx - labelsPx - rightPx,
+    height: heightPx,
+  }));
+  return { panels, heightPx: isStacked ? count * rowPx : rowPx };
 }

@@ -1,7 +1,7 @@
 // Which charts a group of cells gets, as data: each is drawn by xy-chart.ts, in the shapes that a page needs, and told in words beside it.
 import { type Layout, LAYOUTS, type Provider, PROVIDERS } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
-import { short } from './chart-scales.ts';
+import { short } from '../kit/format.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { ReportCell } from './schema.ts';
 import type { Line, Point, XyChart } from './xy-chart.ts';
@@ -17,7 +17,6 @@ type Of = (cell: ReportCell) => Figure | null;
 
 const DASHES: readonly Dash[] = ['solid', 'dashed', 'dotted'];
 const throughput: Of = (cell) => cell.recordsPerSecond;
-const dollars: Of = (cell) => cell.dollarsPerMillionRecords;
 const rate = (cell: ReportCell): number => cell.recordsPerSecond.median;
 
 /** The median operation and the slow one. */
@@ -44,7 +43,7 @@ export function chartsOf(cells: readonly ReportCell[]): Chart[] {
   const sized = cells.filter(({ containerKib, ratePerSecond }) => containerKib !== null && ratePerSecond === null);
   const open = cells.filter(({ ratePerSecond }) => ratePerSecond !== null);
   return [
-    ...(main.length === 0 ? [] : [throughputChart(main), latencyChart(main), costChart(main)]),
+    ...(main.length === 0 ? [] : [throughputChart(main), latencyChart(main)]),
     ...(distinct(sized.map(({ containerKib }) => containerKib)).length < 2 ? [] : [sizeChart(sized)]),
     ...(open.length === 0 ? [] : [openLoopChart(open)]),
   ];
@@ -79,19 +78,6 @@ function latencyChart(cells: readonly ReportCell[]): Chart {
     xBase: 10,
     panels: panelsBy(cells, (own) => latencyLines(own, rate)),
     key: 'Solid: half of the operations were faster (p50). Dashed: 99 of 100 were (p99). Numbers: callers in flight.',
-  };
-}
-
-function costChart(cells: readonly ReportCell[]): Chart {
-  return {
-    title: 'Cost against throughput',
-    xName: 'records a second',
-    yName: 'dollars a million records',
-    xBase: 10,
-    panels: panelsBy(cells, (own) =>
-      byLayout(own).map((some) => lineOf(some, { of: dollars, x: rate, label: String, dash: 'solid' })),
-    ),
-    key: 'Numbers: callers in flight.',
   };
 }
 

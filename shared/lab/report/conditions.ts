@@ -7,7 +7,7 @@ import { factor } from '../kit/format.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { COMPARED } from './against.ts';
 import { type Change, COMPARED_NAMES, type Report } from './schema.ts';
-import { cellWords } from './words.ts';
+import { cellWords } from './names.ts';
 
 export interface Condition {
   /** As it was written. */

@@ -1,9 +1,13 @@
-// What the pages of all reports are made of.
+// What the pages of all reports are made of: the page, charts in their captions, legends.
 import { escape } from '../kit/html.ts';
 import type { Provider } from '../kit/dimensions.ts';
-import { type Shape, SHAPES } from './chart-panels.ts';
-import { colourOf, type ReportLayout, SYMBOL_CHARACTERS } from './names.ts';
+import { type Shape, SHAPES } from './chart-parts.ts';
+import { colourOf, PROVIDER_SHORT_NAMES, type ReportLayout, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
+import { type Chart, chartWords, layoutsIn, providersIn } from './charts.ts';
+import { courseChart, coursesOf, courseWords } from './courses.ts';
+import type { ReportCell } from './schema.ts';
+import { xyChart } from './xy-chart.ts';
 
 /** The series' colour and symbol, as in the charts. */
 export function mark(provider: Provider, layout: ReportLayout): string {
@@ -32,4 +36,63 @@ ${body}
 </main></body>
 </html>
 `;
+}
+
+export function chartHtml(chart: Chart): string {
+  return captioned({
+    title: chart.title,
+    key: `(${chart.yName}; both scales logarithmic). ${chart.key}`,
+    words: chartWords(chart),
+    draw: (shape) => xyChart(chart, shape),
+  });
+}
+
+interface Captioned {
+  readonly title: string;
+  readonly key: string;
+  /** HTML after the key: what symbols stand for, where no legend does. */
+  readonly keys?: readonly string[];
+  /** For whoever does not see it. */
+  readonly words: string;
+  readonly draw: (shape: Shape) => string;
+}
+
+/** In each shape; the style shows the one that fits. */
+export function captioned({ title, key, keys = [], words, draw }: Captioned): string {
+  const drawn = SHAPES.map((shape) => `<div class="${shape.name}" aria-hidden="true">${draw(shape)}</div>`);
+  const marks = keys.map((one) => ` <span class="key">${one}</span>`);
+  return `<figure><figcaption><b>${escape(title)}</b> ${escape(key)}${marks.join('')}</figcaption>
+<div role="img" aria-label="${escape(words)}">${drawn.join('')}</div></figure>`;
+}
+
+/** HTML that shows when its summary is asked. */
+export function folded(summary: string, html: string): string {
+  return `<details><summary>${escape(summary)}</summary>${html}</details>`;
+}
+
+const COURSE_KEY =
+  '(records a second by when replies came; the scale is logarithmic). Thick: the median of the runs. Thin: each run, its warm-up first. Gaps: steps without a reply.';
+
+/** How each load went over time; empty where no run had a whole step. */
+export function coursesHtml(cells: readonly ReportCell[]): string {
+  const charts = coursesOf(cells);
+  if (charts.length === 0) return '';
+  const figures = charts.map((chart) =>
+    captioned({
+      title: chart.title,
+      key: COURSE_KEY,
+      words: courseWords(chart),
+      draw: (shape) => courseChart(chart, shape),
+    }),
+  );
+  return folded('Throughput over time, at each load', figures.join(''));
+}
+
+export function legendHtml(cells: readonly ReportCell[]): string {
+  const groups = providersIn(cells).map((provider) => {
+    const layouts = layoutsIn(cells.filter((cell) => cell.provider === provider));
+    const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
+    return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
+  });
+  return `<p class="legend">${groups.join(' ')} <span class="key">Bars: the interval of a median.</span></p>`;
 }

@@ -4,11 +4,11 @@ import type { Figure } from '../kit/figure.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
+import { folded } from './html-parts.ts';
 import { tableHtml } from '../kit/html-table.ts';
-import { PROVIDER_SHORT_NAMES } from './names.ts';
+import { cellWords, loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
 import { byChanceAlone } from './significance.ts';
-import { cellWords, loadWords } from './words.ts';
 
 /** The median, with its interval below it. */
 export function figureHtml(figure: Figure | null, format: (value: number) => string): string {
@@ -31,22 +31,25 @@ export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>)
   if (summary.length === 0) return '';
   const confidence = summary.flatMap(({ best }) => LAYOUTS.map((layout) => best[layout]))[0]?.recordsPerSecond
     .confidence;
-  return `<section id="best"><h2>Each layout at its best load</h2>
-${tableHtml({
-  caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
-  columns: [
-    { title: 'Workload' },
-    ...LAYOUTS.map((title) => ({ title, isNumber: true })),
-    { title: 'container to record', isNumber: true },
-    { title: 'container to batch', isNumber: true },
-  ],
-  rows: summary.map(summaryRow),
-  isCards: true,
-})}
+  const table = tableHtml({
+    caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
+    columns: [
+      { title: 'Workload' },
+      ...LAYOUTS.map((title) => ({ title, isNumber: true })),
+      { title: 'container to record', isNumber: true },
+      { title: 'container to batch', isNumber: true },
+    ],
+    rows: summary.map(summaryRow),
+    isCards: true,
+  });
+  return folded(
+    'Each layout at its best load, in figures',
+    `${table}
 <p class="words">${plan.repetitions === 1 ? 'One run of each' : `Medians of ${plan.repetitions} runs; below them the interval in which the true median lies`}${
-    confidence === undefined || confidence === 0 ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
-  }. A ratio is the middle of the ratios within a block, and stands bold only from six sound runs on, where its interval leaves out 1, and where a call of both hands over as many records.
-The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p></section>`;
+      confidence === undefined || confidence === 0 ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
+    }. A ratio is the middle of the ratios within a block, and stands bold only from six sound runs on, where its interval leaves out 1, and where a call of both hands over as many records.
+The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p>`,
+  );
 }
 
 function summaryRow({

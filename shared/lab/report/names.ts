@@ -1,5 +1,7 @@
-// Names and colours of providers and layouts, the same in every table and chart.
-import type { Layout, Provider } from '../kit/dimensions.ts';
+// Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in the terminal.
+import type { Layout, Provider, Workload } from '../kit/dimensions.ts';
+import type { Coordinates } from '../load/coordinates.ts';
+import { whole } from '../kit/format.ts';
 
 /** A model has one layout more: records that are read first, and written if nobody else wrote them. */
 export type ReportLayout = Layout | 'conditional';
@@ -51,4 +53,42 @@ export function paletteCss(palette: Palette): string {
       Object.entries(layouts).map(([layout, colour]) => `--${provider}-${layout}: ${colour};`),
     )
     .join(' ');
+}
+
+export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
+  load: 'Load: new records',
+  'ycsb-a': 'YCSB A: half reads, half updates',
+  'ycsb-b': 'YCSB B: 95 % reads, 5 % updates',
+  'ycsb-c': 'YCSB C: reads alone',
+  'ycsb-d': 'YCSB D: 95 % reads of the latest, 5 % inserts',
+  'ycsb-e': 'YCSB E: 95 % short scans, 5 % inserts',
+  'ycsb-f': 'YCSB F: half reads, half read-modify-writes',
+};
+
+/** `32 callers`, `4 x 8 callers`, `400/s offered`. */
+export function loadWords({
+  instances,
+  callers,
+  ratePerSecond,
+}: Pick<Coordinates, 'instances' | 'callers' | 'ratePerSecond'>): string {
+  if (ratePerSecond !== null) return `${whole(ratePerSecond)}/s offered${instances > 1 ? ` by ${instances}` : ''}`;
+  const own = `${callers} ${callers === 1 && instances === 1 ? 'caller' : 'callers'}`;
+  return instances > 1 ? `${instances} x ${own}` : own;
+}
+
+/** `Datastore container of 64 KiB, ycsb-a, 500 B, 32 callers`. */
+export function cellWords(cell: Coordinates): string {
+  const { provider, layout, workload, recordBytes, containerKib } = cell;
+  const size = containerKib === null ? '' : ` of ${containerKib} KiB`;
+  return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${whole(recordBytes)} B, ${loadWords(cell)}`;
+}
+
+/** `0123456789ab`, with `+` behind it where files differed from the commit; `unknown`. */
+export function commitWords(commit: string | null): string {
+  return commit === null ? 'unknown' : commit.replace(/^(.{12})[^+]*/, '$1');
+}
+
+/** `Datastore, Azure and Other`. */
+export function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;
 }

@@ -1,5 +1,5 @@
 // Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and circumstances always make the same report.
-import { dollarsPerMillionRecords, type OperationPriceList, operationPriceList } from '../cost/operations.ts';
+import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operations.ts';
 import type { PriceList } from '../cost/prices.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import type { Latencies } from '../kit/histogram.ts';
@@ -8,8 +8,7 @@ import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Counts, sumOfCounts, type Usage } from '../kit/usage.ts';
 import { notesOf } from './notes.ts';
-import { Places } from './places.ts';
-import { runOf } from './run-of.ts';
+import { Places, runOf } from './run-of.ts';
 import {
   type Circumstances,
   type Report,

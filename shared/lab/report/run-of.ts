@@ -1,10 +1,10 @@
-// One run as the report shows it.
+// One run as the report shows it, and the places that runs were in, each once.
 import type { CellResult } from '../load/cell.ts';
 import { encodeHistogram, latenciesOf } from '../kit/histogram.ts';
 import { mergeParts, rateOf } from '../plan/merge.ts';
 import type { CellRun } from '../plan/outcome.ts';
-import type { Places } from './places.ts';
 import type { ReportRun } from './schema.ts';
+import type { Place } from '../load/place.ts';
 
 /** Windows of one run that open further apart than this share of their length did not generate their load together. */
 const SKEW_MOST = 0.1;
@@ -50,4 +50,18 @@ function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['pa
     processorBusy: part.processor.busy,
     memoryBytes,
   };
+}
+
+export class Places {
+  readonly all: Place[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  /** The place's index among all. */
+  indexOf(place: Place): number {
+    const name = JSON.stringify(place);
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    this.#indexes.set(name, this.all.length);
+    return this.all.push(place) - 1;
+  }
 }

@@ -9,7 +9,7 @@ import { storeCountersSchema } from '../load/store-counters.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { figureSchema } from '../kit/figure.ts';
 import { ratioSchema } from '../kit/ratio.ts';
-import { failureSchema, leftoverSchema, leftOutSchema, searchRunSchema } from '../plan/outcome.ts';
+import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
 import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 
@@ -20,15 +20,10 @@ const positive = z.number().min(0);
 const share = positive.max(1);
 
 /** Latencies of one operation as it is sent and answered; a percentile is null where fewer than ten operations were slower (histogram.ts). */
-const latencySchema = z.strictObject({
-  meanMs: positive,
-  p50Ms: positive.nullable(),
-  p90Ms: positive.nullable(),
-  p95Ms: positive.nullable(),
-  p99Ms: positive.nullable(),
-  p999Ms: positive.nullable(),
-  maxMs: positive,
-});
+function latencySchema<One extends z.ZodType>(one: One) {
+  const rare = one.nullable();
+  return z.strictObject({ meanMs: one, p50Ms: rare, p90Ms: rare, p95Ms: rare, p99Ms: rare, p999Ms: rare, maxMs: one });
+}
 
 /** What one instance did of a run. */
 const partSchema = z.strictObject({
@@ -63,7 +58,7 @@ const runSchema = z.strictObject({
   recordsTotal: z.int().min(0),
   /** Operations in the histogram. */
   operations: z.int().min(0),
-  latency: latencySchema,
+  latency: latencySchema(positive),
   /** Latencies in microseconds, HdrHistogram V2, compressed, base64. */
   histogram: z.string(),
   series: seriesSchema,
@@ -84,15 +79,7 @@ export const reportCellSchema = z.strictObject({
   recordsPerCall: z.int().min(1),
   recordsPerSecond: figureSchema,
   /** A figure where every run bears the percentile. */
-  latency: z.strictObject({
-    meanMs: figureSchema,
-    p50Ms: figureSchema.nullable(),
-    p90Ms: figureSchema.nullable(),
-    p95Ms: figureSchema.nullable(),
-    p99Ms: figureSchema.nullable(),
-    p999Ms: figureSchema.nullable(),
-    maxMs: figureSchema,
-  }),
+  latency: latencySchema(figureSchema),
   /** Of all runs together. */
   operations: z.int().min(0),
   errors: countsSchema,
@@ -260,3 +247,12 @@ export const reportSchema = z.strictObject({
 });
 
 export type Report = z.infer<typeof reportSchema>;
+
+/** The whole document, as JSON data. */
+export function reportJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(reportSchema, { reused: 'ref', io: 'output' }),
+    title: 'Report of a comparison of Stowage',
+    description: `compare.json, schema version ${REPORT_SCHEMA_VERSION}. Times in milliseconds and sizes in bytes unless a name says otherwise; null means not known.`,
+  };
+}

@@ -1,5 +1,5 @@
-// The style of the report: readable on a phone, on a screen, in the dark and on paper.
-import { PALETTES, paletteCss } from './names.ts';
+// The styles of all reports, and of the comparison: readable on a phone, on a screen, in the dark and on paper.
+import { paletteCss, PALETTES } from './names.ts';
 
 const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa; --line: #dde3e9; --amber: #d9a400; --amber-ground: #fff8e1;
 --red: #b3261e; ${paletteCss(PALETTES.light)}`;
@@ -14,7 +14,7 @@ export const REPORT_STYLE = `
 @media screen and (prefers-color-scheme: dark) { :root { ${DARK} } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
-main { max-width: 1060px; margin: 0 auto; padding: 24px; }
+main { max-width: 1200px; margin: 0 auto; padding: 24px; }
 h1 { font-size: 26px; line-height: 1.25; margin: 8px 0; } h2 { font-size: 19px; margin: 0 0 8px; } h3 { font-size: 14px; margin: 18px 0 6px; color: var(--soft); font-weight: 600; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 20px 24px; margin: 20px 0; }
 figure { margin: 0 auto; max-width: 900px; } figure svg { display: block; width: 100%; height: auto; } .narrow { display: none; }
@@ -36,5 +36,32 @@ th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { co
   h2, h2 + .words, h3, .legend { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; } .all { font-size: 9.5px; } .all th { font-size: 9.5px; white-space: normal; vertical-align: bottom; } .all th, .all td { padding: 2px 3px; }
   .all td:first-child, .all th:first-child { position: static; } small { font-size: 10px; }
+}
+`;
+
+export const COMPARISON_STYLE = `${REPORT_STYLE}
+a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
+h1 + .lead { font-size: 17px; margin: 8px 0; }
+main > details { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 8px 24px; margin: 20px 0; }
+nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 14px; }
+.note { border-left: 4px solid var(--line); background: var(--paper); padding: 8px 14px; margin: 12px 0; } .note ul { margin: 4px 0; }
+.note.caveat { border-color: var(--amber); background: var(--amber-ground); } .note.warning { border-color: var(--red); background: var(--amber-ground); }
+figure { margin: 14px auto 22px; } figcaption { font-size: 14px; margin-bottom: 6px; color: var(--soft); } figcaption b { color: var(--ink); }
+.legend .key { margin-left: 8px; }
+summary { cursor: pointer; font-weight: 600; font-size: 14px; padding: 4px 0; } details { margin: 8px 0; }
+caption { text-align: left; font-size: 13px; color: var(--soft); padding: 4px 0; position: sticky; left: 0; }
+td, tbody th { vertical-align: top; font-size: 14px; } tbody th { color: var(--ink); font-weight: 600; } td small, tbody th small { display: block; font-size: 12px; font-weight: 400; }
+thead th { white-space: normal; vertical-align: bottom; } td > small, th > small { max-width: 300px; white-space: normal; } td small { overflow-wrap: anywhere; } td.n > small { overflow-wrap: normal; }
+tbody th, thead th:first-child { position: sticky; left: 0; background: var(--paper); z-index: 1; }
+.untold { color: var(--soft); } pre { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--line); border-radius: 6px; font-size: 13px; }
+@media (max-width: 640px) {
+  td.n > small { white-space: nowrap; } caption { width: calc(100vw - 64px); } h1 + .lead { font-size: 15px; } main > details { padding: 6px 12px; margin: 14px 0; }
+  .cards, .cards tbody, .cards tr, .cards tbody th { display: block; max-width: none; } .cards thead { display: none; } .cards tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
+  .cards tbody th, .cards td { border: 0; padding: 1px 0; } .cards td { display: flex; flex-wrap: wrap; justify-content: flex-end; align-items: baseline; gap: 0 8px; } .cards td::before { content: attr(data-title); color: var(--soft); margin-right: auto; }
+  td, tbody th { font-size: 13px; padding: 4px 6px; } tbody th { max-width: 120px; white-space: normal; }
+}
+@media print {
+  nav { display: none; } .note { border-width: 0 0 0 3px; } td, tbody th { font-size: 9.5px; padding: 2px 3px; } thead th, caption { font-size: 9px; padding: 2px 3px; } td small, tbody th small { font-size: 8.5px; }
+  tbody th, thead th:first-child { position: static; } details::details-content { content-visibility: visible; block-size: auto; } pre { white-space: pre-wrap; }
 }
 `;

@@ -3,11 +3,10 @@ import { operationsNeeded } from '../kit/histogram.ts';
 import { LAYOUTS } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
-import { PROVIDER_NAMES } from './names.ts';
+import { cellWords, loadWords, PROVIDER_NAMES, WORKLOAD_TITLES } from './names.ts';
 import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
-import { cellWords, loadWords, WORKLOAD_TITLES } from './words.ts';
 
 /** The whole text, with a final newline. */
 export function reportText(report: Report): string {

@@ -2,9 +2,8 @@
 import type { Place } from '../load/place.ts';
 import { providersIn } from './charts.ts';
 import { percent } from '../kit/format.ts';
-import { PROVIDER_NAMES } from './names.ts';
+import { list, PROVIDER_NAMES } from './names.ts';
 import type { Report, ReportRun } from './schema.ts';
-import { list } from './words.ts';
 
 /**
  * Above these shares a run counts as disturbed. Waiting up to a fifth is usual where function and emulator share two processors; a cloud's machine

@@ -1,8 +1,6 @@
 // A chart of lines over two logarithmic axes, with the interval of every point as a bar: what all charts of the comparison are. Pure SVG text.
 import type { Provider } from '../kit/dimensions.ts';
-import { type Panel, panelsOf, type Shape } from './chart-panels.ts';
-import { axes, labels, line, type Spot, svg, symbol } from './chart-parts.ts';
-import { decades, logScale } from './chart-scales.ts';
+import { axes, decades, labels, line, logScale, panelsOf, type Shape, type Spot, svg, symbol } from './chart-parts.ts';
 import { colourOf, type ReportLayout } from './names.ts';
 
 export interface Point {
@@ -31,11 +29,13 @@ export interface XyChart {
   readonly xBase: 2 | 10;
 }
 
-const SIZES = { headPx: 32, heightPx: 230, footPx: 48, labelsPx: 46, rightPx: 26 };
+const SIZES = { headPx: 32, footPx: 48, labelsPx: 46, rightPx: 26 };
+/** Lower on a phone, where panels stand below each other. */
+const HEIGHT_PX = { wide: 230, narrow: 150 } as const;
 
 /** The chart as an SVG element. Points that a logarithm cannot show (zero and below) are left out. */
 export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string {
-  const places = panelsOf(panels.length, shape, SIZES);
+  const places = panelsOf(panels.length, shape, { ...SIZES, heightPx: HEIGHT_PX[shape.name] });
   const shown = panels.map(({ title, lines }) => ({ title, lines: lines.map(drawable) }));
   const points = shown.flatMap(({ lines }) => lines.flatMap((one) => one.points));
   const xRange = bounds(
@@ -51,7 +51,7 @@ export function xyChart({ panels, xName, xBase }: XyChart, shape: Shape): string
     const marks = [
       ...lines.map((one) => intervalsOf(one, place)),
       ...lines.map((one) => lineOf(one, place)),
-      labelsOf(lines, place, panel),
+      labelsOf(lines, place),
     ];
     return axes(panel, { title, x: { ...x, name: xName }, y }) + marks.join('');
   });
@@ -98,28 +98,7 @@ function intervalsOf({ provider, layout, points }: Line, place: Place): string {
     .join('');
 }
 
-function labelsOf(lines: readonly Line[], place: Place, panel: Panel): string {
-  const spots = lines.flatMap(({ points }) => points.map(place));
-  return labels(
-    lines.flatMap(({ points }) =>
-      points.flatMap((point) => {
-        const spot = place(point);
-        const position = positionOf(spot, spots, panel);
-        return point.label === undefined || position === undefined ? [] : { text: point.label, spot, position };
-      }),
-    ),
-  );
+function labelsOf(lines: readonly Line[], place: Place): string {
+  const points = lines.flatMap((one) => one.points);
+  return labels(points.map((point) => ({ text: point.label ?? '', spot: place(point) })));
 }
-
-/** Above its point, or below where another point is nearer above; undefined where both sides are taken: the table has every figure. */
-function positionOf(own: Spot, spots: readonly Spot[], { top, height }: Panel): 'above' | 'below' | undefined {
-  const beside = spots.filter(({ x, y }) => Math.abs(x - own.x) < LABEL_WIDTH_PX && y !== own.y);
-  const room = (sign: 1 | -1): number =>
-    Math.min(...beside.map(({ y }) => (y - own.y) * sign).filter((distance) => distance > 0));
-  const [above, below] = [room(-1), Math.min(room(1), top + height - own.y)];
-  if (Math.max(above, below) < LABEL_HEIGHT_PX) return undefined;
-  return above >= Math.min(below, 2 * LABEL_HEIGHT_PX) ? 'above' : 'below';
-}
-
-const LABEL_WIDTH_PX = 26;
-const LABEL_HEIGHT_PX = 22;

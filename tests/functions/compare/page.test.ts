@@ -1,5 +1,4 @@
 // The live page in Chromium, on functions of both clouds that run nothing: two servers, so two origins. Skipped where there is no Chromium.
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -14,15 +13,12 @@ import type { CellRequest } from '../../../shared/lab/load/cell.ts';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { reportHtml } from '../../../shared/lab/report/html.ts';
 import { reportSchema } from '../../../shared/lab/report/schema.ts';
+import { CHROMIUM } from '../../support/chromium.ts';
 import { fakeResult } from '../../lab/fake-function.ts';
-import { placeOf, sampleReport, unusualCells } from '../../lab/report/sample-report.ts';
+import { placeOf } from '../../lab/report/sample-report.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'a-compare-key-for-this-test';
-
-const CHROMIUM = [process.env['STOWAGE_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
-  (file) => file !== undefined && existsSync(file),
-);
 
 /** Of the field that has the focus, as an expression for the page: its label, else its text; the body at the end of the round. */
 const FOCUSED_NAME =
@@ -338,31 +334,5 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await start();
     await ended();
     expect(await overflow()).toBe(0);
-  });
-
-  describe('the report', () => {
-    const cells = [...sampleReport().cells, ...unusualCells({ repetitions: 4 })];
-    const html = reportHtml(sampleReport({ cells }));
-
-    test.each([1_280, 390, 320])('fits a window of %i px, without JavaScript', async (width) => {
-      const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width, height: 800 } });
-      const reader = await context.newPage();
-      await reader.setContent(html);
-      const sizes = await reader.locator('html').boundingBox();
-      expect(sizes!.width).toBe(width);
-      const shape = width > 640 ? 'wide' : 'narrow';
-      expect(await reader.locator(`figure .${shape}`).first().isVisible()).toBe(true);
-      expect(
-        await reader
-          .locator(`figure .${shape === 'wide' ? 'narrow' : 'wide'}`)
-          .first()
-          .isVisible(),
-      ).toBe(false);
-      expect(await reader.getByRole('table').count()).toBeGreaterThanOrEqual(5);
-      // It stays while the others scroll: wider, it would cover them.
-      const firstColumn = await reader.locator('details[open] tbody th').first().boundingBox();
-      expect(firstColumn!.width).toBeLessThan(width / 2);
-      await context.close();
-    });
   });
 });

@@ -21,6 +21,7 @@ const COMMANDS: [name: string, script: string][] = [
   'dev',
   'emulators',
   'bench',
+  'calibrate',
   'model',
   'merging',
   'experiments',
@@ -28,7 +29,7 @@ const COMMANDS: [name: string, script: string][] = [
   'soak',
   'merge-model',
 ].map((name) => [name, scripts[name]!]);
-COMMANDS.push(['mutants', scripts['mutants']!], ['cold-start', scripts['cold-start']!]);
+COMMANDS.push(['mutants', scripts['mutants']!]);
 for (const name of ['stowage', 'stowage compare', 'stowage cost'])
   COMMANDS.push([name, name.replace('stowage', 'node infra/cli/main.ts')]);
 

@@ -12,14 +12,16 @@ const { datastore, 'azure-tables': azure } = PRICES_2026_11.providers;
 describe('the price list', () => {
   const origins = Object.entries(originsIn(PRICES_2026_11, ''));
 
-  test('gives each number a source, the day it was read and how sure it is', () => {
+  test('gives each number its page, the day it was read, and whether it stood on a page of the provider', () => {
     // So that the walk is seen to reach them.
     expect(origins.length).toBeGreaterThan(40);
     const wrong = origins.filter(
-      ([, { source, read, confidence }]) =>
+      ([, { source, read, isVerified }]) =>
         !/^https:\/\/[\w.-]+\.[a-z]+\/\S*$/.test(source) ||
         !/^2026-11-\d{2}$/.test(read) ||
-        !['provider', 'several', 'one'].includes(confidence),
+        typeof isVerified !== 'boolean' ||
+        // A page of somebody else verifies nothing.
+        (isVerified && !/^https:\/\/[\w.]*(google|firebase\.google|microsoft)\.com\//.test(source)),
     );
     expect(wrong).toEqual([]);
     expect(PRICES_2026_11.date).toBe('2026-11');

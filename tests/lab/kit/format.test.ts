@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
-import { decimal, dollars, factor, intervalText, whole } from '../../../shared/lab/kit/format.ts';
+import { cents, decimal, dollars, factor, intervalText, whole } from '../../../shared/lab/kit/format.ts';
 
 test.each([
   [
@@ -10,6 +10,7 @@ test.each([
   ],
   [decimal, [1_234.5, 99.94, 9.996, 0.123], ['1,235', '99.9', '10.00', '0.12']],
   [dollars, [12_345, 1.239, 0.9, 0.0061, 0], ['12,345', '1.24', '0.9', '0.0061', '0']],
+  [cents, [1_234.5, 0.005, 0.004, 0, 1.234e12], ['1,234.50', '0.01', '< 0.01', '0.00', '1.23e+12']],
 ] as const)('%o gives few digits, whatever the size', (format, values, texts) => {
   expect(values.map(format)).toEqual(texts);
 });

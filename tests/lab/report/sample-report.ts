@@ -11,7 +11,13 @@ import { comparisonsOf, summaryOf } from '../../../shared/lab/report/summary.ts'
 import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 
-const PLAN: Plan = planSchema.parse({ name: 'sample', callers: [1, 8, 32], containerKib: [null], seed: 7 });
+const PLAN: Plan = planSchema.parse({
+  name: 'sample',
+  callers: [1, 8, 32],
+  containerKib: [null],
+  repetitions: 6,
+  seed: 7,
+});
 
 const STEP = [0.97, 1, 1.04, 1.01, 0.99, 1.02] as const;
 

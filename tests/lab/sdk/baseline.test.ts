@@ -1,6 +1,7 @@
 // The plain SDKs as the comparison uses them, each against its emulator.
+import { v1 } from '@google-cloud/datastore';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
 import { type Baseline, withTries } from '../../../shared/lab/work/baseline.ts';
@@ -67,6 +68,23 @@ describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
     expect(baseline.usage().conflicts).toBeGreaterThanOrEqual(before);
     await baseline.remove('contended', signal);
   });
+});
+
+test('Datastore’s transaction begins with its lookup: two requests, as counted', async () => {
+  const [, baseline] = BASELINES[1]!;
+  const table = await baseline.open('transactions');
+  await table.insert(recordAt(0, 0));
+  const methods = ['beginTransaction', 'lookup', 'commit', 'rollback'] as const;
+  const spies = methods.map((method) => vi.spyOn(v1.DatastoreClient.prototype, method));
+  const sent = (): number[] => spies.map(({ mock }) => mock.calls.length);
+  const before = baseline.usage().requests;
+  expect(await table.modify(recordAt(0, 1))).toBe(true);
+  expect(sent()).toEqual([0, 1, 1, 0]);
+  expect(await table.modify(recordAt(7, 1))).toBe(false);
+  expect(sent()).toEqual([0, 2, 1, 1]);
+  expect(baseline.usage().requests - before).toBe(4);
+  for (const spy of spies) spy.mockRestore();
+  await baseline.remove('transactions', signal);
 });
 
 test('a modification is given up after ten conflicts', async () => {

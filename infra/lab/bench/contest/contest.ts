@@ -2,31 +2,19 @@
 // machine's other load meets both. What counts are the medians; the spread of the rounds says how far to trust their ratio.
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 import { median } from '../../../../shared/lab/kit/median.ts';
-import type { ContestName } from './goals.ts';
-import type { Parts } from './parts.ts';
-import { rateOf, type Turn, type TurnSize } from './turn.ts';
+import type { Contest, ContestName } from './goals.ts';
+import type { Turn } from './turn.ts';
+
+/** How long, and by how many callers at a time. */
+export interface TurnSize {
+  readonly inFlight: number;
+  readonly turnMs: number;
+}
 
 /** Whoever does a contest's work, one turn at a time. */
 export interface Side {
   /** Rejects with what went wrong. */
   turn(contest: ContestName, size: TurnSize): Promise<Turn>;
-}
-
-/** This store's side. */
-export interface OwnSide extends Side {
-  /** Takes a turn that no rate comes of, and tells what its processor time went to. */
-  parts(contest: ContestName, size: TurnSize): Promise<Parts>;
-}
-
-export interface Match {
-  readonly name: ContestName;
-  readonly provider: Provider;
-  /** Callers at a time, each waiting for its reply before it calls again. */
-  readonly inFlight: number;
-  /** Added to each round trip by a proxy; 0: none. */
-  readonly rttMs: number;
-  /** The ratio of ours to theirs that we want: of records a second at least, of processor time a record at most. */
-  readonly goals: { readonly rate?: number; readonly processor?: number };
 }
 
 /** Both sides of one measure. */
@@ -37,18 +25,18 @@ export interface Compared {
   /** Ours to theirs. */
   readonly ratio: number;
   /** The lowest and the highest ratio of a round. */
-  readonly spread: readonly [number, number];
+  readonly low: number;
+  readonly high: number;
   /** Of the ratio; undefined: none. */
   readonly goal: number | undefined;
 }
 
-export interface ContestResult extends Omit<Match, 'goals'> {
+export interface ContestResult extends Pick<Contest, 'name' | 'inFlight' | 'isFar'> {
+  readonly provider: Provider;
   /** Records a second: the more the better. */
   readonly rate: Compared;
   /** Microseconds of the client process a record: the fewer the better. */
   readonly processor: Compared;
-  /** What ours of `processor` went to, in microseconds a record. */
-  readonly parts: Parts;
 }
 
 export interface Rounds {
@@ -57,13 +45,13 @@ export interface Rounds {
   readonly turnMs: number;
 }
 
-/** Runs the contest: a turn of each side to warm up, then the rounds, each side going first in turn, then one of ours to be taken apart. */
+/** Runs the contest: a turn of each side to warm up, then the rounds, each side going first in turn. */
 export async function runContest(
-  { goals, ...match }: Match,
-  { ours, theirs }: { readonly ours: OwnSide; readonly theirs: Side },
+  { name, inFlight, isFar, rate, processor }: Contest,
+  provider: Provider,
+  { ours, theirs }: { readonly ours: Side; readonly theirs: Side },
   { count, turnMs }: Rounds,
 ): Promise<ContestResult> {
-  const { name, inFlight } = match;
   const size = { inFlight, turnMs };
   await theirs.turn(name, size);
   await ours.turn(name, size);
@@ -74,30 +62,19 @@ export async function runContest(
     plain.push(await theirs.turn(name, size));
     if (round % 2 === 1) own.push(await ours.turn(name, size));
   }
-  const shares = await ours.parts(name, size);
-  const processor = compared(own, plain, processorUsOf, goals.processor);
-  const parts = {
-    engine: shares.engine * processor.ours,
-    driver: shares.driver * processor.ours,
-    other: shares.other * processor.ours,
+  const compared = (measure: (turn: Turn) => number, goal: number | undefined): Compared => {
+    const [us, them] = [own.map(measure), plain.map(measure)];
+    const ratios = us.map((value, round) => value / them[round]!);
+    const [one, other] = [median(us), median(them)];
+    const [low, high] = [Math.min(...ratios), Math.max(...ratios)];
+    return { ours: one, theirs: other, ratio: one / other, low, high, goal };
   };
-  return { ...match, rate: compared(own, plain, rateOf, goals.rate), processor, parts };
-}
-
-function compared(
-  own: readonly Turn[],
-  plain: readonly Turn[],
-  measure: (turn: Turn) => number,
-  goal: number | undefined,
-): Compared {
-  const ours = own.map(measure);
-  const theirs = plain.map(measure);
-  const ratios = ours.map((value, round) => value / theirs[round]!);
-  const [one, other] = [median(ours), median(theirs)];
-  return { ours: one, theirs: other, ratio: one / other, spread: [Math.min(...ratios), Math.max(...ratios)], goal };
-}
-
-/** Microseconds a record. */
-function processorUsOf({ records, processorUs }: Turn): number {
-  return processorUs / records;
+  return {
+    name,
+    inFlight,
+    isFar,
+    provider,
+    rate: compared(({ records, wallMs }) => (records / wallMs) * 1_000, rate[provider]),
+    processor: compared(({ records, processorUs }) => processorUs / records, processor?.[provider]),
+  };
 }

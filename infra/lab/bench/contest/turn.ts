@@ -1,60 +1,27 @@
-// One side's turn of a contest: callers in a closed loop for a given time, and what they cost this process meanwhile.
+// A turn: callers in a closed loop, and what they cost this process meanwhile.
+import { closedLoop, type IsOver } from '../../../../shared/lab/load/closed-loop.ts';
+import { type Clocks, PROCESS_CLOCKS, type Spent, spentOn } from '../../../../shared/lab/load/spent.ts';
 
 /** Does the work once; resolves, when the last reply has arrived, to the records it handled. */
 export type Work = () => Promise<number>;
 
-/** What a turn did. */
-export interface Turn {
+/** What a turn did, and what it took: work that was under way at its end was finished and counts, its time too. */
+export interface Turn extends Spent {
   readonly records: number;
-  readonly elapsedMs: number;
-  /** Processor time of this process in microseconds: user and system, all threads. */
-  readonly processorUs: number;
 }
-
-/** How long, and by how many callers at a time, each waiting for its reply before it calls again. */
-export interface TurnSize {
-  readonly inFlight: number;
-  /** Work under way at its end is finished and counted, its time too. */
-  readonly turnMs: number;
-}
-
-/** What a turn is measured by. */
-export interface Clocks {
-  /** Milliseconds, never going back. */
-  monotonicMs(): number;
-  /** Microseconds that this process has had of its processors. */
-  processorUs(): number;
-}
-
-/** Time of the machine, and processor time of this process. */
-export const MACHINE_CLOCKS: Clocks = {
-  monotonicMs: () => performance.now(),
-  processorUs: () => {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  },
-};
 
 /** Rejects as the work does: half of the work is no result. */
-export async function takeTurn(work: Work, { inFlight, turnMs }: TurnSize, clocks: Clocks): Promise<Turn> {
-  const begunMs = clocks.monotonicMs();
-  const begunUs = clocks.processorUs();
+export async function takeTurn(
+  work: Work,
+  inFlight: number,
+  isOver: IsOver,
+  clocks: Clocks = PROCESS_CLOCKS,
+): Promise<Turn> {
   let records = 0;
-  const caller = async (): Promise<void> => {
-    do {
-      const handled = await work();
-      records += handled;
-    } while (clocks.monotonicMs() - begunMs < turnMs);
+  const call = async (): Promise<void> => {
+    const handled = await work();
+    records += handled;
   };
-  await Promise.all(Array.from({ length: inFlight }, caller));
-  return {
-    records,
-    elapsedMs: clocks.monotonicMs() - begunMs,
-    processorUs: clocks.processorUs() - begunUs,
-  };
-}
-
-/** Records a second. */
-export function rateOf({ records, elapsedMs }: Turn): number {
-  return (records / elapsedMs) * 1_000;
+  const spent = await spentOn(() => closedLoop(inFlight, isOver, call), clocks);
+  return { records, ...spent };
 }

@@ -1,8 +1,17 @@
 // A chart of ratios: a bar for each row and column of one measure, on a logarithmic axis that the baseline divides. Then and now stand beside
 // each other as ratios, each against its own baseline.
-import type { Shape } from '../../../../shared/lab/report/chart-panels.ts';
-import { FAINT, FONT_PX, INK, line, rect, svg, text } from '../../../../shared/lab/report/chart-parts.ts';
-import { logScale, type Scale } from '../../../../shared/lab/report/chart-scales.ts';
+import {
+  FAINT,
+  FONT_PX,
+  INK,
+  line,
+  logScale,
+  rect,
+  type Scale,
+  type Shape,
+  svg,
+  text,
+} from '../../../../shared/lab/report/chart-parts.ts';
 import { ratioText } from './numbers.ts';
 import type { ReportTable } from './schema.ts';
 import { colourName, type ReportColumn } from './series.ts';

@@ -1,4 +1,4 @@
-// Client processor time as `npm run bench -- --calibrate` measured it, and wrote this file: do not edit it. Other machines have other figures;
+// Client processor time as `npm run calibrate -- processor` measured it, and wrote this file: do not edit it. Other machines have other figures;
 // a calibration of another day is a new file.
 import type { ProcessorTable } from './processor.ts';
 

@@ -1,5 +1,5 @@
 // The processor time that a client spends at its own end of a provider, as a modelled instance is charged for it: the shape of the table that
-// `npm run bench -- --calibrate` measures. All times are microseconds of one processor, user and system, of the client's process alone: the
+// `npm run calibrate -- processor` measures. All times are microseconds of one processor, user and system, of the client's process alone: the
 // SDK, gRPC or HTTP, and this store's engine where it is in use. What the provider's servers spend is no part of it.
 import type { Provider } from '../../kit/dimensions.ts';
 

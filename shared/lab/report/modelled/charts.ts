@@ -1,8 +1,7 @@
 // Charts of a plan's groups: a figure against what differs between the rows, a panel for each provider on one scale, a line for each layout.
 import type { Provider } from '../../kit/dimensions.ts';
-import { panelsOf, type Shape } from '../chart-panels.ts';
-import { axes, labels, line, type Spot, svg, symbol } from '../chart-parts.ts';
-import { decades, logScale, short } from '../chart-scales.ts';
+import { short } from '../../kit/format.ts';
+import { axes, decades, labels, line, logScale, panelsOf, type Shape, type Spot, svg, symbol } from '../chart-parts.ts';
 import { colourOf, PROVIDER_NAMES } from '../names.ts';
 import type { ModelReportCell } from './schema.ts';
 import { MODEL_LAYOUTS } from '../../cloud/work/dimensions.ts';
@@ -78,9 +77,7 @@ function linesOf(cells: readonly ModelReportCell[], figures: readonly Figure[], 
   });
   const figuresBeside = lines.flatMap(({ isLabelled, points }) =>
     points.flatMap((point) =>
-      point === undefined || !isLabelled
-        ? []
-        : { text: short(point.value), spot: point.spot, position: 'above' as const },
+      point === undefined || !isLabelled ? [] : { text: short(point.value), spot: point.spot },
     ),
   );
   return marks.join('') + labels(figuresBeside);

@@ -64,7 +64,6 @@ function bench(provider: Provider, endpoint: string, driver: (space: string) => 
     driver,
     baseline: unused,
     store: unused,
-    conditional: unused,
     close: async () => {},
   };
 }

@@ -2,7 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import type { ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
+import type { MeasuredLoad, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
+import { decimal, intervalText, whole } from '../../../../shared/lab/kit/format.ts';
+import { textTable } from '../../../../shared/lab/kit/text-table.ts';
 
 /** Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day. Resolves to its path. */
 export async function writeProcessorTable(table: ProcessorTable, root: string): Promise<string> {
@@ -13,7 +15,7 @@ export async function writeProcessorTable(table: ProcessorTable, root: string): 
 }
 
 const COMMENT = [
-  '// Client processor time as `npm run bench -- --calibrate` measured it, and wrote this file: do not edit it. Other machines have other figures;',
+  '// Client processor time as `npm run calibrate -- processor` measured it, and wrote this file: do not edit it. Other machines have other figures;',
   '// a calibration of another day is a new file.',
 ];
 const IMPORT = ['import type { ProcessorTable } from', "'./processor.ts';"].join(' ');
@@ -27,4 +29,14 @@ export function processorFile(table: ProcessorTable): string {
 
 function inTenths(_: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 10) / 10 : value;
+}
+
+/** The loads beside what the table makes of them, for the terminal. */
+export function loadsText(loads: readonly MeasuredLoad[]): string {
+  const head = ['client processor, µs an operation', 'in flight', 'measured', 'rounds', 'by the table', 'of measured'];
+  const rows = loads.map(({ load, inFlight, median, lowest, highest, fitted }) => {
+    const rounds = intervalText({ low: lowest, high: highest }, whole);
+    return [load, String(inFlight), whole(median), rounds, whole(fitted), decimal(fitted / median)];
+  });
+  return textTable(head, rows, 1);
 }

@@ -1,0 +1,124 @@
+// What the client of each layout spends of its own processor, for the model of the clouds. The emulators run in processes of their own, and only
+// this process's time counts. A turn ends when it has spent a given processor time: what other programs do meanwhile makes it longer and costs it nothing.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { memoryDriver } from '../../../../shared/drivers/memory.ts';
+import type { ProcessorCosts, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
+import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
+import type { IsOver } from '../../../../shared/lab/load/closed-loop.ts';
+import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
+import type { Driver } from '../../../../shared/store/index.ts';
+import { takeTurn } from '../../bench/contest/turn.ts';
+import type { BenchProvider } from '../../bench/providers.ts';
+import { type Backend, costsOf, engineLoads, type Measured } from './costs.ts';
+import { type DriverUse, useOf } from './counted.ts';
+import { containerLoads, type Load, plainLoads } from './loads.ts';
+
+/** Calls of a turn at least, so that a slow one is not measured once. */
+const CALLS_MIN = 3;
+
+/** How much is measured. */
+export interface CalibrationSize {
+  /** Records in each table; 500 at least. */
+  readonly records: number;
+  /** Entity sizes at which containers are kept, in bytes; undefined: the provider's own limit. */
+  readonly containerBytes: readonly (number | undefined)[];
+  /** Callers of single operations of this store. */
+  readonly callers: readonly number[];
+  readonly rounds: number;
+  /** Processor time of one turn. */
+  readonly processorMs: number;
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
+/** The table without its circumstances. */
+export type Calibration = Pick<ProcessorTable, 'rounds' | 'costs' | 'loads'>;
+
+/** Measures both providers' clients and this store on the memory driver, in rounds that each pass all loads. Closes what it opens, not the providers. */
+export async function calibrate(providers: readonly BenchProvider[], size: CalibrationSize): Promise<Calibration> {
+  const opened: (() => Promise<void>)[] = [];
+  try {
+    const loads: Load[] = [];
+    const stores = providers.map((bench) => ({
+      backend: bench.provider,
+      driver: (space: string) => bench.driver(space),
+    }));
+    for (const bytesMax of size.containerBytes) {
+      for (const { backend, driver } of [MEMORY, ...stores]) {
+        const side = await containerLoads(
+          { backend, driver: driver(`calibration${bytesMax ?? 0}`) },
+          { ...size, bytesMax },
+        );
+        opened.push(side.close);
+        loads.push(...side.loads);
+      }
+    }
+    for (const bench of providers) loads.push(...(await plainLoads(bench.provider, bench.baseline(), size.records)));
+    const measured = await measureAll(loads, size);
+    const each = providers.map(({ provider }) => ({ provider, ...costsOf(provider, measured) }));
+    const costs = Object.fromEntries(each.map((one) => [one.provider, one.costs])) as Record<Provider, ProcessorCosts>;
+    return { rounds: size.rounds, costs, loads: [...engineLoads(measured), ...each.flatMap((one) => one.loads)] };
+  } finally {
+    for (const close of opened) await close();
+  }
+}
+
+/** Answers in the next turn of the event loop, as sockets do: else 32 callers would never be in flight together. */
+const MEMORY: { readonly backend: Backend; readonly driver: () => Driver } = {
+  backend: 'memory',
+  driver: () => memoryDriver({ faults: () => nextTurn(undefined) }),
+};
+
+/** A load and its turns so far. */
+interface Tally {
+  readonly load: Load;
+  /** Microseconds an operation, of each turn. */
+  readonly rounds: number[];
+  operations: number;
+  /** By all of its turns; undefined of the plain SDK. */
+  use: DriverUse | undefined;
+}
+
+/** A turn to warm up, and the rounds. */
+async function measureAll(
+  loads: readonly Load[],
+  { processorMs, rounds, signal, log }: CalibrationSize,
+): Promise<Measured[]> {
+  const tallies = loads.map((load): Tally => ({ load, rounds: [], operations: 0, use: undefined }));
+  const measure = async (tally: Tally): Promise<void> => {
+    signal.throwIfAborted();
+    const { work, inFlight, use } = tally.load;
+    const before = use?.();
+    const { records, processorUs } = await takeTurn(work, inFlight, afterSpending(1_000 * processorMs));
+    tally.rounds.push(processorUs / records);
+    tally.operations += records;
+    if (before === undefined) return;
+    const [after, earlier] = [use!(), tally.use];
+    tally.use = useOf((name) => (earlier?.[name] ?? 0) + after[name] - before[name]);
+  };
+  log(`${loads.length} loads, warming up ...`);
+  for (const { work, inFlight } of loads) await takeTurn(work, inFlight, afterSpending(1_000 * processorMs));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const tally of tallies) await measure(tally);
+    log(`round ${round} of ${rounds}`);
+  }
+  return tallies.map(({ load: { backend, kind, inFlight }, rounds: measured, operations, use }) => ({
+    backend,
+    kind,
+    inFlight,
+    rounds: measured,
+    use: use && useOf((name) => use[name] / operations),
+  }));
+}
+
+/** Over when this process has had so much of its processors since it was first asked, and three calls have begun. */
+function afterSpending(processorUs: number): IsOver {
+  let calls = 0;
+  let endUs: number | undefined;
+  return () => {
+    const nowUs = PROCESS_CLOCKS.processorUs();
+    endUs ??= nowUs + processorUs;
+    calls += 1;
+    return calls > CALLS_MIN && nowUs >= endUs;
+  };
+}

@@ -1,0 +1,182 @@
+// From measured loads to the table that a modelled instance is charged by. The engine's own share comes from loads on the memory driver;
+// then the requests, entities and bytes of each provider's loads explain what is left.
+import {
+  type BatchCost,
+  BUSY_IN_FLIGHT,
+  type ContainerCosts,
+  type Cost,
+  costAt,
+  lonelinessAt,
+  type MeasuredLoad,
+  type ProcessorCosts,
+  type RecordCosts,
+} from '../../../../shared/lab/cloud/data/processor.ts';
+import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
+import { median } from '../../../../shared/lab/kit/median.ts';
+import type { DriverUse } from './counted.ts';
+import { costOf, fitCosts, type Row } from './fit.ts';
+
+/** Where a load was run. */
+export type Backend = Provider | 'memory';
+
+/** What a load did: single records or the SDK's batches by the plain SDK, or operations of this store. */
+export type LoadKind =
+  | { readonly layout: 'record'; readonly verb: keyof RecordCosts }
+  | { readonly layout: 'batch'; readonly verb: 'read' | 'write'; readonly records: number }
+  | { readonly layout: 'container'; readonly verb: Verb; readonly size: string };
+
+/** A load with its rounds: microseconds an operation in each, and what an operation used at the driver on average. */
+export interface Measured {
+  readonly backend: Backend;
+  readonly kind: LoadKind;
+  readonly inFlight: number;
+  readonly rounds: readonly number[];
+  /** Of the container layout. */
+  readonly use: DriverUse | undefined;
+}
+
+type Verb = keyof ContainerCosts['operation'];
+/** What a lone operation costs beside a busy one has a name of its own. */
+type OperationName = Verb | `lone ${Verb}`;
+
+const VERBS: readonly Verb[] = ['get', 'put', 'update', 'getManyRecord', 'putManyRecord'];
+const OPERATION = VERBS.flatMap((verb): OperationName[] => [verb, `lone ${verb}`]);
+const REQUEST = ['reads', 'writes', 'entitiesRead', 'entitiesWritten', 'kibRead', 'kibWritten'] as const;
+
+type Counts = Record<OperationName | (typeof REQUEST)[number], number>;
+
+/**
+ * What a busy request costs of a lone one. Not fitted: this store has few requests in flight however many callers it has, so its loads hardly tell.
+ * It is the transport's, and taken from the plain SDK's single gets and replacements.
+ */
+interface BusyShares {
+  readonly read: number;
+  readonly write: number;
+}
+
+/** Without a transport a request costs what it costs. */
+const NO_TRANSPORT: BusyShares = { read: 1, write: 1 };
+
+/** The costs of one provider's client, and the loads beside what the costs make of them. The memory driver's loads have to be among them. */
+export function costsOf(
+  provider: Provider,
+  loads: readonly Measured[],
+): { readonly costs: ProcessorCosts; readonly loads: readonly MeasuredLoad[] } {
+  const own = loads.filter(({ backend }) => backend === provider);
+  const engine = engineCosts(loads);
+  const record = recordCosts(own);
+  const shares = { read: busyShare(record.get), write: busyShare(record.replace) };
+  const containers = own.filter(({ kind }) => kind.layout === 'container');
+  const rows = containers.map((load) => ({ ...rowOf(load, shares), explained: costOf(engine, operationCounts(load)) }));
+  const requests = fitCosts(REQUEST, rows);
+  // Where the provider has no batched read, reads are single gets.
+  const read = batchCost('read', own) ?? { request: record.get.busy, record: 0 };
+  const batch = { read, write: batchCost('write', own)! };
+  const container: ContainerCosts = {
+    operation: {
+      get: { alone: engine.get + engine['lone get'], busy: engine.get },
+      put: { alone: engine.put + engine['lone put'], busy: engine.put },
+      update: { alone: engine.update + engine['lone update'], busy: engine.update },
+      getManyRecord: engine.getManyRecord,
+      putManyRecord: engine.putManyRecord,
+    },
+    request: {
+      read: { alone: requests.reads, busy: requests.reads * shares.read },
+      write: { alone: requests.writes, busy: requests.writes * shares.write },
+    },
+    entity: { read: requests.entitiesRead, written: requests.entitiesWritten },
+    kib: { read: requests.kibRead, written: requests.kibWritten },
+  };
+  const fitted = (load: Measured): number => {
+    const { kind, inFlight } = load;
+    if (kind.layout === 'record') return costAt(record[kind.verb], inFlight);
+    if (kind.layout === 'batch') return batch[kind.verb].request / kind.records + batch[kind.verb].record;
+    return costOf({ ...engine, ...requests }, countsOf(load, shares));
+  };
+  return { costs: { record, batch, container }, loads: own.map((load) => besideTable(load, fitted(load))) };
+}
+
+/** The loads on the memory driver beside what the engine's costs make of them. */
+export function engineLoads(loads: readonly Measured[]): MeasuredLoad[] {
+  const engine = engineCosts(loads);
+  const own = loads.filter(({ backend }) => backend === 'memory');
+  return own.map((load) => besideTable(load, costOf(engine, countsOf(load, NO_TRANSPORT))));
+}
+
+function engineCosts(loads: readonly Measured[]): Counts {
+  const own = loads.filter(({ backend }) => backend === 'memory');
+  return fitCosts<keyof Counts>(
+    [...OPERATION, ...REQUEST],
+    own.map((load) => rowOf(load, NO_TRANSPORT)),
+  );
+}
+
+function busyShare({ alone, busy }: Cost): number {
+  return Math.min(1, busy / alone);
+}
+
+function rowOf(load: Measured, shares: BusyShares): Row<keyof Counts> {
+  return { counts: countsOf(load, shares), microseconds: median(load.rounds) };
+}
+
+/** Requests count as so many lone ones: a busy one is a share of a lone one. */
+function countsOf(load: Measured, { read, write }: BusyShares): Partial<Counts> {
+  const operation = operationCounts(load);
+  if (load.use === undefined) return operation;
+  const { reads, lonelyReads, writes, lonelyWrites, ...sizes } = load.use;
+  return {
+    ...operation,
+    ...sizes,
+    reads: read * reads + (1 - read) * lonelyReads,
+    writes: write * writes + (1 - write) * lonelyWrites,
+  };
+}
+
+/** One operation, lonely among so many callers; a record of many is not. */
+function operationCounts({ kind, inFlight }: Measured): Partial<Counts> {
+  if (kind.layout !== 'container') return {};
+  const loneliness = kind.verb.endsWith('Record') ? 0 : lonelinessAt(inFlight);
+  return { [kind.verb]: 1, [`lone ${kind.verb}`]: loneliness };
+}
+
+/** Not by least squares: the two loads that a cost consists of were measured. */
+function recordCosts(own: readonly Measured[]): RecordCosts {
+  const at = (verb: keyof RecordCosts): Cost => {
+    const loads = own.filter(({ kind }) => kind.layout === 'record' && kind.verb === verb);
+    const [alone, busy] = [1, BUSY_IN_FLIGHT].map((callers) =>
+      median(loads.find(({ inFlight }) => inFlight === callers)?.rounds ?? []),
+    );
+    return { alone: alone!, busy: busy! };
+  };
+  return { get: at('get'), insert: at('insert'), replace: at('replace'), conditional: at('conditional') };
+}
+
+/** Undefined without such loads. */
+function batchCost(verb: 'read' | 'write', own: readonly Measured[]): BatchCost | undefined {
+  const rows = own.flatMap(({ kind, rounds }) =>
+    kind.layout === 'batch' && kind.verb === verb
+      ? [{ counts: { request: 1 / kind.records, record: 1 }, microseconds: median(rounds) }]
+      : [],
+  );
+  return rows.length === 0 ? undefined : fitCosts(['request', 'record'], rows);
+}
+
+function besideTable({ backend, kind, inFlight, rounds }: Measured, fitted: number): MeasuredLoad {
+  const [lowest, middle, highest, table] = [Math.min(...rounds), median(rounds), Math.max(...rounds), fitted].map(
+    Math.round,
+  );
+  return {
+    load: `${backend} ${nameOf(kind)}`,
+    inFlight,
+    median: middle!,
+    lowest: lowest!,
+    highest: highest!,
+    fitted: table!,
+  };
+}
+
+/** A load in words, the same for the same load. */
+function nameOf(kind: LoadKind): string {
+  if (kind.layout === 'container') return `${kind.verb}, ${kind.size}`;
+  return `${kind.layout} ${kind.verb}${kind.layout === 'batch' ? ` of ${kind.records}` : ''}`;
+}

@@ -1,0 +1,63 @@
+// A driver around a driver that counts what a request costs a client: requests, how lonely they were, entities and bytes.
+import { measured } from '../../../../shared/drivers/measured.ts';
+import { lonelinessAt } from '../../../../shared/lab/cloud/data/processor.ts';
+import type { Driver } from '../../../../shared/store/index.ts';
+
+/**
+ * Listings count as reads and removals as writes. The lonely ones are sums of `lonelinessAt` the requests in flight when each was sent: as many requests
+ * as were alone, and shares of the others.
+ */
+const COUNTED = [
+  'reads',
+  'writes',
+  'lonelyReads',
+  'lonelyWrites',
+  'entitiesRead',
+  'entitiesWritten',
+  'kibRead',
+  'kibWritten',
+] as const;
+
+/** Totals at a driver, or what is left of them for an operation. */
+export type DriverUse = Readonly<Record<(typeof COUNTED)[number], number>>;
+
+/** One number for each thing that is counted. */
+export function useOf(count: (name: keyof DriverUse) => number): DriverUse {
+  return Object.fromEntries(COUNTED.map((name) => [name, count(name)])) as DriverUse;
+}
+
+/** `use` gives the totals so far. */
+export function countedDriver(inner: Driver): { readonly driver: Driver; readonly use: () => DriverUse } {
+  const { driver, counters } = measured(inner);
+  const lonely = { reads: 0, writes: 0 };
+  let inFlight = 0;
+  const sending = async <T>(kind: keyof typeof lonely, send: () => Promise<T>): Promise<T> => {
+    inFlight += 1;
+    lonely[kind] += lonelinessAt(inFlight);
+    try {
+      return await send();
+    } finally {
+      inFlight -= 1;
+    }
+  };
+  return {
+    driver: {
+      limits: driver.limits,
+      read: (requests, options) => sending('reads', () => driver.read(requests, options)),
+      list: (prefix, cursor, count, options) => sending('reads', () => driver.list(prefix, cursor, count, options)),
+      write: (writes, options) => sending('writes', () => driver.write(writes, options)),
+      remove: (removals, options) => sending('writes', () => driver.remove(removals, options)),
+      close: () => driver.close(),
+    },
+    use: () => ({
+      reads: counters.readCalls + counters.listCalls,
+      writes: counters.writeCalls + counters.removeCalls,
+      lonelyReads: lonely.reads,
+      lonelyWrites: lonely.writes,
+      entitiesRead: counters.entitiesAsked,
+      entitiesWritten: counters.inserts + counters.patches + counters.replaces + counters.removals,
+      kibRead: counters.bytesRead / 1_024,
+      kibWritten: counters.bytesWritten / 1_024,
+    }),
+  };
+}

@@ -1,0 +1,68 @@
+// The first screen of the report's page: three sentences, one picture, and what a reader must know before any other figure.
+import { escape } from '../kit/html.ts';
+import { captioned, mark } from './html-parts.ts';
+import { leadOf, type Pair, pairsOf } from './lead.ts';
+import { cellWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import { ratioPicture, ratioWords } from './ratio-picture.ts';
+import type { Report } from './schema.ts';
+import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
+
+export function leadHtml(report: Report): string {
+  const { plan, startedAt, durationMs, places } = report;
+  const began = startedAt.replace('T', ' ').slice(0, 16);
+  return `<header>
+<h1>Stowage: a container store against the SDKs</h1>
+<p class="lead">${escape(leadOf(report).join(' '))}</p>
+${pictureHtml(pairsOf(report.summary))}
+<p class="words">Plan <i>${escape(plan.name)}</i>, seed ${plan.seed}, begun ${escape(began)} UTC, took ${escape(lengthWords(durationMs))}.</p>
+${places.length === 0 ? noteHtml('No figures', [whereWords(places)], 'warning') : ''}</header>
+${warningsHtml(report)}`;
+}
+
+function pictureHtml(pairs: readonly Pair[]): string {
+  if (pairs.length === 0) return '';
+  const others = [...new Set(pairs.map(({ other }) => other))].map(
+    (other) => `${mark(pairs[0]!.provider, other)} ${other}`,
+  );
+  return captioned({
+    title: 'How many times their records a second the container layout has',
+    key: '(logarithmic; bars: the interval of the ratio; faint with ?: cannot be told apart). Against',
+    keys: others,
+    words: ratioWords(pairs),
+    draw: (shape) => ratioPicture(pairs, shape),
+  });
+}
+
+/** `45 s`, `12 min`. */
+function lengthWords(durationMs: number): string {
+  const seconds = Math.round(durationMs / 1_000);
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+function warningsHtml(report: Report): string {
+  const { endedEarly, failures, leftovers, leftOut, providers } = report;
+  const left = leftovers.map(({ provider, dataset, error }) => `${PROVIDER_NAMES[provider]}, ${dataset}: ${error}`);
+  const absent = providers.filter(({ ran }) => !ran).map(({ provider, why }) => `${PROVIDER_NAMES[provider]}: ${why}`);
+  const untried = leftOut.map(
+    ({ provider, layout, workload, why }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout}, ${workload}: ${why}`,
+  );
+  return [
+    noteHtml('Ended before its last run', endedEarly === null ? [] : [endedEarly], 'warning'),
+    noteHtml('Compare with care', [...unlikePlaces(report.places), ...disturbances(report)], 'warning'),
+    noteHtml(
+      `Runs that failed, while the others went on: ${failures.length}`,
+      failures.map((failure) => `${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`),
+      'warning',
+    ),
+    noteHtml('Not removed: delete it yourself, it is billed', left, 'warning'),
+    noteHtml('Left out', [...absent, ...untried], 'fact'),
+  ].join('');
+}
+
+/** A box with a heading and a line or a list; nothing without lines. */
+function noteHtml(title: string, lines: readonly string[], kind: 'fact' | 'caveat' | 'warning'): string {
+  if (lines.length === 0) return '';
+  const items = lines.map((line) => `<li>${escape(line)}</li>`);
+  const body = lines.length === 1 ? ` ${escape(lines[0]!)}` : `<ul>${items.join('')}</ul>`;
+  return `<div class="note ${kind}"><b>${escape(title)}.</b>${body}</div>`;
+}

@@ -1,0 +1,116 @@
+// What a reader in a hurry takes home: what is compared, what it means, how far to trust it. A sentence each, and the pairs that the picture shows.
+import type { Layout } from '../kit/dimensions.ts';
+import type { Ratio } from '../kit/ratio.ts';
+import { factor } from '../kit/format.ts';
+import { coordinatesOf } from './against.ts';
+import { providersIn } from './charts.ts';
+import { list, PROVIDER_NAMES } from './names.ts';
+import type { Best, Report, SummaryRow } from './schema.ts';
+import { isEmulated } from './warnings.ts';
+
+const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
+  record: 'one entity a record',
+  batch: 'the SDK’s batches',
+  container: 'this store’s containers',
+};
+
+export type Other = Exclude<Layout, 'container'>;
+
+/** The container layout against another of the same provider and workload, each at its best load. */
+export interface Pair {
+  readonly provider: SummaryRow['provider'];
+  readonly workload: SummaryRow['workload'];
+  readonly other: Other;
+  /** Of the records a second. */
+  readonly ratio: Ratio;
+}
+
+/** Whether chance can be ruled out. */
+export function isTold({ verdict }: Ratio): boolean {
+  return verdict === 'higher' || verdict === 'lower';
+}
+
+/** Only of calls that hand over as many records: others are another kind of operation. */
+export function pairsOf(summary: readonly SummaryRow[]): Pair[] {
+  return summary.flatMap(({ provider, workload, best, containerToRecord, containerToBatch }) =>
+    (
+      [
+        ['record', containerToRecord],
+        ['batch', containerToBatch],
+      ] as const
+    ).flatMap(([other, ratio]) =>
+      ratio === null || best.container?.recordsPerCall !== best[other]?.recordsPerCall
+        ? []
+        : { provider, workload, other, ratio },
+    ),
+  );
+}
+
+/** Three sentences; without figures the first alone. */
+export function leadOf(report: Report): string[] {
+  return [compared(report), ...(report.summary.length === 0 ? [] : [meaning(report), trust(report)])];
+}
+
+function compared({ plan, cells }: Report): string {
+  const { workloads, layouts, recordBytes } = plan;
+  const clouds = providersIn(cells).map((provider) => PROVIDER_NAMES[provider]);
+  const where = clouds.length === 0 ? '' : ` on ${list(clouds)}`;
+  return `The same work (${list(workloads)}; records of ${list(recordBytes.map(String))} bytes)${where} is laid out as ${list(layouts.map((layout) => LAYOUT_WORDS[layout]))}.`;
+}
+
+function meaning({ summary, cells }: Report): string {
+  const standings = [...Map.groupBy(pairsOf(summary), ({ other }) => other)].map(([other, own]) =>
+    standing(other, own),
+  );
+  if (standings.length === 0) return 'No two layouts ran calls that hand over as many records, so there is no ratio.';
+  const costs = summary.flatMap(({ best }) => costRatio(best, cells));
+  const cost = costs.length === 0 ? [] : [`billed ${spread(costs)} what ${LAYOUT_WORDS.record} is`];
+  return `Each at its best load, containers are ${[...standings, ...cost].join('; ')}.`;
+}
+
+/** `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x), slower in 1 (0.60 x), undecided in 1`. */
+function standing(other: Other, pairs: readonly Pair[]): string {
+  const told = (wanted: Ratio['verdict']): number[] =>
+    pairs.flatMap(({ ratio }) => (ratio.verdict === wanted ? ratio.ratio : []));
+  const [faster, slower] = [told('higher'), told('lower')];
+  const untold = pairs.length - faster.length - slower.length;
+  if (untold === pairs.length) return `not told apart from ${LAYOUT_WORDS[other]} in any of ${untold} pairs`;
+  return [
+    `faster than ${LAYOUT_WORDS[other]} in ${faster.length} of ${pairs.length} pairs${inBrackets(faster)}`,
+    ...(slower.length === 0 ? [] : [`slower in ${slower.length}${inBrackets(slower)}`]),
+    ...(untold === 0 ? [] : [`undecided in ${untold}`]),
+  ].join(', ');
+}
+
+function inBrackets(ratios: readonly number[]): string {
+  return ratios.length === 0 ? '' : ` (${spread(ratios)})`;
+}
+
+function spread(ratios: readonly number[]): string {
+  const [from, to] = [factor(Math.min(...ratios)), factor(Math.max(...ratios))];
+  return from === to ? from : `${from} to ${to}`;
+}
+
+/** Container to record, in dollars of operations. */
+function costRatio(best: SummaryRow['best'], cells: Report['cells']): number[] {
+  const dollars = (own: Best | null): number =>
+    own === null ? 0 : (cells.find((cell) => isAt(own, cell))?.dollarsPerMillionRecords.median ?? 0);
+  const [container, record] = [dollars(best.container), dollars(best.record)];
+  return container > 0 && record > 0 ? [container / record] : [];
+}
+
+function isAt(best: Best, cell: Report['cells'][number]): boolean {
+  return JSON.stringify(coordinatesOf(best)) === JSON.stringify(coordinatesOf(cell));
+}
+
+function trust({ places, cells, plan }: Report): string {
+  const runs = cells.flatMap((cell) => cell.runs);
+  const sound = runs.filter(({ isSound }) => isSound).length;
+  const where = !isEmulated(places)
+    ? 'the real services'
+    : places.every(({ isEmulator }) => isEmulator)
+      ? 'emulators on one machine, so compare layouts and take no rate for a cloud’s'
+      : 'a real service and an emulator, which do not compare';
+  const many = plan.repetitions === 1 ? 'Each figure is of one run' : `Figures are medians of ${plan.repetitions} runs`;
+  return `${many} on ${where}; ${sound === runs.length ? 'all' : sound} of ${runs.length} runs are sound.`;
+}

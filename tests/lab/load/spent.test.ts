@@ -1,0 +1,26 @@
+// What work took: both clocks, read before and after.
+import { expect, test } from 'vitest';
+import { spentOn } from '../../../shared/lab/load/spent.ts';
+
+test('work took what the clocks moved by while it lasted', async () => {
+  let now = 40;
+  const clocks = { monotonicMs: () => now, processorUs: () => 10 * now };
+  const work = async (): Promise<void> => {
+    await new Promise(setImmediate);
+    now += 7;
+  };
+  expect(await spentOn(work, clocks)).toEqual({ wallMs: 7, processorUs: 70 });
+});
+
+test('this process spends processor time, in microseconds, on what keeps it busy', async () => {
+  const { wallMs, processorUs } = await spentOn(() => {
+    const endMs = performance.now() + 20;
+    while (performance.now() < endMs);
+  });
+  expect(wallMs).toBeGreaterThanOrEqual(20);
+  expect(processorUs).toBeGreaterThan(0);
+});
+
+test('work that fails is no figure', async () => {
+  await expect(spentOn(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+});

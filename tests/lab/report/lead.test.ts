@@ -1,0 +1,49 @@
+// The sentences of the first screen, and what its picture shows.
+import { expect, test } from 'vitest';
+import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';
+import { CLOUD_PLACES, sampleReport } from './sample-report.ts';
+
+test('three sentences: what is compared, what it means, how far to trust it', () => {
+  const report = sampleReport();
+  report.cells[0]!.runs[0]!.isSound = false;
+  expect(leadOf(report)).toEqual([
+    'The same work (load, ycsb-a and ycsb-c; records of 500 bytes) on Google Cloud Datastore and Azure Table Storage is laid out as one entity a record, the SDK’s batches and this store’s containers.',
+    'Each at its best load, containers are faster than one entity a record in 6 of 6 pairs (30 x); faster than the SDK’s batches in 6 of 6 pairs (2.3 x); billed 0.0067 x what one entity a record is.',
+    'Figures are medians of 6 runs on emulators on one machine, so compare layouts and take no rate for a cloud’s; 323 of 324 runs are sound.',
+  ]);
+});
+
+test('what is slower, and what cannot be told apart, is said', () => {
+  const report = sampleReport();
+  Object.assign(report.summary[0]!.containerToBatch!, { ratio: 0.44, verdict: 'lower' });
+  report.summary[1]!.containerToBatch!.verdict = 'undecided';
+  expect(leadOf(report)[1]).toContain('batches in 4 of 6 pairs (2.3 x), slower in 1 (0.44 x), undecided in 1;');
+});
+
+test('where nothing can be told apart, nothing is faster', () => {
+  expect(leadOf(sampleReport({ repetitions: 1 }))[1]).toMatch(
+    /^Each at its best load, containers are not told apart from one entity a record in any of 6 pairs; not told apart from/,
+  );
+  expect(
+    leadOf(sampleReport({ repetitions: 1, change: { plan: { ...sampleReport().plan, repetitions: 1 } } }))[2],
+  ).toMatch(/^Each figure is of one run /);
+});
+
+test('calls that hand over other numbers of records make no pair', () => {
+  const report = sampleReport();
+  for (const { best } of report.summary) best.batch!.recordsPerCall = 7;
+  expect(new Set(pairsOf(report.summary).map(({ other }) => other))).toEqual(new Set(['record']));
+  for (const { best } of report.summary) best.record!.recordsPerCall = 7;
+  expect(leadOf(report)[1]).toContain('there is no ratio');
+});
+
+test.each([
+  [[...CLOUD_PLACES], 'on the real services;'],
+  [[CLOUD_PLACES[0]!, sampleReport().places[1]!], 'on a real service and an emulator, which do not compare;'],
+])('where it ran follows from the places', (places, words) => {
+  expect(leadOf(sampleReport({ change: { places } }))[2]).toContain(words);
+});
+
+test('without figures only what was asked is said', () => {
+  expect(leadOf(sampleReport({ cells: [] }))).toHaveLength(1);
+});
