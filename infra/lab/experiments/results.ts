@@ -1,7 +1,7 @@
 // What an experiment gives: a chapter of tables with the figures of then beside those of now, as plain data that goes into JSON unchanged.
 
-/** The five documents, and what they all ask for together. */
-export const EXPERIMENT_IDS = ['a', 'b', 'c', 'd', 'e', 'size'] as const;
+/** The five documents, A to E. */
+export const EXPERIMENT_IDS = ['a', 'b', 'c', 'd', 'e'] as const;
 
 export type ExperimentId = (typeof EXPERIMENT_IDS)[number];
 
@@ -87,12 +87,10 @@ export interface Finding {
 
 export interface Chapter {
   readonly id: ExperimentId;
-  /** The letter of the document; null for an experiment that no document made. */
-  readonly document: 'A' | 'B' | 'C' | 'D' | 'E' | null;
   readonly title: string;
   /** The question it asks, ending in a question mark. */
   readonly question: string;
-  readonly source: Source | null;
+  readonly source: Source;
   readonly tables: readonly FigureTable[];
   readonly wordTables: readonly WordTable[];
   /** What an emulator on one machine cannot show of this question; whole sentences. */

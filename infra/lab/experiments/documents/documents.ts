@@ -5,7 +5,6 @@ import { experimentB } from './b/b.ts';
 import { experimentC } from './c/c.ts';
 import { EXPERIMENT_D } from './d/d.ts';
 import { experimentE } from './e/e.ts';
-import { experimentSize } from './size/size.ts';
 
 export const EXPERIMENTS: readonly Experiment[] = [
   EXPERIMENT_A,
@@ -13,5 +12,4 @@ export const EXPERIMENTS: readonly Experiment[] = [
   experimentC(),
   EXPERIMENT_D,
   experimentE(),
-  experimentSize(),
 ];

@@ -34,14 +34,10 @@ against its own document's baseline, then and now apart. The figures themselves 
 
 function findings({ results }: ExperimentsReport): string {
   const items = results.flatMap(({ id, chapter }) =>
-    (chapter?.findings ?? []).map((finding) => `<li><b>${label(id)}</b> ${findingHtml(finding)}</li>`),
+    (chapter?.findings ?? []).map((finding) => `<li><b>${id.toUpperCase()}</b> ${findingHtml(finding)}</li>`),
   );
   if (items.length === 0) return '';
   return `<section><h2>What still holds, and what does not</h2><ul class="findings">${items.join('\n')}</ul></section>`;
-}
-
-function label(id: string): string {
-  return id.length === 1 ? id.toUpperCase() : escape(id);
 }
 
 function findingHtml({ verdict, text }: ReportChapter['findings'][number]): string {
@@ -55,16 +51,13 @@ function section(result: ReportResult): string {
       ? ''
       : `<div class="caveat failed"><b>Not everything was measured</b><ul>${problems.map((line) => `<li>${escape(line)}</li>`).join('')}</ul></div>`;
   const body = chapter === null ? '' : chapterHtml(chapter);
-  return `<section class="chapter" id="${escape(id)}"><h2>${label(id)}. ${escape(title)}</h2>
+  return `<section class="chapter" id="${escape(id)}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>
 <p class="question">${escape(question)}</p>${trouble}
 ${body}</section>`;
 }
 
 function chapterHtml({ source, tables, wordTables, cannotShow, findings: found }: ReportChapter): string {
-  const from =
-    source === null
-      ? ''
-      : `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`;
+  const from = `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`;
   const limits =
     cannotShow.length === 0
       ? ''

@@ -44,10 +44,9 @@ const tableSchema = z.strictObject({
 
 const chapterSchema = z.strictObject({
   id: z.enum(EXPERIMENT_IDS),
-  document: z.enum(['A', 'B', 'C', 'D', 'E']).nullable(),
   title: z.string(),
   question: z.string(),
-  source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }).nullable(),
+  source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }),
   tables: z.array(tableSchema),
   wordTables: z.array(
     z.strictObject({

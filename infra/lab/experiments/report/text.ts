@@ -8,23 +8,19 @@ export function experimentsText({ results, endedBy }: ExperimentsReport): string
   const parts = [
     ...results.flatMap(chapterText),
     ...results.flatMap(findingLines),
-    ...results.flatMap(({ id, problems }) => problems.map((line) => `${label(id)}  FAILED  ${line}`)),
+    ...results.flatMap(({ id, problems }) => problems.map((line) => `${id.toUpperCase()}  FAILED  ${line}`)),
     ...(endedBy === null ? [] : [`ENDED EARLY: ${endedBy}`]),
   ];
   return `${parts.join('\n')}\n`;
 }
 
-function label(id: string): string {
-  return id.length === 1 ? id.toUpperCase() : id;
-}
-
 function chapterText({ id, title, question, chapter }: ReportResult): string[] {
-  const head = [`${label(id)}. ${title}`, `   ${question}`, ''];
+  const head = [`${id.toUpperCase()}. ${title}`, `   ${question}`, ''];
   return [...head, ...(chapter?.tables ?? []).flatMap((table) => [...tableText(table), ''])];
 }
 
 function findingLines({ id, chapter }: ReportResult): string[] {
-  return (chapter?.findings ?? []).map(({ verdict, text }) => `${label(id)}  ${verdict}: ${text}`);
+  return (chapter?.findings ?? []).map(({ verdict, text }) => `${id.toUpperCase()}  ${verdict}: ${text}`);
 }
 
 function tableText(table: ReportTable): string[] {

@@ -50,7 +50,6 @@ const TABLE: FigureTable = {
 
 const CHAPTER: Chapter = {
   id: 'b',
-  document: 'B',
   title: 'Speed & size',
   question: 'How fast?',
   source: { title: 'A document', year: 2011, platform: 'a cloud' },

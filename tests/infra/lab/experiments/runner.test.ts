@@ -22,10 +22,9 @@ function experiment(
 function chapter(id: ExperimentId): Chapter {
   return {
     id,
-    document: null,
     title: id,
     question: 'Why?',
-    source: null,
+    source: { title: id, year: 2011, platform: 'a cloud' },
     tables: [],
     wordTables: [],
     cannotShow: [],

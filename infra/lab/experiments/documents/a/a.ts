@@ -47,7 +47,6 @@ async function chapter(context: ExperimentContext): Promise<Chapter> {
   const container = await containerTable(context);
   return {
     id: 'a',
-    document: 'A',
     title: TITLE,
     question: QUESTION,
     source: SOURCES.A,

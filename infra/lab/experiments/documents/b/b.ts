@@ -145,7 +145,6 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
     ];
     return {
       id: 'b',
-      document: 'B',
       title: TITLE,
       question: QUESTION,
       source: SOURCES.B,

@@ -85,7 +85,6 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
     const [seconds, spent] = [secondsTable(cells, where, options), spentTable(cells, where)];
     return {
       id: 'c',
-      document: 'C',
       title: TITLE,
       question: QUESTION,
       source: SOURCES.C,

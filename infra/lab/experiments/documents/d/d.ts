@@ -77,7 +77,6 @@ async function chapter(context: ExperimentContext): Promise<Chapter> {
   const fidelity = fidelityTable(codecs);
   return {
     id: 'd',
-    document: 'D',
     title: TITLE,
     question: QUESTION,
     source: SOURCES.D,

@@ -92,7 +92,6 @@ async function chapter(context: ExperimentContext, options: OptionsE): Promise<C
     ];
     return {
       id: 'e',
-      document: 'E',
       title: TITLE,
       question: QUESTION,
       source: SOURCES.E,
