@@ -3,6 +3,7 @@
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { PROVIDER_SHORT_NAMES } from '../../../shared/lab/report/names.ts';
 import type { ExperimentContext } from './experiment.ts';
 import { type Column, type Figure, figureOf, type FigureTable, type Row } from './results.ts';
@@ -150,7 +151,7 @@ export function figureTable(plan: TablePlan, { cells, where }: Measured): Figure
       ...measure,
       id: modelColumn(provider, suffix),
       era: 'model' as const,
-      where: `${PROVIDER_SHORT_NAMES[provider]}, 2026`,
+      where: `${PROVIDER_SHORT_NAMES[provider]}, ${PROVIDER_DATA[provider].date.slice(0, 4)}`,
     })),
   ]);
   return { ...table, columns, rows: rows.map((row) => rowOf(row, plan, columns, cells)) };
