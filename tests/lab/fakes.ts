@@ -98,6 +98,11 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
           'putMany',
           records.map(({ key }) => key),
         ),
+      putInTransaction: (records) =>
+        answer(
+          'transaction',
+          records.map(({ key }) => key),
+        ),
       getMany: async (asked) => {
         await answer('getMany', asked);
         return empty ? 0 : asked.length;

@@ -1,73 +1,97 @@
-// The column of the model: the documents' rows on the clouds of today as shared/lab/cloud has them, calculated before anything is measured.
+// The column of the model: the rows of documents B, C and E on the clouds of today as shared/lab/cloud has them, calculated in virtual time. The SDK's rows are
+// the documents' runs on the model; this store's are played as they are on emulators, on a processor that charges what the model's measured table says.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import { PROVIDER_SHORT_NAMES } from '../../../shared/lab/report/names.ts';
 import { ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
-import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
+import type { ContainerCosts } from '../../../shared/lab/cloud/data/processor.ts';
+import { chargedDriver } from '../../../shared/lab/cloud/instance/charged-driver.ts';
+import { Processor } from '../../../shared/lab/cloud/instance/processor.ts';
+import { InstanceRuntime } from '../../../shared/lab/cloud/instance/runtime.ts';
+import { loadHash } from '../../../shared/lab/cloud/run/datasets.ts';
+import { PROCESSOR_DATA, PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
+import { modelledDriver } from '../../../shared/lab/cloud/service/driver.ts';
+import { ModelledService } from '../../../shared/lab/cloud/service/service.ts';
+import { CHANCE, seedOf, sourceOf } from '../../../shared/lab/cloud/time/chance.ts';
+import { Scheduler } from '../../../shared/lab/cloud/time/scheduler.ts';
 import {
   type DocumentOptions,
   type DocumentRun,
   WRITES_MAX_2026,
 } from '../../../shared/lab/plan/modelled/documents.ts';
-import type { Measure } from './columns.ts';
+import { memoryState } from '../../../shared/drivers/memory.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { messageOf } from './experiment.ts';
-import { type Column, type Figure, figureOf } from './results.ts';
+import { type DocumentPlan, modelColumn, type PlannedRow, tableOf, timesOf, wayOf } from './plan.ts';
+import { type Figure, figureOf } from './results.ts';
 import type { Cells } from './rounds.ts';
+import { loadRecords, tableOptions } from './sites.ts';
+import { storeTable } from './text-table.ts';
+import { callsOf, Records, sendAll, type Way } from './ways.ts';
 
-/** A document's row in the table of its experiment. */
-export interface ModelledRow {
-  /** Its name in the document's runs. */
-  readonly name: string;
-  /** Id of its row. */
-  readonly row: string;
-  /** End of the column's id. */
-  readonly suffix: string;
-  /** From the unit of the run to that of the column. Default: the same. */
-  readonly scale?: (value: number) => number;
-}
-
-/** Runs of what is played quickly, and of this store, which takes longer: what one run takes is up to chance, as on a cloud. */
-export const RUNS = { plain: 25, store: 5 } as const;
-
-/** A document's experiment, or a part of it. */
+/** How a document's rows of the SDK are played. */
 export interface ModelledDocument {
-  readonly runs: number;
   readonly play: (options: DocumentOptions) => Promise<DocumentRun>;
-  readonly rows: (provider: Provider) => readonly ModelledRow[];
-  readonly providers: readonly Provider[];
+  /** Milliseconds for as many records as the row's figures are of. */
+  readonly msOf: (run: DocumentRun, row: PlannedRow) => number;
 }
+
+/** What one run takes is up to chance, as on a cloud: the SDK's rows are quickly played, the store's take longer. */
+export interface ModelRuns {
+  readonly sdk: number;
+  readonly store: number;
+}
+
+export const MODEL_RUNS: ModelRuns = { sdk: 25, store: 5 };
 
 /**
- * Figures by row and column, of runs with the seeds from 1 on, all parameters at their middle: the same every time. Takes some seconds of
- * processor time at most. A run that fails shows in all rows of its provider; after the signal nothing is begun, and rows are `missing`.
+ * Figures by row and column, of runs with the seeds from 1 on, all parameters at their middle: the same every time. A run that fails shows in all rows of its
+ * client and provider; after the signal nothing is begun, and rows are `missing`.
  */
 export async function modelledCells(
-  documents: readonly ModelledDocument[],
+  plan: DocumentPlan,
+  { play, msOf }: ModelledDocument,
+  runs: ModelRuns,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<Cells> {
   const cells = new Map<string, Record<string, Figure>>();
-  for (const document of documents) {
-    for (const provider of document.providers) {
-      const played = await runsOf(document, provider, signal);
-      for (const { name, row, suffix, scale = same } of document.rows(provider)) {
-        const figure = 'runs' in played ? figureOf(played.runs.map((run) => scale(valueOf(run, name)))) : played;
-        cells.set(row, { ...cells.get(row), [columnId(provider, suffix)]: figure });
-      }
-    }
+  for (const provider of plan.providers) {
+    const played = (client: Way['client']): PlannedRow[] => plan.rows.filter((row) => isPlayed(row, provider, client));
+    const fill = async (rows: readonly PlannedRow[], count: number, run: PlayRows): Promise<void> => {
+      const all = await playedRuns(run, provider, count, signal);
+      for (const row of rows)
+        for (const suffix of ['ms', 's', 'rate']) {
+          const numberOf = (ms: ReadonlyMap<string, number>): number => timesOf(ms.get(row.id)!, row.per)[suffix]!;
+          const figure = 'runs' in all ? figureOf(all.runs.map(numberOf)) : all;
+          cells.set(row.id, { ...cells.get(row.id), [modelColumn(provider, suffix)]: figure });
+        }
+    };
+    const [sdk, store] = [played('sdk'), played('store')];
+    await fill(sdk, runs.sdk, async (options) => {
+      const run = await play(options);
+      return new Map(sdk.map((row) => [row.id, msOf(run, row)]));
+    });
+    await fill(store, runs.store, (options) => playStore(plan, store, options, signal));
   }
   return cells;
 }
 
-type Played = { readonly runs: readonly DocumentRun[] } | { readonly failed: string } | { readonly missing: string };
+function isPlayed(row: PlannedRow, provider: Provider, client: Way['client']): boolean {
+  const way = wayOf(row, provider);
+  if (typeof way === 'string' || way.client !== client) return false;
+  return client === 'sdk' ? row.modelled !== undefined : CALLED[way.verb] !== undefined;
+}
 
-async function runsOf(document: ModelledDocument, provider: Provider, signal: AbortSignal): Promise<Played> {
-  const runs: DocumentRun[] = [];
+/** Milliseconds by row. */
+type PlayRows = (options: DocumentOptions) => Promise<ReadonlyMap<string, number>>;
+
+async function playedRuns(play: PlayRows, provider: Provider, count: number, signal: AbortSignal) {
+  const runs: ReadonlyMap<string, number>[] = [];
   try {
-    for (let seed = 1; seed <= document.runs; seed += 1) {
+    for (let seed = 1; seed <= count; seed += 1) {
       await turn();
       if (signal.aborted) return { missing: messageOf(signal.reason) };
       const parameters = new ProviderParameters(PROVIDER_DATA[provider]);
-      runs.push(await document.play({ parameters, seed, writesMax: WRITES_MAX_2026[provider] }));
+      runs.push(await play({ parameters, seed, writesMax: WRITES_MAX_2026[provider] }));
     }
     return { runs };
   } catch (error) {
@@ -75,34 +99,79 @@ async function runsOf(document: ModelledDocument, provider: Provider, signal: Ab
   }
 }
 
-function valueOf(run: DocumentRun, name: string): number {
-  const value = run.get(name);
-  if (value === undefined) throw new Error(`the model plays no ${name}`);
-  return value;
+/** More are a loop without an end. */
+const STEPS_MAX = 100_000_000;
+
+/** What a call is to the table of processor time, for one record and for several; other verbs are not played. */
+const CALLED: Readonly<
+  Partial<
+    Record<Way['verb'], readonly [single: keyof ContainerCosts['operation'], many: keyof ContainerCosts['operation']]>
+  >
+> = { write: ['put', 'putManyRecord'], read: ['get', 'getManyRecord'] };
+
+/** Rows of one table are played on one store, one after the other; tables that rows use again have been used before. */
+async function playStore(
+  plan: DocumentPlan,
+  rows: readonly PlannedRow[],
+  options: DocumentOptions,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  await loadHash();
+  const run = new Map<string, number>();
+  for (const [name, sharing] of Map.groupBy(rows, (row) => tableOf(plan, row, 0)))
+    await onModelledStore({ plan, name, options, signal }, async (play) => {
+      for (const row of sharing) {
+        const way = wayOf(row, options.parameters.data.provider) as Way;
+        if (plan.tables !== 'each run') await play(way);
+        run.set(row.id, ((await play(way)) / way.records) * row.per);
+      }
+    });
+  return run;
 }
 
-function same(value: number): number {
-  return value;
+interface Modelled {
+  readonly plan: DocumentPlan;
+  /** Of the table. */
+  readonly name: string;
+  readonly options: DocumentOptions;
+  readonly signal: AbortSignal;
 }
 
-function columnId(provider: Provider, suffix: string): string {
-  return `model-${provider}-${suffix}`;
-}
-
-/** A measure's column of each provider's model. */
-export function modelColumns({ suffix, ...measure }: Measure, providers: readonly Provider[]): Column[] {
-  return providers.map((provider) => ({
-    ...measure,
-    id: columnId(provider, suffix),
-    era: 'model',
-    where: `${PROVIDER_SHORT_NAMES[provider]}, ${PROVIDER_DATA[provider].date.slice(0, 4)}`,
-  }));
-}
-
-/** The cells of both; the first ones' columns are not the others'. */
-export function withCells(cells: Cells, others: Cells): Cells {
-  const rows = new Set([...cells.keys(), ...others.keys()]);
-  return new Map([...rows].map((row) => [row, { ...cells.get(row), ...others.get(row) }]));
+/** Gives `use` what plays a way on a table, which has been loaded and read: the milliseconds that it takes, those of the processor's part in its operations first. */
+async function onModelledStore(
+  { plan, name, options: { parameters, seed }, signal }: Modelled,
+  use: (play: (way: Way) => Promise<number>) => Promise<void>,
+): Promise<void> {
+  const scheduler = new Scheduler(seedOf(seed, CHANCE.ties));
+  const service = new ModelledService({ scheduler, parameters, seed: seedOf(seed, CHANCE.service) });
+  const runtime = new InstanceRuntime(scheduler, sourceOf(seed, CHANCE.runtime));
+  const processor = new Processor(scheduler);
+  const costs = PROCESSOR_DATA.costs[parameters.data.provider].container;
+  const spend = async (way: Way): Promise<void> => {
+    const [single, many] = CALLED[way.verb]!.map((name) => {
+      const cost = costs.operation[name];
+      return typeof cost === 'number' ? cost : cost.alone;
+    }) as [number, number];
+    const roots = way.rootEach === undefined ? 0 : way.records / way.rootEach;
+    await processor.spend(way.records * (way.group === 1 ? single : many) + roots * single);
+  };
+  const work = async (): Promise<void> => {
+    const driver = chargedDriver(modelledDriver(service, memoryState()), processor, costs);
+    const table = storeTable(await openStore({ driver, runtime }).table<string>(name, tableOptions(plan)));
+    const records = new Records(plan.loaded);
+    if (plan.loaded > 0) {
+      await loadRecords(table, records.loaded(plan.characters), plan.loaded, signal);
+      await table.getMany(records.neighbours(plan.loaded));
+    }
+    await use(async (way) => {
+      const calls = callsOf(table, way, records);
+      const startedMs = scheduler.nowMs;
+      await spend(way);
+      await sendAll(calls, way.inFlight, signal);
+      return scheduler.nowMs - startedMs;
+    });
+  };
+  await scheduler.run(work(), STEPS_MAX);
 }
 
 /** For the other tables of a chapter. */
@@ -112,7 +181,7 @@ export const MODEL_NOTE =
 /** What whoever reads a column of the model must know; `weighs` says which parameters the figures hang on most. */
 export function modelNotes(weighs: string, empty: string): string[] {
   return [
-    `The columns marked "model" are calculated, not measured: ${RUNS.plain} runs (of this store ${RUNS.store}) in virtual time on a model of today's clouds, every parameter at its middle. It was never compared with a cloud, and most of its parameters are guesses (shared/lab/cloud/README.md): its ratios tell more than its times. Of the client's processor time this store is charged what was measured (shared/lab/cloud/data), the SDK alone nothing. Which parameters weigh most was tried on the SDK's rows, each at the ends of its range, not on this store's. ${weighs}`,
+    `The columns marked "model" are calculated, not measured: ${MODEL_RUNS.sdk} runs (of this store ${MODEL_RUNS.store}) in virtual time on a model of today's clouds, every parameter at its middle. It was never compared with a cloud, and most of its parameters are guesses (shared/lab/cloud/README.md): its ratios tell more than its times. Of the client's processor time this store is charged what was measured (shared/lab/cloud/data), the SDK alone nothing. Which parameters weigh most was tried on the SDK's rows, each at the ends of its range, not on this store's. ${weighs}`,
     `Empty in the model's columns: ${empty}`,
   ];
 }

@@ -1,123 +1,163 @@
-// What an experiment gives: a chapter of tables with the figures of then beside those of now, as plain data that goes into JSON unchanged.
+// What an experiment gives: a chapter of tables with the figures of then beside those of now, as data that goes into JSON unchanged. The schema is the one
+// source: types are inferred from it, and every report is checked against it before it is written. report/SCHEMA.md describes it for readers of the file.
+import * as z from 'zod';
+import { circumstancesSchema, pricesSchema } from '../../../shared/lab/report/schema.ts';
 
-/** The five documents, and what they all ask for together. */
-export const EXPERIMENT_IDS = ['a', 'b', 'c', 'd', 'e', 'size'] as const;
+/** Raised when a field changes its meaning or goes; a new field does not raise it. */
+const EXPERIMENTS_SCHEMA_VERSION = 2;
 
-export type ExperimentId = (typeof EXPERIMENT_IDS)[number];
+const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
-/** `then`: printed in the document. `now`: measured in this run. `model`: calculated from a model of a cloud, never measured. */
-export type Era = 'then' | 'now' | 'model';
+/** One figure: each run in the column's unit, or what went wrong, or why there is none (not printed, no counterpart, interrupted). */
+const figureSchema = z.union([
+  z.strictObject({ runs: z.tuple([z.number()], z.number()).readonly() }).readonly(),
+  z.strictObject({ failed: z.string() }).readonly(),
+  z.strictObject({ missing: z.string() }).readonly(),
+]);
 
-/**
- * One figure. `runs` holds each run in the column's unit, one if only one is known. `failed` is the message of what went wrong: the row stays
- * and the rest goes on. `missing` says why there is none: not printed, no counterpart, interrupted.
- */
-export type Figure =
-  { readonly runs: readonly [number, ...number[]] } | { readonly failed: string } | { readonly missing: string };
+export type Figure = z.infer<typeof figureSchema>;
 
-export interface Column {
-  /** Unique in its table; the key of a row's figures. */
-  readonly id: string;
-  readonly era: Era;
-  /** What is measured, like `encode`. Columns of one measure stand beside each other and share a chart. */
-  readonly measure: string;
-  /** Where: `App Engine, 2008`, `Azurite`, `embedded Datastore emulator`. */
-  readonly where: string;
-  /** `s`, `ms`, `bytes`, `entities/s`, `dollars`; equal units are not needed beside each other, as ratios are compared. */
-  readonly unit: string;
-  readonly better: 'lower' | 'higher';
-}
+const columnSchema = z
+  .strictObject({
+    /** Unique in its table; the key of a row's figures. */
+    id: z.string(),
+    /** `then`: printed in the document. `now`: measured in this run. `model`: calculated from a model of a cloud, never measured. */
+    era: z.enum(['then', 'now', 'model']),
+    /** What is measured. Columns of one measure stand beside each other. */
+    measure: z.string(),
+    /** `App Engine, 2008`, `Azurite`. */
+    where: z.string(),
+    /** Equal units are not needed beside each other, as ratios are compared. */
+    unit: z.string(),
+    better: z.enum(['lower', 'higher']),
+  })
+  .readonly();
 
-export interface Row {
-  /** Unique in its table. */
-  readonly id: string;
-  /** The variant as the document prints it, or its name of today if the document has none. */
-  readonly name: string;
-  /** What was measured now in its place, where that is another thing: `YAML (yaml 2.8.1)` for pyYAML. */
-  readonly standIn?: string;
-  /** Id of the row that its ratios are against, column by column; a baseline's own is itself. */
-  readonly against: string;
-  /** By column id. A column that is left out is missing for this row. */
-  readonly figures: Readonly<Record<string, Figure>>;
-  /** Short remarks that stand with the row, like `NO_EFFECT_ON_LOOPBACK`. */
-  readonly marks?: readonly string[];
-}
+export type Column = z.infer<typeof columnSchema>;
 
-/** A table of figures, with a chart of ratios for each measure that has one to show. */
-export interface FigureTable {
-  /** Unique in its chapter. */
-  readonly id: string;
-  readonly title: string;
-  /** What was done, in a sentence or two; what one unit of the figures is. */
-  readonly about: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
-  /** The measures that get a chart; default all. */
-  readonly charted?: readonly string[];
-  /** What stands under the table; whole sentences. */
-  readonly notes?: readonly string[];
-}
+const rowSchema = z
+  .strictObject({
+    /** Unique in its table. */
+    id: z.string(),
+    /** The variant as the document prints it, or its name of today. */
+    name: z.string(),
+    /** What was measured now in its place, where that is another thing. */
+    standIn: z.string().optional(),
+    /** Id of the row that its ratios are against, column by column; a baseline's own is itself. */
+    against: z.string(),
+    /** By column id; a column that is left out is missing. */
+    figures: z.record(z.string(), figureSchema).readonly(),
+    /** Short remarks. */
+    marks: list(z.string()).optional(),
+  })
+  .readonly();
+
+export type Row = z.infer<typeof rowSchema>;
+
+const tableSchema = z
+  .strictObject({
+    /** Unique in its chapter. */
+    id: z.string(),
+    title: z.string(),
+    /** What was done. */
+    about: z.string(),
+    columns: list(columnSchema),
+    rows: list(rowSchema),
+    /** Sentences that stand under the table. */
+    notes: list(z.string()).optional(),
+  })
+  .readonly();
+
+export type FigureTable = z.infer<typeof tableSchema>;
 
 /** A table of words, for what is no figure: whether a value comes back the same. */
-export interface WordTable {
-  readonly id: string;
-  readonly title: string;
-  readonly about: string;
-  /** Titles of the columns after the first, which is the row's name. */
-  readonly columns: readonly string[];
-  readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
-}
+const wordTableSchema = z
+  .strictObject({
+    title: z.string(),
+    about: z.string(),
+    /** Titles of the columns after the first, which is the row's name. */
+    columns: list(z.string()),
+    rows: list(z.strictObject({ name: z.string(), cells: list(z.string()) }).readonly()),
+  })
+  .readonly();
 
-/** Where the figures of then were printed. */
-export interface Source {
-  readonly title: string;
-  readonly year: number;
-  readonly platform: string;
-}
+export type WordTable = z.infer<typeof wordTableSchema>;
 
-/**
- * What the figures say about something that the document said. The verdict and the words follow from the figures of this run. `open`: this
- * run cannot tell, and the text says why.
- */
-export interface Finding {
-  readonly verdict: 'holds' | 'does not hold' | 'open';
-  /** Whole sentences with the figures they rest on. */
-  readonly text: string;
-}
+/** Something that the document said, and the figures of this run that speak for or against it. `open`: this run cannot tell. */
+const findingSchema = z
+  .strictObject({ verdict: z.enum(['holds', 'does not hold', 'open']), text: z.string() })
+  .readonly();
 
-export interface Chapter {
-  readonly id: ExperimentId;
-  /** The letter of the document; null for an experiment that no document made. */
-  readonly document: 'A' | 'B' | 'C' | 'D' | 'E' | null;
-  readonly title: string;
-  /** The question it asks, ending in a question mark. */
-  readonly question: string;
-  readonly source: Source | null;
-  readonly tables: readonly FigureTable[];
-  readonly wordTables: readonly WordTable[];
-  /** What an emulator on one machine cannot show of this question; whole sentences. */
-  readonly cannotShow: readonly string[];
-  /** In the order of the paragraph that they make. */
-  readonly findings: readonly Finding[];
-}
+export type Finding = z.infer<typeof findingSchema>;
+
+const chapterSchema = z
+  .strictObject({
+    tables: list(tableSchema),
+    wordTables: list(wordTableSchema),
+    /** Sentences: what an emulator on one machine cannot show. */
+    cannotShow: list(z.string()),
+    findings: list(findingSchema),
+  })
+  .readonly();
+
+export type Chapter = z.infer<typeof chapterSchema>;
 
 /** What became of one experiment. */
-export interface ChapterResult {
-  readonly id: ExperimentId;
-  readonly title: string;
-  readonly question: string;
-  readonly durationMs: number;
-  /** Null if it failed as a whole. */
-  readonly chapter: Chapter | null;
-  /** Why there is no chapter. */
-  readonly failure: string | null;
-  /** What ended it early, so that figures may be missing; null if it ran to its end. */
-  readonly endedBy: string | null;
+const resultSchema = z
+  .strictObject({
+    /** The document's letter. */
+    id: z.enum(['a', 'b', 'c', 'd', 'e']),
+    title: z.string(),
+    /** Ends in a question mark. */
+    question: z.string(),
+    /** Where the figures of then were printed. */
+    source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }).readonly(),
+    durationMs: z.number().min(0),
+    /** Null if it failed as a whole. */
+    chapter: chapterSchema.nullable(),
+    /** Why there is no chapter. */
+    failure: z.string().nullable(),
+  })
+  .readonly();
+
+export type Result = z.infer<typeof resultSchema>;
+
+export const experimentsSchema = z.strictObject({
+  schemaVersion: z.literal(EXPERIMENTS_SCHEMA_VERSION),
+  ...circumstancesSchema.pick({ startedAt: true, durationMs: true, coordinator: true, versions: true }).shape,
+  prices: pricesSchema,
+  /** What ended the whole run early, like Ctrl-C; null if nothing did. */
+  endedEarly: z.string().nullable(),
+  /** Of the experiments that were begun. */
+  results: list(resultSchema),
+});
+
+export type ExperimentsReport = z.infer<typeof experimentsSchema>;
+
+/** Throws if it breaks the schema. */
+export function reportOf(facts: Omit<ExperimentsReport, 'schemaVersion'>): ExperimentsReport {
+  return experimentsSchema.parse({ schemaVersion: EXPERIMENTS_SCHEMA_VERSION, ...facts });
 }
 
-export const NO_EFFECT_ON_LOOPBACK = 'no effect expected on loopback';
-export const NOT_PRINTED = 'not printed';
-export const NO_COUNTERPART = 'no counterpart';
+/** Whether everything was begun, and nothing failed. */
+export function isWhole({ endedEarly, results }: ExperimentsReport): boolean {
+  return endedEarly === null && results.every((result) => problemsOf(result).length === 0);
+}
+
+/** What went wrong in it, a line each. What fails alike in several columns of a row is one line. */
+export function problemsOf({ chapter, failure }: Result): string[] {
+  const failed = (chapter?.tables ?? []).flatMap(({ rows, columns }) =>
+    rows.flatMap(({ name, figures }) =>
+      columns.flatMap(({ id, where }) => {
+        const figure = figures[id];
+        return figure !== undefined && 'failed' in figure ? [`${name}, ${where}: ${figure.failed}`] : [];
+      }),
+    ),
+  );
+  return [...(failure === null ? [] : [failure]), ...new Set(failed)];
+}
+
+const NOT_PRINTED = 'not printed';
 
 /** The runs as a figure; `missing` with `why` where there are none. */
 export function figureOf(runs: readonly number[], why: string = NOT_PRINTED): Figure {
@@ -132,24 +172,9 @@ export function meanOf(figure: Figure | undefined): number | undefined {
 }
 
 /** The row's mean over its baseline's in the same column; undefined where either is missing or the baseline is 0. */
-export function ratioOf(table: FigureTable, rowId: string, columnId: string): number | undefined {
-  const row = table.rows.find(({ id }) => id === rowId);
-  const baseline = table.rows.find(({ id }) => id === row?.against);
+export function ratioOf({ rows }: Pick<FigureTable, 'rows'>, rowId: string, columnId: string): number | undefined {
+  const row = rows.find(({ id }) => id === rowId);
   const own = meanOf(row?.figures[columnId]);
-  const base = meanOf(baseline?.figures[columnId]);
+  const base = meanOf(rows.find(({ id }) => id === row?.against)?.figures[columnId]);
   return own === undefined || base === undefined || base === 0 ? undefined : own / base;
-}
-
-/** What went wrong in the chapter, a line each; empty if everything was measured. What fails fails in all of its columns: one line says so. */
-export function problemsOf({ chapter, failure, endedBy }: ChapterResult): string[] {
-  const early = [failure, endedBy === null ? null : `ended early: ${endedBy}`].filter((line) => line !== null);
-  const failed = (chapter?.tables ?? []).flatMap((table) =>
-    table.rows.flatMap((row) =>
-      table.columns.flatMap(({ id, where }) => {
-        const figure = row.figures[id];
-        return figure !== undefined && 'failed' in figure ? [`${row.name}, ${where}: ${figure.failed}`] : [];
-      }),
-    ),
-  );
-  return [...early, ...new Set(failed)];
 }

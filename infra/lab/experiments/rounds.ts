@@ -1,11 +1,11 @@
-// Several variants in alternating rounds, so that a machine that slows down slows all of them alike. A variant that fails shows as such, and
-// the others go on.
+// Several variants in alternating rounds, so that a machine that slows down slows all of them alike. A variant that fails, or hangs, shows as such, and the
+// others go on.
 import { setImmediate as turn } from 'node:timers/promises';
-import { type ExperimentContext, messageOf, type RunsOptions } from './experiment.ts';
+import { type ExperimentContext, messageOf } from './experiment.ts';
 import { type Figure, figureOf } from './results.ts';
 
 /** One figure of each column, from one run. */
-export type Numbers<Column extends string = string> = Readonly<Record<Column, number>>;
+export type Numbers = Readonly<Record<string, number>>;
 
 /** One way to do the work, which fills columns of one row. */
 export interface Variant {
@@ -14,11 +14,22 @@ export interface Variant {
   /** Ids of the columns that it fills. */
   readonly columns: readonly string[];
   /** Does the work once. `round` counts up from 0, warm-ups included, so that nothing is written twice. */
-  run(round: number): Promise<Numbers>;
+  run(round: number, signal: AbortSignal): Numbers | Promise<Numbers>;
+}
+
+export interface Rounds {
+  /** As many as the document had. */
+  readonly rounds: number;
+  /** Rounds before those that count; default 1. */
+  readonly warmUps?: number;
+  /** Longer than any run takes on a busy machine: what takes this long hangs. Default five minutes. */
+  readonly runMaxMs?: number;
 }
 
 /** Figures by row, and there by column. */
 export type Cells = ReadonlyMap<string, Readonly<Record<string, Figure>>>;
+
+const RUN_MAX_MS = 300_000;
 
 /**
  * Runs every variant once a round, each round beginning with another one. After the signal nothing is started any more: what was not measured is
@@ -26,94 +37,61 @@ export type Cells = ReadonlyMap<string, Readonly<Record<string, Figure>>>;
  */
 export async function alternatingRuns(
   { signal }: Pick<ExperimentContext, 'signal'>,
-  { rounds, warmUps = 1 }: RunsOptions,
+  { rounds, warmUps = 1, runMaxMs = RUN_MAX_MS }: Rounds,
   variants: readonly Variant[],
 ): Promise<Cells> {
-  const trials = variants.map((variant) => new Trial(variant));
+  const trials = variants.map((variant) => ({
+    variant,
+    runs: [] as Numbers[],
+    failed: undefined as string | undefined,
+  }));
   for (let round = 0; round < warmUps + rounds; round += 1) {
     for (let place = 0; place < trials.length; place += 1) {
       // Work that never waits would keep signals from being handled.
       await turn();
-      if (signal.aborted) break;
-      await trials[(round + place) % trials.length]!.run(round, round >= warmUps, signal);
+      const trial = trials[(round + place) % trials.length]!;
+      if (signal.aborted || trial.failed !== undefined) continue;
+      try {
+        const numbers = await within(runMaxMs, signal, (either) => trial.variant.run(round, either));
+        if (round >= warmUps) trial.runs.push(numbers);
+      } catch (error) {
+        if (!signal.aborted) trial.failed = messageOf(error);
+      }
     }
   }
-  const why = signal.aborted ? messageOf(signal.reason) : 'no rounds';
+  const why = signal.aborted ? messageOf(signal.reason) : 'nothing to show';
   const cells = new Map<string, Record<string, Figure>>();
-  for (const trial of trials) {
-    const { row } = trial.variant;
-    cells.set(row, { ...cells.get(row), ...trial.figures(why) });
+  for (const { variant, runs, failed } of trials) {
+    const figures = variant.columns.map((column): [string, Figure] => [
+      column,
+      failed === undefined
+        ? figureOf(
+            runs.flatMap((run) => run[column] ?? []),
+            why,
+          )
+        : { failed },
+    ]);
+    cells.set(variant.row, { ...cells.get(variant.row), ...Object.fromEntries(figures) });
   }
   return cells;
 }
 
-class Trial {
-  readonly variant: Variant;
-  readonly #runs: Numbers[] = [];
-  #failed: string | undefined;
-
-  constructor(variant: Variant) {
-    this.variant = variant;
+/** What the work gives. Rejects when the signal or the time ends it, also if it does not heed either. */
+async function within<Value>(
+  maxMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Value | Promise<Value>,
+): Promise<Value> {
+  const overtime = new AbortController();
+  const timer = setTimeout(() => overtime.abort(new Error(`no end within ${maxMs} ms`)), maxMs);
+  const either = AbortSignal.any([signal, overtime.signal]);
+  const ended = Promise.withResolvers<never>();
+  const end = (): void => ended.reject(either.reason);
+  either.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work(either), ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    either.removeEventListener('abort', end);
   }
-
-  async run(round: number, counts: boolean, signal: AbortSignal): Promise<void> {
-    if (this.#failed !== undefined) return;
-    try {
-      const numbers = await this.variant.run(round);
-      if (counts) this.#runs.push(numbers);
-    } catch (error) {
-      if (!signal.aborted) this.#failed = messageOf(error);
-    }
-  }
-
-  figures(why: string): Record<string, Figure> {
-    const failed = this.#failed;
-    const figureIn = (column: string): Figure =>
-      failed === undefined
-        ? figureOf(
-            this.#runs.map((run) => run[column]).filter((value) => value !== undefined),
-            why,
-          )
-        : { failed };
-    return Object.fromEntries(this.variant.columns.map((column) => [column, figureIn(column)]));
-  }
-}
-
-/** Wall time, and the processor time of this process, all of its threads. */
-export interface Taken {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-}
-
-/** What `work` takes. */
-export async function taken(work: () => unknown): Promise<Taken> {
-  const cpuBefore = process.cpuUsage();
-  const startedMs = performance.now();
-  await work();
-  const wallMs = performance.now() - startedMs;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return { wallMs, cpuMs: (user + system) / 1_000 };
-}
-
-/** Does the work for each of the items, so many at a time. Rejects with the first failure, or the signal's reason, when nothing is under way any more. */
-export async function forEachOf<Item>(
-  items: readonly Item[],
-  { inFlight, signal }: { readonly inFlight: number; readonly signal: AbortSignal },
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
-  const left = items.values();
-  const failure = new AbortController();
-  const caller = async (): Promise<void> => {
-    try {
-      for (const item of left) {
-        signal.throwIfAborted();
-        if (failure.signal.aborted) return;
-        await work(item);
-      }
-    } catch (error) {
-      failure.abort(error);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, caller));
-  failure.signal.throwIfAborted();
 }

@@ -1,20 +1,64 @@
-// A table of this store that holds texts, written and read as the experiments do. Work that was not done wholly must not be measured.
+// Records of a key and one text, as documents B, C and E have them, in a table of the plain SDK or of this store. Work that was not done wholly is an error:
+// it must not be measured.
+import type { Baseline, BaselineTable } from '../../../shared/lab/work/baseline.ts';
+import type { RecordFields, SampleRecord } from '../../../shared/lab/work/records.ts';
+import { tenantEnd } from '../../../shared/lab/work/keys.ts';
 import type { Table } from '../../../shared/store/index.ts';
-import type { TextRecord } from './plain-sdk/plain-sdk.ts';
 
-/** Writes the records in one call; throws the error of one that failed. */
-export async function putAll(table: Table<string>, records: readonly TextRecord[], signal: AbortSignal): Promise<void> {
-  const outcomes = await table.putMany(
-    records.map(({ key, text }) => ({ key, value: text })),
-    { signal },
-  );
-  for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
+export interface TextRecord {
+  readonly key: string;
+  readonly text: string;
 }
 
-/** Reads the records in one call; throws the error of one that failed, or says that one is absent. */
-export async function getAll(table: Table<string>, keys: readonly string[], signal: AbortSignal): Promise<void> {
-  for (const outcome of await table.getMany(keys, { signal })) {
-    if (outcome.status === 'failed') throw outcome.error;
-    if (outcome.status === 'absent') throw new Error(`there is no record ${outcome.key}`);
-  }
+export interface TextTable {
+  /** Writes a new record. */
+  put(record: TextRecord): Promise<unknown>;
+  /** Writes records in one call. */
+  putMany(records: readonly TextRecord[]): Promise<void>;
+  /** Writes records in a transaction, where there is one. */
+  putInTransaction?(records: readonly TextRecord[]): Promise<void>;
+  /** Reads a record; from memory if it was read or written at most so long ago. */
+  get(key: string, maxAgeMs: number): Promise<void>;
+  /** Reads records whose keys are neighbours in order, in one call. */
+  getMany(keys: readonly string[]): Promise<void>;
+}
+
+/** Entities of one property. Where the SDK has no batched get, a query reads from the first key on. */
+export function sdkTable({ getManyMax }: Baseline, table: BaselineTable): TextTable {
+  return {
+    put: (record) => table.insert(plainOf(record)),
+    putMany: (records) => table.putMany(records.map(plainOf)),
+    putInTransaction: (records) => table.putInTransaction(records.map(plainOf)),
+    get: async (key) => allFound(Number(await table.get(key)), 1),
+    getMany: async (keys) => {
+      const [first] = keys as [string];
+      const found = getManyMax > 1 ? table.getMany(keys) : table.range(first, tenantEnd(first), keys.length);
+      allFound(await found, keys.length);
+    },
+  };
+}
+
+/** One property, which is in no index, where the comparison's records have more. */
+function plainOf({ key, text }: TextRecord): SampleRecord {
+  return { key, fields: { notes: text } as RecordFields };
+}
+
+export function storeTable(table: Table<string>): TextTable {
+  return {
+    put: ({ key, text }) => table.put(key, text),
+    putMany: async (records) => {
+      const outcomes = await table.putMany(records.map(({ key, text }) => ({ key, value: text })));
+      for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
+    },
+    get: async (key, maxAgeMs) => allFound((await table.get(key, { maxAgeMs })) === undefined ? 0 : 1, 1),
+    getMany: async (keys) => {
+      const outcomes = await table.getMany(keys);
+      for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
+      allFound(outcomes.filter(({ status }) => status === 'found').length, keys.length);
+    },
+  };
+}
+
+function allFound(found: number, wanted: number): void {
+  if (found !== wanted) throw new Error(`${found} of ${wanted} records were found`);
 }

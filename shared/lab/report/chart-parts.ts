@@ -5,7 +5,7 @@ import type { ReportLayout } from './names.ts';
 
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';
-export const FONT_PX = 12;
+const FONT_PX = 12;
 export const INK = 'var(--ink)';
 export const FAINT = 'var(--line)';
 

@@ -38,6 +38,10 @@ export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions)
 }
 
 function table(client: TableClient, usage: MutableUsage): BaselineTable {
+  const putMany = async (records: readonly SampleRecord[]): Promise<void> => {
+    for (const record of records) usage.bytesWritten += sizeOf(record);
+    await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
+  };
   const get = async (key: string): Promise<boolean> => {
     try {
       const fields = await client.getEntity<RecordFields>(tenantOf(key), rowKeyOf(key));
@@ -64,10 +68,8 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
       ),
     get,
     range: (from, to, count) => range(client, { from, to, count }, usage),
-    putMany: async (records) => {
-      for (const record of records) usage.bytesWritten += sizeOf(record);
-      await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
-    },
+    putMany,
+    putInTransaction: putMany,
     getMany: async (keys) => (await Promise.all(keys.map(get))).filter(Boolean).length,
     scan: async () => {
       let count = 0;

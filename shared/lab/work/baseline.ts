@@ -33,7 +33,7 @@ export interface Baseline {
   close(): Promise<void>;
 }
 
-/** Every verb but `modify` and `scan` is one request; each rejects with the SDK's own error. */
+/** Every verb but `modify`, `scan` and, on Datastore, `putInTransaction` is one request; each rejects with the SDK's own error. */
 export interface BaselineTable {
   /** Creates the record; rejects if it exists. */
   insert(record: SampleRecord): Promise<void>;
@@ -48,6 +48,8 @@ export interface BaselineTable {
   get(key: string): Promise<boolean>;
   /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. */
   putMany(records: readonly SampleRecord[]): Promise<void>;
+  /** As `putMany`, all or none of them: a group transaction is that anyway; on Datastore a transaction is begun and committed. */
+  putInTransaction(records: readonly SampleRecord[]): Promise<void>;
   /** How many of at most `getManyMax` distinct keys were there. */
   getMany(keys: readonly string[]): Promise<number>;
   /** Reads at most `count` (no more than 1,000) records in key order from `from` on, up to `to`, not included, both of one lane; gives their number. */

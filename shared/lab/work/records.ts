@@ -56,8 +56,15 @@ export function sizeOf(record: SampleRecord): number {
   return record.key.length + fieldBytes(record.fields);
 }
 
-export function fieldBytes(fields: RecordFields): number {
-  return fields.name.length + fields.address.length + fields.email.length + fields.since.length + fields.notes.length;
+/** Of the record's own fields, of which a document's has one: what an SDK adds to them is not counted. */
+export function fieldBytes({
+  name = '',
+  address = '',
+  email = '',
+  since = '',
+  notes = '',
+}: Partial<RecordFields>): number {
+  return name.length + address.length + email.length + since.length + notes.length;
 }
 
 function sentences(random: Random, length: number): string {

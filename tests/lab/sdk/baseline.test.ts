@@ -7,7 +7,7 @@ import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
 import { type Baseline, withTries } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
 import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
-import { recordSource } from '../../../shared/lab/work/records.ts';
+import { type RecordFields, recordSource } from '../../../shared/lab/work/records.ts';
 
 // Otherwise Google's libraries look for the metadata server of a cloud machine.
 process.env['METADATA_SERVER_DETECTION'] = 'none';
@@ -48,6 +48,20 @@ describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
     expect(await table.range(keys[20]!, end, 4)).toBe(4);
     expect(await table.range(keys[10]!, keys[15]!, 100)).toBe(5);
     await baseline.remove('ranges', signal);
+  });
+
+  test('writes records in a transaction: a request on Azure, where a group is one, two on Datastore', async () => {
+    const table = await opened('transacted', 1);
+    const before = structuredClone(baseline.usage());
+    const some = [0, 1, 2].map((at) => ({ key: keyOf(at), fields: { notes: 'a text alone' } as RecordFields }));
+    await table.putInTransaction(some);
+    const { requests, billable, bytesWritten } = baseline.usage();
+    const isAzure = baseline.provider === 'azure-tables';
+    expect(requests - before.requests).toBe(isAzure ? 1 : 2);
+    expect(billable.writes - before.billable.writes).toBe(isAzure ? 1 : 3);
+    expect(bytesWritten - before.bytesWritten).toBe(3 * (keyOf(0).length + 'a text alone'.length));
+    expect(await table.scan()).toBe(3);
+    await baseline.remove('transacted', signal);
   });
 
   test('modifies a record that is there, and says of one that is not', async () => {

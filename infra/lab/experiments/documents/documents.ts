@@ -1,11 +1,10 @@
 // The experiments, in the order of the report.
 import type { Experiment } from '../experiment.ts';
 import { EXPERIMENT_A } from './a/a.ts';
-import { experimentB } from './b/b.ts';
-import { experimentC } from './c/c.ts';
+import { experimentB } from './b.ts';
+import { experimentC } from './c.ts';
 import { EXPERIMENT_D } from './d/d.ts';
-import { experimentE } from './e/e.ts';
-import { experimentSize } from './size/size.ts';
+import { experimentE } from './e.ts';
 
 export const EXPERIMENTS: readonly Experiment[] = [
   EXPERIMENT_A,
@@ -13,5 +12,4 @@ export const EXPERIMENTS: readonly Experiment[] = [
   experimentC(),
   EXPERIMENT_D,
   experimentE(),
-  experimentSize(),
 ];

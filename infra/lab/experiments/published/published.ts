@@ -1,5 +1,5 @@
 // What the five documents printed, as data, with where each was printed. The figures are copied once and never computed.
-import type { Source } from '../results.ts';
+import type { Result } from '../results.ts';
 import PUBLISHED from './published.json' with { type: 'json' };
 
 export { PUBLISHED };
@@ -23,4 +23,4 @@ export const SOURCES = {
     year: 2011,
     platform: 'one instance of Google App Engine',
   },
-} as const satisfies Record<string, Source>;
+} as const satisfies Record<string, Result['source']>;

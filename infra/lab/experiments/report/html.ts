@@ -1,32 +1,45 @@
-// The report as one self-contained HTML page: a chapter a document, SVG charts and tables, no script, nothing loaded from anywhere.
+// The report as one self-contained HTML page: a chapter a document, tables with bars of ratios, no script, nothing loaded from anywhere.
 import { escape } from '../../../../shared/lab/kit/html.ts';
-import { figure, page } from '../../../../shared/lab/report/html-parts.ts';
-import { ratioChart } from './charts.ts';
-import { type ExperimentsReport, isWhole, type ReportChapter, type ReportResult, type ReportTable } from './schema.ts';
-import { colourName, columnName, hasRatios, measuresOf, type ReportColumn } from './series.ts';
-import { EXPERIMENTS_STYLE } from './style.ts';
-import { figuresHtml, wordsHtml } from './tables.ts';
+import { tableHtml } from '../../../../shared/lab/kit/html-table.ts';
+import { page } from '../../../../shared/lab/report/html-parts.ts';
+import { COMPARISON_STYLE } from '../../../../shared/lab/report/style.ts';
+import {
+  type ExperimentsReport,
+  type FigureTable,
+  isWhole,
+  problemsOf,
+  type Result,
+  type Row,
+  type WordTable,
+} from '../results.ts';
+import { colourOf, ratioBars } from './bars.ts';
+import { type Cell, columnName, ratioTextOf, type Sheet, sheetsOf } from './sheets.ts';
 
 /** The whole document. */
 export function experimentsHtml(report: ExperimentsReport): string {
   const body = [header(report), findings(report), ...report.results.map(section), footer(report)].join('\n');
-  return page(`Stowage: five documents run again, ${report.startedAt.slice(0, 10)}`, body, EXPERIMENTS_STYLE);
+  return page(`Stowage: five documents run again, ${report.startedAt.slice(0, 10)}`, body, STYLE);
 }
 
+const STYLE = `${COMPARISON_STYLE}
+:root { --then: #8793a0; --now-0: #c2571a; --now-1: #2673b8; --model-0: #e0a987; --model-1: #8fb4d6; --good: #1d7a46; }
+@media screen and (prefers-color-scheme: dark) { :root { --then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --model-0: #8d5f3b; --model-1: #456c8c; --good: #6fcf97; } }
+.question { font-size: 17px; margin: 2px 0 4px; } .verdict { font-weight: 600; } .holds { color: var(--good); } .does-not-hold, .bad, .changed { color: var(--red); } .open, .same { color: var(--soft); }
+td b { display: block; } td.n > small, tbody th { white-space: normal; max-width: none; } .chip { display: inline-block; width: 10px; height: 10px; } .fidelity th, .fidelity td { font-size: 11px; padding: 4px 3px; white-space: normal; } .fidelity .changed { overflow-wrap: anywhere; } .fidelity .same { white-space: nowrap; }
+@media (max-width: 640px) { .cards td:empty, .cards td small + small { display: none; } .fidelity td { font-size: 13px; } .fidelity td:has(.same) { display: none; } }
+`;
+
 function header(report: ExperimentsReport): string {
-  const { startedAt, durationMs, machine, endedBy } = report;
-  const memory = Math.round(machine.memoryBytes / 2 ** 30);
-  const early = endedBy === null ? '' : `<p class="caveat warning">Ended early: ${escape(endedBy)}.</p>`;
-  const broken =
-    isWhole(report) || endedBy !== null
-      ? ''
-      : '<p class="caveat warning">Something failed: the chapters say what, and hold what was measured.</p>';
+  const { startedAt, durationMs, coordinator, endedEarly } = report;
+  const trouble = isWhole(report)
+    ? ''
+    : `<p class="caveat warning">${endedEarly === null ? 'Something failed: the chapters say what, and hold what was measured.' : `Ended early: ${escape(endedEarly)}.`}</p>`;
   return `<header>
 <h1>Stowage: five documents run again</h1>
-<p>Between 2007 and 2011 five documents measured how to serialize, how to batch, how many connections to open, few large or many small, and what a
-dollar buys. Here the same questions with the same inputs, then beside now. Started ${escape(startedAt.replace('T', ' ').slice(0, 16))} UTC, took ${Math.round(durationMs / 1_000)} s
-on ${machine.cores} cores, ${escape(machine.cpu)}, ${memory} GiB, ${escape(machine.platform)}, Node.js ${escape(machine.node)}.</p>
-${early}${broken}
+<p>Between 2007 and 2011 five documents measured how to serialize, how to batch, few large or many small, and what a dollar buys. Here the same questions with
+the same inputs, then beside now. Started ${escape(startedAt.replace('T', ' ').slice(0, 16))} UTC, took ${Math.round(durationMs / 1_000)} s
+on ${coordinator.cores} cores, ${escape(coordinator.cpu)}, ${Math.round(coordinator.memoryBytes / 2 ** 30)} GiB, ${escape(coordinator.platform)}, Node.js ${escape(coordinator.node)}.</p>
+${trouble}
 <p class="caveat">Then were services, computers and languages of their day; now are <b>emulators on one machine</b>. So only <b>ratios</b> are compared: each variant
 against its own document's baseline, then and now apart. The figures themselves stand below them in small type.</p>
 </header>`;
@@ -34,75 +47,103 @@ against its own document's baseline, then and now apart. The figures themselves 
 
 function findings({ results }: ExperimentsReport): string {
   const items = results.flatMap(({ id, chapter }) =>
-    (chapter?.findings ?? []).map((finding) => `<li><b>${label(id)}</b> ${findingHtml(finding)}</li>`),
+    (chapter?.findings ?? []).map(
+      ({ verdict, text }) =>
+        `<li><b>${id.toUpperCase()}</b> <span class="verdict ${verdict.replaceAll(' ', '-')}">${verdict}</span> ${escape(text)}</li>`,
+    ),
   );
-  if (items.length === 0) return '';
-  return `<section><h2>What still holds, and what does not</h2><ul class="findings">${items.join('\n')}</ul></section>`;
+  return items.length === 0 ? '' : `<section><h2>What still holds, and what does not</h2>${list(items)}</section>`;
 }
 
-function label(id: string): string {
-  return id.length === 1 ? id.toUpperCase() : escape(id);
+function list(items: readonly string[]): string {
+  return `<ul>${items.join('\n')}</ul>`;
 }
 
-function findingHtml({ verdict, text }: ReportChapter['findings'][number]): string {
-  return `<span class="verdict ${verdict.replaceAll(' ', '-')}">${verdict}</span> ${escape(text)}`;
+function section(result: Result): string {
+  const { id, chapter, question, title, source } = result;
+  const problems = problemsOf(result).map((line) => `<li>${escape(line)}</li>`);
+  const limits = (chapter?.cannotShow ?? []).map((line) => `<li>${escape(line)}</li>`);
+  return [
+    `<section id="${id}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>`,
+    `<p class="question">${escape(question)}</p>`,
+    `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`,
+    ...(problems.length === 0
+      ? []
+      : [`<div class="caveat failed"><b>Not everything was measured</b>${list(problems)}</div>`]),
+    ...(chapter?.tables ?? []).map(figuresHtml),
+    ...(chapter?.wordTables ?? []).map(wordsHtml),
+    ...(limits.length === 0 ? [] : [`<h3>What an emulator cannot show</h3>${list(limits)}`]),
+    '</section>',
+  ].join('\n');
 }
 
-function section(result: ReportResult): string {
-  const { id, chapter, question, title, problems } = result;
-  const trouble =
-    problems.length === 0
-      ? ''
-      : `<div class="caveat failed"><b>Not everything was measured</b><ul>${problems.map((line) => `<li>${escape(line)}</li>`).join('')}</ul></div>`;
-  const body = chapter === null ? '' : chapterHtml(chapter);
-  return `<section class="chapter" id="${escape(id)}"><h2>${label(id)}. ${escape(title)}</h2>
-<p class="question">${escape(question)}</p>${trouble}
-${body}</section>`;
+function figuresHtml(table: FigureTable): string {
+  const notes = (table.notes ?? []).map((note) => `<p class="words">${escape(note)}</p>`);
+  const sheets = sheetsOf(table).map((sheet) => sheetHtml(table, sheet));
+  return [`<h3>${escape(table.title)}</h3><p class="words">${escape(table.about)}</p>`, ...sheets, ...notes].join('\n');
 }
 
-function chapterHtml({ source, tables, wordTables, cannotShow, findings: found }: ReportChapter): string {
-  const from =
-    source === null
-      ? ''
-      : `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`;
-  const limits =
-    cannotShow.length === 0
-      ? ''
-      : `<h3>What an emulator cannot show</h3><ul>${cannotShow.map((line) => `<li>${escape(line)}</li>`).join('')}</ul>`;
-  const paragraph =
-    found.length === 0
-      ? ''
-      : `<h3>What still holds, and what does not</h3><p class="paragraph">${found.map(findingHtml).join(' ')}</p>`;
-  return [from, ...tables.map(tableHtml), ...wordTables.map(wordsHtml), limits, paragraph].join('\n');
+function sheetHtml({ rows: all }: FigureTable, { caption, columns, rows }: Sheet): string {
+  const better = [...new Set(columns.map((one) => one.better))].join(' or ');
+  const bars = ratioBars(
+    rows.map(({ cells }) => cells),
+    columns,
+  );
+  return tableHtml({
+    caption: `${caption} (${better} is better)`,
+    columns: [
+      { title: 'Variant' },
+      { title: 'times its baseline' },
+      ...columns.map((column) => ({ title: columnName(column), isNumber: true })),
+    ],
+    rows: rows.map(({ row, cells }, at) => [
+      nameHtml(row, all),
+      bars[at]!,
+      ...cells.map((cell, place) => cellHtml(cell, colourOf(columns, columns[place]!))),
+    ]),
+    isCards: true,
+  });
 }
 
-function tableHtml(table: ReportTable): string {
-  const charts = (table.charted ?? measuresOf(table)).map((measure) => chartOf(table, measure));
-  const notes = (table.notes ?? []).map((note) => `<p class="words note">${escape(note)}</p>`);
-  return `<h3>${escape(table.title)}</h3><p class="words">${escape(table.about)}</p>
-${figuresHtml(table)}
-${notes.join('\n')}
-${charts.join('\n')}`;
+/** Several baselines are named. */
+function nameHtml({ id, name, standIn, marks = [], against }: Row, rows: readonly Row[]): string {
+  const baseline = new Set(rows.map((row) => row.against)).size > 1 && rows.find((row) => row.id === against)?.name;
+  const smalls = [
+    ...(standIn === undefined ? [] : [`now: ${standIn}`]),
+    ...(id === against ? ['baseline'] : typeof baseline === 'string' ? [`against ${baseline}`] : []),
+    ...marks,
+  ];
+  return [escape(name), ...smalls.map((small) => `<small>${escape(small)}</small>`)].join('');
 }
 
-function chartOf(table: ReportTable, measure: string): string {
-  const columns = table.columns.filter((column) => column.measure === measure);
-  if (!hasRatios(table, columns)) return '';
-  const better = [...new Set(columns.map((column) => column.better))].join(' or ');
-  return `<h4>${escape(measure)}, as a multiple of the baseline (logarithmic; ${better} is better)</h4>
-<p class="legend">${columns.map((column) => key(table, column)).join(' ')}</p>
-${figure((shape) => ratioChart(table, columns, shape), `${table.title}: ${measure} as multiples of the baseline`)}`;
+function cellHtml(cell: Cell, colour: string): string {
+  const chip = `<i class="chip" style="background:${colour}" aria-hidden="true"></i>`;
+  const ratio = cell.ratio === undefined ? '' : `<b>${chip} ${ratioTextOf(cell)}</b>`;
+  const spread = cell.spread === undefined ? '' : `<small>${escape(cell.spread)}</small>`;
+  const text =
+    cell.text === '' ? '' : `<small${cell.text === 'failed' ? ' class="bad"' : ''}>${escape(cell.text)}</small>`;
+  return ratio + text + spread;
 }
 
-function key(table: ReportTable, column: ReportColumn): string {
-  return `<span class="key ${column.era}"><i class="chip" style="background:var(--${colourName(table, column)})"></i>${escape(columnName(column))}</span>`;
+function wordsHtml({ title, about, columns, rows }: WordTable): string {
+  return `<h3>${escape(title)}</h3><p class="words">${escape(about)} A phone lists what does not come back the same.</p>
+<div class="fidelity">${tableHtml({
+    caption: title,
+    columns: [{ title: 'Format' }, ...columns.map((column) => ({ title: column }))],
+    rows: rows.map(({ name, cells }) => [escape(name), ...cells.map(wordHtml)]),
+    isCards: true,
+  })}</div>`;
+}
+
+function wordHtml(text: string): string {
+  return `<span class="${text === 'same' ? 'same' : 'changed'}">${escape(text)}</span>`;
 }
 
 function footer({ versions }: ExperimentsReport): string {
   const packages = Object.entries(versions).map(([name, version]) => `${escape(name)} ${escape(version)}`);
   return `<section><h2>How to read this</h2><ul>
 <li>A ratio is a row's mean over its baseline's, within one column. Ratios of then and of now may be set beside each other; times and rates may not.</li>
-<li>Of several runs the lowest and the highest stand below the mean. "-": not printed then, or nothing to measure.</li>
+<li>Bars show the ratios on a logarithmic scale of their own for each table; the line is the baseline. Of several runs the lowest and the highest stand below the mean.</li>
 <li>Where a variant of then does not exist any more, the row names what was measured now in its place.</li>
 <li>A column marked "model" is calculated from a model of a cloud, not measured.</li></ul>
 <p class="words">Versions: ${packages.join(', ')}. The same figures are in experiments.json.</p></section>`;

@@ -1,50 +1,29 @@
-// The report for a terminal: ratios and figures, then a line for each finding and each problem.
-import { figureText, ratioText } from './numbers.ts';
-import type { ExperimentsReport, ReportResult, ReportTable } from './schema.ts';
-import { columnName, measuresOf } from './series.ts';
+// The report for a terminal: figures and ratios, then a line for each finding and each problem.
+import { textTable } from '../../../../shared/lab/kit/text-table.ts';
+import { type ExperimentsReport, problemsOf, type Result } from '../results.ts';
+import { columnName, ratioTextOf, rowName, type Sheet, sheetsOf } from './sheets.ts';
 
 /** The whole text, with a final newline. */
-export function experimentsText({ results, endedBy }: ExperimentsReport): string {
+export function experimentsText({ results, endedEarly }: ExperimentsReport): string {
+  const lines = (lineOf: (result: Result) => string[]): string[] => {
+    return results.flatMap((result) => lineOf(result).map((line) => `${result.id.toUpperCase()}  ${line}`));
+  };
   const parts = [
-    ...results.flatMap(chapterText),
-    ...results.flatMap(findingLines),
-    ...results.flatMap(({ id, problems }) => problems.map((line) => `${label(id)}  FAILED  ${line}`)),
-    ...(endedBy === null ? [] : [`ENDED EARLY: ${endedBy}`]),
+    ...results.flatMap(({ id, title, question, chapter }) => [
+      `${id.toUpperCase()}. ${title}\n   ${question}\n`,
+      ...(chapter?.tables ?? []).flatMap(sheetsOf).map(sheetText),
+    ]),
+    ...lines(({ chapter }) => (chapter?.findings ?? []).map(({ verdict, text }) => `${verdict}: ${text}`)),
+    ...lines((result) => problemsOf(result).map((line) => `FAILED  ${line}`)),
+    ...(endedEarly === null ? [] : [`ENDED EARLY: ${endedEarly}`]),
   ];
   return `${parts.join('\n')}\n`;
 }
 
-function label(id: string): string {
-  return id.length === 1 ? id.toUpperCase() : id;
-}
-
-function chapterText({ id, title, question, chapter }: ReportResult): string[] {
-  const head = [`${label(id)}. ${title}`, `   ${question}`, ''];
-  return [...head, ...(chapter?.tables ?? []).flatMap((table) => [...tableText(table), ''])];
-}
-
-function findingLines({ id, chapter }: ReportResult): string[] {
-  return (chapter?.findings ?? []).map(({ verdict, text }) => `${label(id)}  ${verdict}: ${text}`);
-}
-
-function tableText(table: ReportTable): string[] {
-  return measuresOf(table).flatMap((measure) => {
-    const columns = table.columns.filter((column) => column.measure === measure);
-    const lines = table.rows.map((row) => [
-      row.standIn === undefined ? row.name : `${row.name} (now: ${row.standIn})`,
-      ...columns.map((column) => {
-        const { main } = figureText(row.figures[column.id], column.unit);
-        const ratio = row.ratios[column.id];
-        return ratio === undefined ? main : `${main} = ${ratioText(ratio)}x`;
-      }),
-    ]);
-    return [`   ${table.title}: ${measure}`, ...aligned([['', ...columns.map(columnName)], ...lines])];
-  });
-}
-
-function aligned(lines: readonly string[][]): string[] {
-  const widths = lines[0]!.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)));
-  return lines.map((line) =>
-    `     ${line.map((text, at) => (at === 0 ? text.padEnd(widths[at]!) : text.padStart(widths[at]!))).join('  ')}`.trimEnd(),
-  );
+function sheetText({ caption, columns, rows }: Sheet): string {
+  const lines = rows.map(({ row, cells }) => [
+    rowName(row),
+    ...cells.map((cell) => (cell.ratio === undefined ? cell.text : `${cell.text} = ${ratioTextOf(cell)}`)),
+  ]);
+  return `${caption}\n${textTable(['', ...columns.map(columnName)], lines, 1)}\n`;
 }

@@ -59,11 +59,6 @@ const AZURE: Shape = {
   groups: (requests) => requests.map((request) => [request]),
 };
 
-/** What the provider's real driver states. */
-export function modelledLimits(provider: 'datastore' | 'azure-tables'): DriverLimits {
-  return (provider === 'azure-tables' ? AZURE : DATASTORE).limits;
-}
-
 /** No I/O, no timer: all waiting is the service's. Outcomes and errors are those of the provider's real driver. */
 export function modelledDriver(service: ModelledService, state: MemoryState): Driver {
   const isAzure = service.parameters.data.provider === 'azure-tables';

@@ -1,75 +1,43 @@
 // What an experiment is given in tests: both emulators in this process, started anew for each file, or ones that cannot start.
-import { AzureNamedKeyCredential } from '@azure/data-tables';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../../infra/emulators/azurite.ts';
+import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../../../infra/emulators/embedded.ts';
-import type { BenchProvider } from '../../../../infra/lab/bench/providers.ts';
+import { providerOn } from '../../../../infra/lab/bench/providers.ts';
 import type { ExperimentContext } from '../../../../infra/lab/experiments/experiment.ts';
-import type { ModelledDocument } from '../../../../infra/lab/experiments/modelled.ts';
 import type { Chapter, Figure } from '../../../../infra/lab/experiments/results.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
-import { azureTablesDriver } from '../../../../shared/drivers/azure-tables.ts';
-import { datastoreDriver } from '../../../../shared/drivers/datastore.ts';
-import type { Driver } from '../../../../shared/store/index.ts';
-
-// Google's libraries look for the metadata server of a cloud machine unless told not to.
-process.env['METADATA_SERVER_DETECTION'] ??= 'none';
 
 export interface Emulated {
-  readonly endpoints: Readonly<Record<Provider, string>>;
   /** With `broken`, that provider's emulator does not start. */
   context(signal?: AbortSignal, broken?: Provider): ExperimentContext;
   close(): Promise<void>;
 }
 
-/** What the model plays, so often: enough for figures that differ. */
-export function inRuns(runs: number, documents: readonly ModelledDocument[]): ModelledDocument[] {
-  return documents.map((document) => ({ ...document, runs }));
-}
+/** Enough of the model for figures. */
+export const MODELLED_ONCE = { sdk: 1, store: 1 } as const;
 
 export async function startEmulated(): Promise<Emulated> {
-  const datastore = await startEmbeddedDatastore({ inProcess: true });
-  const azure = await startAzurite({ inProcess: true });
-  const endpoints = { datastore: datastore.endpoint, 'azure-tables': azure.endpoint };
-  const drivers: Readonly<Record<Provider, (space: string) => Driver>> = {
-    datastore: (namespace) => datastoreDriver({ projectId: 'tests', endpoint: endpoints.datastore, namespace }),
-    'azure-tables': (tableName) =>
-      azureTablesDriver({
-        endpoint: endpoints['azure-tables'],
-        tableName,
-        credential: new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
-      }),
+  const providers = {
+    datastore: providerOn('datastore', await startEmbeddedDatastore({ inProcess: true })),
+    'azure-tables': providerOn('azure-tables', await startAzurite({ inProcess: true })),
   };
   return {
-    endpoints,
     context: (signal = new AbortController().signal, broken) => ({
       signal,
       log: () => {},
       emulator: async (provider) => {
         if (provider === broken) throw new Error(`${provider} does not start`);
-        return bench(provider, endpoints[provider], drivers[provider]);
+        return providers[provider];
       },
     }),
     async close() {
-      await datastore.close();
-      await azure.close();
+      for (const provider of Object.values(providers)) await provider.close();
     },
   };
 }
 
-function bench(provider: Provider, endpoint: string, driver: (space: string) => Driver): BenchProvider {
-  return {
-    provider,
-    backend: `${provider} emulated`,
-    endpoint,
-    driver,
-    baseline: unused,
-    store: unused,
-    close: async () => {},
-  };
-}
-
-function unused(): never {
-  throw new Error('the experiments do not use this');
+/** No emulator starts. */
+export function contextAlone(signal = new AbortController().signal): ExperimentContext {
+  return { signal, log: () => {}, emulator: () => Promise.reject(new Error('no emulator here')) };
 }
 
 /** The figure of a table, row and column, which must be there. */
@@ -91,12 +59,10 @@ export function numberAt(chapter: Chapter, table: string, row: string, column: s
 export function structureErrors({ tables }: Chapter): string[] {
   const errors: string[] = [];
   if (new Set(tables.map(({ id }) => id)).size !== tables.length) errors.push('a table is there twice');
-  for (const { id, columns, rows, charted } of tables) {
+  for (const { id, columns, rows } of tables) {
     const rowIds = new Set(rows.map((row) => row.id));
     const columnIds = new Set(columns.map((column) => column.id));
     if (rowIds.size !== rows.length || columnIds.size !== columns.length) errors.push(`${id}: an id is there twice`);
-    for (const measure of charted ?? [])
-      if (!columns.some((column) => column.measure === measure)) errors.push(`${id}: no measure ${measure}`);
     for (const row of rows) {
       if (!rowIds.has(row.against)) errors.push(`${id}, ${row.id}: no baseline ${row.against}`);
       for (const column of Object.keys(row.figures))

@@ -5,15 +5,20 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeFiles } from '../../../../infra/cli/report-files.ts';
 import { experimentsHtml } from '../../../../infra/lab/experiments/report/html.ts';
-import { figureText, ratioText, valueText } from '../../../../infra/lab/experiments/report/numbers.ts';
-import { experimentsSchema, isWhole, reportOf } from '../../../../infra/lab/experiments/report/schema.ts';
+import { ratioBars } from '../../../../infra/lab/experiments/report/bars.ts';
+import { sheetsOf } from '../../../../infra/lab/experiments/report/sheets.ts';
 import { experimentsText } from '../../../../infra/lab/experiments/report/text.ts';
 import {
   type Chapter,
-  type ChapterResult,
+  experimentsSchema,
   type FigureTable,
+  isWhole,
+  problemsOf,
   ratioOf,
+  reportOf,
+  type Result,
 } from '../../../../infra/lab/experiments/results.ts';
+import { PRICES } from '../../../../infra/lab/experiments/plan.ts';
 
 const TABLE: FigureTable = {
   id: 'writes',
@@ -49,15 +54,8 @@ const TABLE: FigureTable = {
 };
 
 const CHAPTER: Chapter = {
-  id: 'b',
-  document: 'B',
-  title: 'Speed & size',
-  question: 'How fast?',
-  source: { title: 'A document', year: 2011, platform: 'a cloud' },
   tables: [TABLE],
-  wordTables: [
-    { id: 'w', title: 'Same?', about: 'Compared.', columns: ['null'], rows: [{ name: 'JSON', cells: ['same'] }] },
-  ],
+  wordTables: [{ title: 'Same?', about: 'Compared.', columns: ['null'], rows: [{ name: 'JSON', cells: ['same'] }] }],
   cannotShow: ['Distance.'],
   findings: [{ verdict: 'does not hold', text: 'Groups took 2 times as long.' }],
 };
@@ -65,15 +63,23 @@ const CHAPTER: Chapter = {
 const FACTS = {
   startedAt: '2026-11-22T07:00:00.000Z',
   durationMs: 1_000,
-  machine: { cpu: 'a processor', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.0.0' },
+  coordinator: { cpu: 'a processor', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.0.0' },
   versions: { stowage: '0.1.0' },
-  endedBy: null,
+  prices: PRICES,
+  endedEarly: null,
 };
 
-function result(overrides: Partial<ChapterResult> = {}): ChapterResult {
-  const base = { id: 'b', title: CHAPTER.title, question: CHAPTER.question, durationMs: 5 } as const;
-  return { ...base, chapter: CHAPTER, failure: null, endedBy: null, ...overrides };
-}
+const RESULT: Result = {
+  id: 'b',
+  title: 'Speed & size',
+  question: 'How fast?',
+  source: { title: 'A document', year: 2011, platform: 'a cloud' },
+  durationMs: 5,
+  chapter: CHAPTER,
+  failure: null,
+};
+const FAILED: Result = { ...RESULT, chapter: null, failure: 'the emulator did not start' };
+const REPORT = reportOf({ ...FACTS, results: [RESULT] });
 
 test('a ratio is the mean over that of the baseline in the same column', () => {
   expect(ratioOf(TABLE, 'group', 'printed')).toBe(0.25);
@@ -83,27 +89,28 @@ test('a ratio is the mean over that of the baseline in the same column', () => {
   expect(ratioOf(TABLE, 'group', 'elsewhere')).toBeUndefined();
 });
 
-test('the data holds the ratios and the problems, and passes its own schema when it is read again', () => {
-  const report = reportOf(FACTS, [result()]);
-  expect(report.results[0]!.chapter!.tables[0]!.rows.map(({ ratios }) => ratios)).toEqual([
-    { printed: 1, now: 1, model: 1 },
-    { printed: 0.25, now: 2, model: 0.5 },
-    {},
-  ]);
-  expect(report.results[0]!.problems).toEqual(['over a broken line, Azurite: socket hang up']);
-  expect(experimentsSchema.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
+test('the data passes its own schema when it is read again', () => {
+  expect(experimentsSchema.parse(JSON.parse(JSON.stringify(REPORT)))).toEqual(REPORT);
 });
 
 test('a report is whole only if nothing failed, was interrupted or is without a chapter', () => {
-  const whole = { ...CHAPTER, tables: [{ ...TABLE, rows: TABLE.rows.slice(0, 2) }] };
-  expect(isWhole(reportOf(FACTS, [result({ chapter: whole })]))).toBe(true);
-  expect(isWhole(reportOf(FACTS, [result()]))).toBe(false);
-  expect(isWhole(reportOf({ ...FACTS, endedBy: 'ended by SIGINT' }, [result({ chapter: whole })]))).toBe(false);
-  expect(isWhole(reportOf(FACTS, [result({ chapter: null, failure: 'no emulator' })]))).toBe(false);
+  expect(problemsOf(RESULT)).toEqual(['over a broken line, Azurite: socket hang up']);
+  const whole = { ...RESULT, chapter: { ...CHAPTER, tables: [{ ...TABLE, rows: TABLE.rows.slice(0, 2) }] } };
+  expect(isWhole(reportOf({ ...FACTS, results: [whole] }))).toBe(true);
+  expect(isWhole(REPORT)).toBe(false);
+  expect(isWhole(reportOf({ ...FACTS, endedEarly: 'ended by SIGINT', results: [whole] }))).toBe(false);
+  expect(isWhole(reportOf({ ...FACTS, results: [FAILED] }))).toBe(false);
+});
+
+test('a figure that is missing, skipped or without a counterpart is said and is no failure', () => {
+  const [base] = TABLE.rows as [FigureTable['rows'][number]];
+  const skipped = { ...base, id: 'skipped', name: 'skipped', figures: { now: { missing: 'no such thing there' } } };
+  const chapter = { ...CHAPTER, tables: [{ ...TABLE, rows: [base, skipped] }] };
+  expect(isWhole(reportOf({ ...FACTS, results: [{ ...RESULT, chapter }] }))).toBe(true);
 });
 
 test('the page shows then, now and model apart, stand-ins, marks, failures, and escapes what it shows', () => {
-  const html = experimentsHtml(reportOf(FACTS, [result()]));
+  const html = experimentsHtml(REPORT);
   for (const text of [
     'then: App Engine, 2008',
     'now: Azurite',
@@ -113,21 +120,43 @@ test('the page shows then, now and model apart, stand-ins, marks, failures, and 
     'socket hang up',
     'Writes &lt;of&gt; records',
     'Speed &amp; size',
-    '0.25 &times;',
-    '2.00 &times;',
+    '0.25 x',
+    '2.0 x',
     'does not hold',
     'Something failed',
   ])
     expect(html).toContain(text);
   expect(html).not.toMatch(/<script|(?:src|href)="http|url\(|@import/);
-  // Two shapes of one chart.
+  // Of the rows with ratios.
   expect(html.match(/<svg /g)).toHaveLength(2);
 });
 
-test('a chapter that failed as a whole has its place, with the reason', () => {
-  const report = reportOf({ ...FACTS, endedBy: 'ended by SIGINT' }, [
-    result({ chapter: null, failure: 'the emulator did not start', endedBy: 'ended by SIGINT' }),
+/** The left end and the length of each bar. */
+function bars(svg: string): string[][] {
+  return [...svg.matchAll(/<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g)].map((at) => at.slice(1, 3));
+}
+
+test('bars of one sheet share a scale: a half reaches as far to the left as twice as much to the right', () => {
+  const [first, second] = ratioBars(
+    [
+      [{ text: '', ratio: 0.5 }, { text: '' }],
+      [
+        { text: '', ratio: 2 },
+        { text: '', ratio: 1 },
+      ],
+    ],
+    TABLE.columns,
+  );
+  expect(bars(first!)).toEqual([['1', '79']]);
+  expect(bars(second!)).toEqual([
+    ['80', '79'],
+    ['80', '0'],
   ]);
+  expect(ratioBars([[{ text: 'failed' }]], TABLE.columns)).toEqual(['']);
+});
+
+test('a chapter that failed as a whole has its place, with the reason', () => {
+  const report = reportOf({ ...FACTS, endedEarly: 'ended by SIGINT', results: [FAILED] });
   const html = experimentsHtml(report);
   expect(html).toContain('the emulator did not start');
   expect(html).toContain('Ended early: ended by SIGINT');
@@ -135,36 +164,30 @@ test('a chapter that failed as a whole has its place, with the reason', () => {
 });
 
 test('the terminal has a line for each finding and each problem', () => {
-  const lines = experimentsText(reportOf(FACTS, [result()])).split('\n');
+  const lines = experimentsText(REPORT).split('\n');
   expect(lines).toContain('B  does not hold: Groups took 2 times as long.');
   expect(lines).toContain('B  FAILED  over a broken line, Azurite: socket hang up');
-  expect(lines.find((line) => line.includes('in groups'))).toMatch(/3 s = 0\.25x +6 ms = 2\.00x +50 ms = 0\.50x$/);
+  expect(lines.find((line) => line.includes('in groups'))).toMatch(/3 s = 0\.25 x +6 ms = 2\.0 x +50 ms = 0\.50 x$/);
+});
+
+test('a measure is a sheet of its own, with the rows that have something to show in it', () => {
+  const columns = [...TABLE.columns, { ...TABLE.columns[0]!, id: 'cpu', measure: 'processor time' }];
+  const [time, processor] = sheetsOf({ ...TABLE, columns });
+  expect(time).toMatchObject({ caption: 'Writes <of> records: time', rows: { length: 3 } });
+  expect(time!.rows[0]!.cells[0]).toEqual({ ratio: 1, text: '12 s', spread: '10 to 14 s' });
+  expect(
+    sheetsOf({ ...TABLE, rows: [{ ...TABLE.rows[0]!, figures: { now: { runs: [0.9, 1.1] } } }] })[0]!.rows[0]!.cells[1],
+  ).toMatchObject({
+    spread: '900 µs to 1.1 ms',
+  });
+  expect(time!.rows[2]!.cells.map(({ text }) => text)).toEqual(['not printed', 'failed', '']);
+  expect(processor).toMatchObject({ caption: 'Writes <of> records: processor time', rows: [] });
 });
 
 test('both files are written', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-experiments-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const report = reportOf(FACTS, [result()]);
-  const [json, html] = await writeFiles(report, path.join(folder, 'experiments'), experimentsHtml);
-  expect(JSON.parse(await readFile(json!, 'utf8'))).toEqual(report);
+  const [json, html] = await writeFiles(REPORT, path.join(folder, 'experiments'), experimentsHtml);
+  expect(JSON.parse(await readFile(json!, 'utf8'))).toEqual(REPORT);
   expect(await readFile(html!, 'utf8')).toMatch(/^<!doctype html>/);
-});
-
-test('figures are short: three digits, a unit that suits, the unit once in a range', () => {
-  expect(valueText(0.0123, 'ms')).toBe('12.3 µs');
-  expect(valueText(17_893.71, 's')).toBe('17,894 s');
-  expect(valueText(428_955, 'bytes')).toBe('428,955 bytes');
-  expect(valueText(0.0361, 'dollars')).toBe('$0.0361');
-  expect(figureText({ runs: [0.9, 1.1] }, 'ms')).toEqual({ main: '1 ms', spread: '900 µs to 1.1 ms' });
-  expect(figureText({ runs: [2, 4] }, 'ms')).toEqual({ main: '3 ms', spread: '2 to 4 ms' });
-  expect(figureText({ failed: 'x' }, 'ms').main).toBe('failed');
-  expect(figureText(undefined, 'ms').main).toBe('-');
-  expect([0.00234, 0.5, 1.5, 12.34, 237.4, 1_234.5].map(ratioText)).toEqual([
-    '0.0023',
-    '0.50',
-    '1.50',
-    '12.3',
-    '237',
-    '1,235',
-  ]);
 });

@@ -1,6 +1,6 @@
 // Rounds alternate, what fails stands as failed, and an end leaves what there is.
 import { expect, test } from 'vitest';
-import { alternatingRuns, forEachOf, type Variant } from '../../../../infra/lab/experiments/rounds.ts';
+import { alternatingRuns, type Variant } from '../../../../infra/lab/experiments/rounds.ts';
 
 const going = { signal: new AbortController().signal };
 
@@ -68,29 +68,28 @@ test('work that the signal ends is no failure', async () => {
   expect(cells.get('row')).toEqual({ now: { missing: 'stopped' } });
 });
 
-test('for each item once, so many at a time', async () => {
-  const seen: number[] = [];
-  let [inFlight, most] = [0, 0];
-  const work = async (item: number): Promise<void> => {
-    inFlight += 1;
-    most = Math.max(most, inFlight);
-    await Promise.resolve();
-    seen.push(item);
-    inFlight -= 1;
-  };
-  const items = Array.from({ length: 20 }, (_, index) => index);
-  await forEachOf(items, { inFlight: 3, ...going }, work);
-  expect(seen.toSorted((a, b) => a - b)).toEqual(items);
-  expect(most).toBe(3);
+test('a run that hangs fails its row after a while, its signal with it, and the rest goes on', async () => {
+  let heard: AbortSignal | undefined;
+  const cells = await alternatingRuns(going, { rounds: 1, warmUps: 0, runMaxMs: 1 }, [
+    variant('hangs', (_, signal) => {
+      heard = signal;
+      return new Promise(() => {});
+    }),
+    // At once: no time of the machine ends it.
+    variant('good', () => ({ now: 7 })),
+  ]);
+  expect(cells.get('hangs')).toEqual({ now: { failed: 'no end within 1 ms' } });
+  expect(heard!.aborted).toBe(true);
+  expect(cells.get('good')).toEqual({ now: { runs: [7] } });
 });
 
-test('the first failure ends it when nothing is under way any more', async () => {
-  const seen: number[] = [];
-  const work = async (item: number): Promise<void> => {
-    if (item === 1) throw new Error('one is bad');
-    await Promise.resolve();
-    seen.push(item);
-  };
-  await expect(forEachOf([0, 1, 2, 3, 4, 5], { inFlight: 2, ...going }, work)).rejects.toThrow('one is bad');
-  expect(seen).toEqual([0]);
+test('one that hangs when the signal comes is not waited for', async () => {
+  const stop = new AbortController();
+  const cells = await alternatingRuns({ signal: stop.signal }, { rounds: 1, warmUps: 0 }, [
+    variant('hangs', () => {
+      queueMicrotask(() => stop.abort(new Error('ended by SIGINT')));
+      return new Promise(() => {});
+    }),
+  ]);
+  expect(cells.get('hangs')).toEqual({ now: { missing: 'ended by SIGINT' } });
 });

@@ -1,7 +1,7 @@
 // Figures as words: what findings are made of.
 import { expect, test } from 'vitest';
 import type { Column, FigureTable } from '../../../../infra/lab/experiments/results.ts';
-import { meansText, ratiosOf, ratiosText, short, spread, verdictOf } from '../../../../infra/lab/experiments/words.ts';
+import { meansText, ratiosOf, ratiosText, verdictOf } from '../../../../infra/lab/experiments/words.ts';
 
 const column = (id: string, where: string): Column => ({
   id,
@@ -36,28 +36,13 @@ const ALL = ['one', 'two', 'three'];
 
 test('ratios are of means, in the columns that have both', () => {
   expect(ratiosOf(TABLE, 'row', ALL)).toEqual([2, 1.5]);
-  expect(ratiosText(TABLE, 'row', ALL)).toBe('2 (Azurite) and 1.5 (memory driver)');
-  expect(ratiosText(TABLE, 'row', ['two'])).toBe('1.5 (memory driver)');
+  expect(ratiosText(TABLE, 'row', ALL)).toBe('2.0 x (Azurite) and 1.5 x (memory driver)');
+  expect(ratiosText(TABLE, 'row', ['two'])).toBe('1.5 x (memory driver)');
   expect(ratiosText(TABLE, 'row', ['three'])).toBe('nothing (not measured in this run)');
 });
 
 test('means stand with their places', () => {
   expect(meansText(TABLE, 'base', ALL)).toBe('5 (Azurite) and 2 (memory driver)');
-});
-
-test('a spread is the mean with the lowest and the highest run', () => {
-  expect(spread({ runs: [17.46, 17.8, 17.53, 18.17, 17.83] })).toBe('17.8 (17.5 to 18.2)');
-  expect(spread({ runs: [5] })).toBe('5');
-  expect(spread({ missing: 'not printed' })).toBe('nothing');
-});
-
-test.each([
-  [0.0123, '0.012'],
-  [2.584, '2.58'],
-  [112.6, '113'],
-  [1_111_111.1, '1,111,111'],
-])('%d is %s', (value, text) => {
-  expect(short(value)).toBe(text);
 });
 
 function above(ratio: number): boolean {

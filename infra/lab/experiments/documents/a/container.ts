@@ -1,117 +1,121 @@
-// Document A's container in this store: get, put and delete among 300 rows of 100 kB together, with each of the store's codecs.
-import { recordSource, type RecordFields } from '../../../../../shared/lab/work/records.ts';
-import type { Provider } from '../../../../../shared/lab/kit/dimensions.ts';
-import { memoryDriver } from '../../../../../shared/drivers/memory.ts';
-import { type CodecName, openStore, type Store, type Table } from '../../../../../shared/store/index.ts';
+// Document A's own container of 300 rows and 100 kB: what an operation on it costs where all of it is read, decoded, encoded and written, and what one of this
+// store's costs, which reads and writes a part.
+import { spentOn } from '../../../../../shared/lab/load/spent.ts';
+import { recordSource, type SampleRecord } from '../../../../../shared/lab/work/records.ts';
+import { type Provider, PROVIDERS } from '../../../../../shared/lab/kit/dimensions.ts';
+import type { Driver, EntityId, PartName } from '../../../../../shared/store/index.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import { PUBLISHED } from '../../published/published.ts';
-import { type Column, figureOf, type FigureTable, type Row } from '../../results.ts';
-import { alternatingRuns, taken, type Variant } from '../../rounds.ts';
+import { type Column, type Figure, figureOf, type FigureTable, type Row } from '../../results.ts';
+import { alternatingRuns, type Numbers, type Variant } from '../../rounds.ts';
 import { MSGPACK } from '../codecs/codecs.ts';
+import { typicalMs } from '../codecs/typical.ts';
 import { ROUNDS } from './six-columns.ts';
 
 const ROWS = 300;
-/** 100 kB in 300 rows. */
 const ROW_BYTES = 333;
-/** Lone operations of each kind a round, one in flight. */
-const OPERATIONS = 30;
-const VERBS = ['get', 'put', 'delete'] as const;
+/** Of each kind a round, one after the other. */
+const OPERATIONS = 5;
+const CALL = { timeoutMs: 10_000 };
+const PART = 'p0' as PartName;
 const THEN = PUBLISHED.serializers_gae_2008.container_300_rows_100kB_pickle;
+const BASELINE = 'operation';
 
-const PLACES = [
-  { id: 'memory', where: 'memory driver, processor time' },
-  { id: 'datastore', where: 'Datastore emulator' },
-  { id: 'azure-tables', where: 'Azurite' },
+const PARTS = [
+  { id: 'read', name: 'read the entity', printedMs: THEN.read_ms },
+  { id: 'decode', name: 'decode', printedMs: THEN.decode_ms },
+  { id: 'encode', name: 'encode', printedMs: THEN.encode_ms },
+  { id: 'write', name: 'write the entity', printedMs: THEN.write_ms },
+  { id: BASELINE, name: 'the whole operation', printedMs: THEN.operation_ms },
+  { id: 'get', name: 'this store: get', printedMs: undefined },
+  { id: 'put', name: 'this store: put', printedMs: undefined },
+  { id: 'delete', name: 'this store: delete', printedMs: undefined },
 ] as const;
 
-type Place = (typeof PLACES)[number]['id'];
-
-/** What each codec is given for a record. */
-const CODECS: readonly { readonly codec: CodecName; readonly valueOf: (fields: RecordFields) => unknown }[] = [
-  { codec: 'msgpack', valueOf: (fields) => fields },
-  { codec: 'json', valueOf: (fields) => fields },
-  { codec: 'bytes', valueOf: (fields) => Buffer.from(JSON.stringify(fields)) },
-  { codec: 'encoded', valueOf: (fields) => ({ codec: 'msgpack', bytes: MSGPACK.encode({ ...fields }) }) },
-];
-
-/** The document's container kept its rows by pickle; msgpack, the store's default, stands in for it. */
-const BASELINE = 'msgpack';
-
 export async function containerTable(context: ExperimentContext): Promise<FigureTable> {
-  const stores = new Map<Place, Promise<Store>>();
-  const storeAt = (place: Place): Promise<Store> => {
-    const opened = stores.get(place) ?? openAt(context, place);
-    stores.set(place, opened);
-    return opened;
+  const variants = PROVIDERS.map((provider) => containerVariant(context, provider));
+  const cells = await alternatingRuns(context, { rounds: ROUNDS }, variants);
+  return {
+    id: 'container',
+    title: 'Where an operation on the document’s container spends its time',
+    about: `${ROWS} rows, 100 kB. Then every operation read, decoded, encoded and wrote all of them: pickle then, msgpack now. The document's own sum is rounded. ${ROUNDS} rounds of ${OPERATIONS}.`,
+    columns: [
+      column('printed', 'then', 'App Engine, 2008'),
+      column('datastore', 'now', 'Datastore emulator'),
+      column('azure-tables', 'now', 'Azurite'),
+    ],
+    rows: PARTS.map(({ id, name, printedMs }): Row => {
+      const now = PROVIDERS.map((provider): [string, Figure] => [provider, cells.get(provider)![id]!]);
+      const printed = figureOf(printedMs === undefined ? [] : [printedMs]);
+      return { id, name, against: BASELINE, figures: { printed, ...Object.fromEntries(now) } };
+    }),
   };
+}
+
+function column(id: string, era: Column['era'], where: string): Column {
+  return { id, era, where, measure: 'time', unit: 'ms', better: 'lower' };
+}
+
+/** The row is the provider here: its columns become the table's rows. */
+function containerVariant(context: ExperimentContext, provider: Provider): Variant {
+  const source = recordSource(1, ROW_BYTES);
+  const records = Array.from({ length: ROWS }, (_, index) => source(index, 0));
+  return {
+    row: provider,
+    columns: PARTS.map(({ id }) => id),
+    run: async (round) => ({
+      ...(await wholeOperation(context, provider, records, round)),
+      ...(await storeOperations(context, provider, records)),
+    }),
+  };
+}
+
+async function wholeOperation(
+  context: ExperimentContext,
+  provider: Provider,
+  records: readonly SampleRecord[],
+  round: number,
+): Promise<Numbers> {
+  const dictionary = Object.fromEntries(records.map(({ key, fields }) => [key, fields]));
+  const bytes = Uint8Array.from(MSGPACK.encode(dictionary));
+  const ids = Array.from({ length: OPERATIONS }, (_, index) => `container-${round}-${index}` as EntityId);
+  const driver = (await context.emulator(provider)).driver('parts');
   try {
-    const variants = PLACES.flatMap(({ id }) => CODECS.map((way) => variantOf(id, way, () => storeAt(id))));
-    const cells = await alternatingRuns(context, { rounds: ROUNDS }, variants);
-    return {
-      id: 'container',
-      title: 'Get, put and delete in a container of 300 rows',
-      about: `100 kB in ${ROWS} rows, ${OPERATIONS} lone operations of each kind a round, ${ROUNDS} rounds after one for warming up. Then every operation read, decoded, encoded and wrote the whole container. The memory driver shows the processor's part alone.`,
-      columns: VERBS.flatMap(columnsOf),
-      rows: CODECS.map(({ codec }): Row => {
-        const now = cells.get(codec) ?? {};
-        if (codec !== BASELINE) return { id: codec, name: `codec "${codec}"`, against: BASELINE, figures: now };
-        const then = Object.fromEntries(VERBS.map((verb) => [`then-${verb}`, figureOf([THEN.operation_ms])]));
-        const standIn = 'msgpack, the default codec';
-        return { id: codec, name: 'pickle', standIn, against: BASELINE, figures: { ...then, ...now } };
-      }),
-    };
+    const write = await meanMs(ids, (id) => insert(driver, id, bytes));
+    const read = await meanMs(ids, (id) => driver.read([{ id, parts: 'all' }], CALL));
+    const [encode, decode] = [typicalMs(() => MSGPACK.encode(dictionary)), typicalMs(() => MSGPACK.decode(bytes))];
+    return { read, write, encode, decode, [BASELINE]: read + decode + encode + write };
   } finally {
-    // Those of emulators are closed with them.
-    await (await stores.get('memory'))?.close();
+    await driver.close();
   }
 }
 
-function columnsOf(verb: string): Column[] {
-  const column = { measure: verb, unit: 'ms', better: 'lower' } as const;
-  return [
-    { ...column, id: `then-${verb}`, era: 'then', where: 'App Engine, 2008' },
-    ...PLACES.map(({ id, where }) => ({ ...column, id: `${id}-${verb}`, era: 'now' as const, where })),
-  ];
+async function insert(driver: Driver, id: EntityId, bytes: Uint8Array): Promise<void> {
+  const [outcome] = await driver.write([{ kind: 'insert', id, parts: [{ name: PART, bytes, chunksBefore: 0 }] }], CALL);
+  if (outcome?.kind !== 'written') throw new Error(`the container was not written: ${outcome?.kind}`);
 }
 
-async function openAt(context: ExperimentContext, place: Place): Promise<Store> {
-  if (place === 'memory') return openStore({ driver: memoryDriver() });
-  const provider: Provider = place;
-  return (await context.emulator(provider)).store();
+async function storeOperations(
+  context: ExperimentContext,
+  provider: Provider,
+  records: readonly SampleRecord[],
+): Promise<Numbers> {
+  const table = await (await context.emulator(provider)).store().table<object>('container');
+  const outcomes = await table.putMany(records.map(({ key, fields }) => ({ key, value: fields })));
+  for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
+  // Spread over the table: neighbours share a page.
+  const some = records.filter((_, index) => index % (ROWS / OPERATIONS) === 0);
+  const put = await meanMs(some, ({ key, fields }) => table.put(key, fields));
+  const get = await meanMs(some, async ({ key }) => {
+    if ((await table.get(key)) === undefined) throw new Error(`absent: ${key}`);
+  });
+  return { put, get, delete: await meanMs(some, ({ key }) => table.delete(key)) };
 }
 
-function variantOf(place: Place, { codec, valueOf }: (typeof CODECS)[number], open: () => Promise<Store>): Variant {
-  const source = recordSource(1, ROW_BYTES);
-  const timeOf = async (work: () => Promise<void>): Promise<number> => {
-    const { cpuMs, wallMs } = await taken(work);
-    return (place === 'memory' ? cpuMs : wallMs) / OPERATIONS;
-  };
-  return {
-    row: codec,
-    columns: VERBS.map((verb) => `${place}-${verb}`),
-    run: async (round) => {
-      const table = await (await open()).table(`container-${codec}`, { codec });
-      const items = Array.from({ length: ROWS }, (_, index) => source(index, round)).map(({ key, fields }) => ({
-        key,
-        value: valueOf(fields),
-      }));
-      await fill(table, items);
-      // Spread over the table: neighbours share a page.
-      const some = items.filter((_, index) => index % (ROWS / OPERATIONS) === 0);
-      const put = await timeOf(async () => {
-        for (const { key, value } of some) await table.put(key, value);
-      });
-      const get = await timeOf(async () => {
-        for (const { key } of some) if ((await table.get(key)) === undefined) throw new Error(`absent: ${key}`);
-      });
-      const removed = await timeOf(async () => {
-        for (const { key } of some) await table.delete(key);
-      });
-      return { [`${place}-put`]: put, [`${place}-get`]: get, [`${place}-delete`]: removed };
-    },
-  };
-}
-
-async function fill(table: Table<unknown>, items: readonly { key: string; value: unknown }[]): Promise<void> {
-  for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') throw outcome.error;
+/** Of one item's work, one after the other. */
+async function meanMs<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<number> {
+  const { wallMs } = await spentOn(async () => {
+    for (const item of items) await work(item);
+  });
+  return wallMs / items.length;
 }

@@ -1,11 +1,12 @@
 // What the store's codecs and compressions cost on real text, on the memory driver: processor time alone, and the bytes that are stored.
+import { spentOn } from '../../../../../shared/lab/load/spent.ts';
 import { recordSource, type RecordFields } from '../../../../../shared/lab/work/records.ts';
 import { memoryDriver } from '../../../../../shared/drivers/memory.ts';
 import { type Compression, openStore, type Table } from '../../../../../shared/store/index.ts';
 import { entitySizes } from '../../../bench/stored.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import type { Column, FigureTable, Row } from '../../results.ts';
-import { alternatingRuns, taken, type Variant } from '../../rounds.ts';
+import { alternatingRuns, type Variant } from '../../rounds.ts';
 
 const RECORDS = 3_000;
 const RECORD_BYTES = 500;
@@ -72,7 +73,7 @@ async function withTable<Result>(
 async function operate(table: Table<RecordFields>, sizes: Sizes, round: number): Promise<Record<string, number>> {
   const source = recordSource(1, RECORD_BYTES);
   const records = Array.from({ length: RECORDS }, (_, index) => source(index, round));
-  const load = await taken(async () => {
+  const load = await spentOn(async () => {
     for (let first = 0; first < RECORDS; first += LOADED_PER_CALL) {
       const some = records.slice(first, first + LOADED_PER_CALL);
       const outcomes = await table.putMany(some.map(({ key, fields }) => ({ key, value: fields })));
@@ -81,22 +82,22 @@ async function operate(table: Table<RecordFields>, sizes: Sizes, round: number):
   });
   const stored = (await sizes()).reduce((sum, bytes) => sum + bytes, 0);
   const lone = records.filter((_, index) => index % Math.floor(RECORDS / LONE_OPERATIONS) === 0);
-  const put = await taken(async () => {
+  const put = await spentOn(async () => {
     for (const { key, fields } of lone) await table.put(key, fields);
   });
-  const get = await taken(async () => {
+  const get = await spentOn(async () => {
     for (const { key } of lone) if ((await table.get(key)) === undefined) throw new Error(`absent: ${key}`);
   });
   let scanned = 0;
-  const scan = await taken(async () => {
+  const scan = await spentOn(async () => {
     for await (const { value } of table.scan()) scanned += value === undefined ? 0 : 1;
   });
   if (scanned !== RECORDS) throw new Error(`the scan gave ${scanned} of ${RECORDS} records`);
   return {
     stored: stored / RECORDS,
-    load: load.cpuMs / RECORDS,
-    put: put.cpuMs / lone.length,
-    get: get.cpuMs / lone.length,
-    scan: scan.cpuMs / RECORDS,
+    load: load.processorUs / 1_000 / RECORDS,
+    put: put.processorUs / 1_000 / lone.length,
+    get: get.processorUs / 1_000 / lone.length,
+    scan: scan.processorUs / 1_000 / RECORDS,
   };
 }

@@ -2,8 +2,8 @@
 import Papa from 'papaparse';
 import { type Codec, type Dictionary, textOf } from './codecs.ts';
 
-/** What the dictionary holds: lists of cells, objects with the same names (then the first line has them), or one cell each. */
-export type CsvShape = 'list' | 'named' | 'cell';
+/** What the dictionary holds: rows with the same names, which the first line has, or one cell each. */
+export type CsvShape = 'rows' | 'cell';
 
 /** Reads numbers, truth values and empty cells back as what they look like: CSV has nothing but text. */
 export function csv(shape: CsvShape): Codec {
@@ -22,14 +22,12 @@ export function csv(shape: CsvShape): Codec {
 function linesOf(value: Dictionary, shape: CsvShape): unknown[][] {
   const entries = Object.entries(value);
   if (shape === 'cell') return entries.map(([key, cell]) => [key, cell]);
-  if (shape === 'list') return entries.map(([key, cells]) => [key, ...(cells as unknown[])]);
   const names = Object.keys(entries[0]?.[1] ?? {});
   return [['', ...names], ...entries.map(([key, row]) => [key, ...Object.values(row as Dictionary)])];
 }
 
 function dictionaryOf(lines: readonly unknown[][], shape: CsvShape): Dictionary {
   if (shape === 'cell') return Object.fromEntries(lines.map(([key, cell]) => [key, cell]));
-  if (shape === 'list') return Object.fromEntries(lines.map(([key, ...cells]) => [key, cells]));
   const [[, ...names] = [], ...rows] = lines;
   return Object.fromEntries(
     rows.map(([key, ...cells]) => [key, Object.fromEntries(names.map((name, at) => [name, cells[at]]))]),

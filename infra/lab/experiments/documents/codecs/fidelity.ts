@@ -25,7 +25,6 @@ const VALUES: readonly { readonly name: string; readonly value: unknown }[] = [
 /** A column for each kind of value, a row for each codec. */
 export function fidelityTable(codecs: readonly Codec[]): WordTable {
   return {
-    id: 'fidelity',
     title: 'Whether a value comes back the same',
     about:
       'Each value is encoded as the one entry of a dictionary, decoded, and compared. "same": equal and of the same type, a repeated reference still one object. Otherwise what came back instead. "refused": an error, which loses nothing.',

@@ -1,4 +1,5 @@
 // How much processor time a short piece of work takes typically. Not wall time: on a machine that does other things too, that is theirs as well.
+import { PROCESS_CLOCKS } from '../../../../../shared/lab/load/spent.ts';
 import { median } from '../../../../../shared/lab/kit/median.ts';
 
 const CHUNKS = 3;
@@ -27,6 +28,5 @@ export function typicalMs(work: () => unknown): number {
 }
 
 function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
+  return PROCESS_CLOCKS.processorUs() / 1_000;
 }

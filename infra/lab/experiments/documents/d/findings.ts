@@ -1,54 +1,62 @@
 // What the figures of this run say about document D.
+import { factor } from '../../../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, ratioOf, type WordTable } from '../../results.ts';
-import { short } from '../../words.ts';
+import { ratioText } from '../../words.ts';
 
-/** A figure of then and now that are within this factor of each other count as alike. */
+/** Figures of then and now that are within this factor of each other count as alike. */
 const ALIKE = 2;
 
 /** Within this factor of the fastest a run cannot tell the two apart. */
 const CLOSE = 1.25;
 
 export function findingsOf(table: FigureTable, fidelity: WordTable): Finding[] {
-  return [json(table), yaml(table), own(table), givesBack(fidelity)];
+  return [
+    json(table) ?? open('JSON'),
+    yaml(table) ?? open('YAML'),
+    own(table) ?? open('The runtime’s own format'),
+    givesBack(fidelity),
+  ];
 }
 
-function json(table: FigureTable): Finding {
-  const [slow, fast] = ['simplejson', 'cjson'].map((row) => ratioOf(table, row, 'printed'));
-  const now = ratioOf(table, 'cjson', 'encode');
-  if (now === undefined || slow === undefined || fast === undefined) return open('JSON');
+function open(what: string): Finding {
+  return { verdict: 'open', text: `${what} was not measured in this run.` };
+}
+
+/** Like with like: cjson was in C, as JSON.stringify is in C++. Simplejson, in Python, is like nothing of today. */
+function json(table: FigureTable): Finding | undefined {
+  const [then, now] = [ratioOf(table, 'cjson', 'then-encode')!, ratioOf(table, 'cjson', 'now-encode')];
+  if (now === undefined) return undefined;
   return {
-    verdict: now < slow / ALIKE ? 'does not hold' : 'holds',
-    text: `JSON took ${short(slow)} times as long as the language's own text form then, and ${short(fast)} times in C; it takes ${short(now)} times as long now.`,
+    verdict: now < then / ALIKE || now > then * ALIKE ? 'does not hold' : 'holds',
+    text: `JSON by native code took ${factor(then)} the time of the language's own text form then, and takes ${factor(now)} now. (In Python itself it took ${ratioText(table, 'simplejson', 'then-encode')}: nothing of today is like that.)`,
   };
 }
 
-function yaml(table: FigureTable): Finding {
-  const [first, second] = ['pyYAML', 'pySyck'].map((row) => ({
-    printed: ratioOf(table, row, 'printed'),
-    now: ratioOf(table, row, 'encode'),
-  }));
-  if (first?.now === undefined || second?.now === undefined) return open('YAML');
-  const others = table.rows.filter(({ id }) => id !== 'pyYAML' && id !== 'pySyck');
-  const slowestOther = Math.max(...others.map(({ id }) => ratioOf(table, id, 'encode') ?? 0));
-  const isSlowest = Math.min(first.now, second.now) > slowestOther;
+function yaml(table: FigureTable): Finding | undefined {
+  const rows = ['pyYAML', 'pySyck'];
+  const now = rows.map((row) => ratioOf(table, row, 'now-encode')).filter((ratio) => ratio !== undefined);
+  if (now.length < rows.length) return undefined;
+  const others = table.rows.filter(({ id }) => !rows.includes(id));
+  const slowest = Math.max(...others.map(({ id }) => ratioOf(table, id, 'now-encode') ?? 0));
+  const then = rows.map((row) => ratioText(table, row, 'then-encode'));
   return {
-    verdict: isSlowest ? 'holds' : 'does not hold',
-    text: `YAML was the slowest: ${short(first.printed ?? NaN)} and ${short(second.printed ?? NaN)} times the text form then, ${short(first.now)} and ${short(second.now)} times now; the slowest of the others takes ${short(slowestOther)} times.`,
+    verdict: Math.min(...now) > slowest ? 'holds' : 'does not hold',
+    text: `YAML was the slowest: ${then.join(' and ')} the text form's time then, ${now.map(factor).join(' and ')} now; the slowest of the others takes ${factor(slowest)}.`,
   };
 }
 
 /** Marshal, the runtime's own binary format, was the fastest. */
-function own(table: FigureTable): Finding {
-  const [then, now] = ['printed', 'encode'].map((column) => ratioOf(table, 'marshal', column));
+function own(table: FigureTable): Finding | undefined {
+  const now = ratioOf(table, 'marshal', 'now-encode');
+  if (now === undefined) return undefined;
   const ratios = table.rows.flatMap(({ id, name, standIn }) => {
-    const ratio = ratioOf(table, id, 'encode');
+    const ratio = ratioOf(table, id, 'now-encode');
     return ratio === undefined ? [] : [{ name: standIn ?? name, ratio }];
   });
   const [best] = ratios.toSorted((one, other) => one.ratio - other.ratio);
-  if (then === undefined || now === undefined || best === undefined) return open('The runtime’s own format');
   return {
-    verdict: now <= CLOSE * best.ratio ? 'holds' : 'does not hold',
-    text: `The runtime's own binary format was the fastest: ${short(then)} of the text form's time then, ${short(now)} now. The fastest now is ${best.name} with ${short(best.ratio)}.`,
+    verdict: now <= CLOSE * best!.ratio ? 'holds' : 'does not hold',
+    text: `The runtime's own binary format was the fastest: ${ratioText(table, 'marshal', 'then-encode')} the text form's time then, ${factor(now)} now. The fastest now is ${best!.name} with ${factor(best!.ratio)}.`,
   };
 }
 
@@ -60,8 +68,4 @@ function givesBack({ rows }: WordTable): Finding {
     verdict: silent.length > 0 ? 'holds' : 'does not hold',
     text: `Round trips have to be checked: ${silent.length} of ${rows.length} formats give something else back without an error; all values come back the same from ${whole.length === 0 ? 'none' : whole.join(' and ')}.`,
   };
-}
-
-function open(what: string): Finding {
-  return { verdict: 'open', text: `${what} was not measured in this run.` };
 }

@@ -1,0 +1,157 @@
+// Document C: ten records of 10,000 characters or of one, in one transaction or one by one. Its `root.put()` lies inside its timing: here, too, a root is
+// written before every ten records, and its time and its request are counted.
+import { documentC } from '../../../../shared/lab/plan/modelled/documents.ts';
+import type { Experiment, ExperimentContext } from '../experiment.ts';
+import { MODEL_RUNS, modelledCells, type ModelledDocument, modelNotes, type ModelRuns } from '../modelled.ts';
+import { type DocumentPlan, figureTable, measureRows, type PlannedRow, SPENT, withCells } from '../plan.ts';
+import { PUBLISHED, SOURCES } from '../published/published.ts';
+import { type Chapter, figureOf, type FigureTable, type Finding } from '../results.ts';
+import type { Way } from '../ways.ts';
+import { ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';
+
+export interface OptionsC {
+  readonly rounds: number;
+  /** So often ten records are written a round; the figure is the mean. */
+  readonly repetitions: number;
+  readonly modelRuns: ModelRuns;
+}
+
+const FULL: OptionsC = { rounds: 5, repetitions: 5, modelRuns: MODEL_RUNS };
+
+const RECORDS = 10;
+const PROVIDERS = ['datastore', 'azure-tables'] as const;
+const { runs: THEN } = PUBLISHED.datastore_size_2009;
+
+export function experimentC(options: OptionsC = FULL): Experiment {
+  return {
+    id: 'c',
+    title: 'Improved Datastore performance: few large objects or many small ones',
+    question: 'Does the size of what is written matter, or the number of entities and round trips?',
+    source: SOURCES.C,
+    run: (context) => chapter(context, options),
+  };
+}
+
+function planOf({ rounds, repetitions }: OptionsC): DocumentPlan {
+  const rowsOf = (size: 'big' | 'small', characters: number): Omit<PlannedRow, 'against' | 'per'>[] => {
+    const way = (client: Way['client'], group: number, verb: Way['verb'] = 'write'): Way => {
+      return { client, verb, records: RECORDS * repetitions, group, inFlight: 1, characters, rootEach: RECORDS };
+    };
+    const [transaction, single] = [THEN.big_transaction, size === 'big' ? THEN.big_single : THEN.small_single];
+    return [
+      {
+        id: `${size}-transaction`,
+        name: `${size}, in a transaction`,
+        ...(size === 'big' ? { printed: { s: figureOf(transaction) } } : {}),
+        way: way('sdk', RECORDS, 'transaction'),
+        modelled: `${size}, in a transaction`,
+      },
+      {
+        id: `${size}-single`,
+        name: `${size}, one by one${size === 'big' ? ' (the baseline)' : ''}`,
+        printed: { s: figureOf(single) },
+        way: way('sdk', 1),
+        modelled: `${size}, one by one`,
+      },
+      {
+        id: `${size}-batch`,
+        name: `${size}, in one batch without a transaction`,
+        marks: ['asked for in a comment'],
+        way: (provider) => (provider === 'datastore' ? way('sdk', RECORDS) : 'a batch there is a transaction'),
+        modelled: `${size}, in one batch`,
+      },
+      { id: `store-${size}-single`, name: `this store: ${size}, put by put`, way: way('store', 1) },
+      { id: `store-${size}-batch`, name: `this store: ${size}, one putMany`, way: way('store', RECORDS) },
+    ];
+  };
+  const rows = [...rowsOf('big', 10_000), ...rowsOf('small', 1)];
+  return {
+    providers: PROVIDERS,
+    rounds,
+    tables: 'each row',
+    loaded: 0,
+    characters: 1,
+    rows: rows.map((row) => ({ ...row, against: 'big-single', per: RECORDS })),
+  };
+}
+
+/** In seconds. Runs of the model have no root: it takes a tenth of what ten small records take one by one. */
+const MODEL: ModelledDocument = {
+  play: documentC,
+  msOf: (run, { modelled }) => (run.get(modelled!)! + run.get('small, one by one')! / RECORDS) * 1_000,
+};
+
+async function chapter(context: ExperimentContext, options: OptionsC): Promise<Chapter> {
+  const plan = planOf(options);
+  const modelled = await modelledCells(plan, MODEL, options.modelRuns, context);
+  const { cells, where } = await measureRows(plan, context);
+  const measured = { cells: withCells(cells, modelled), where };
+  const shared = { providers: PROVIDERS, rows: plan.rows };
+  const seconds = figureTable(
+    {
+      ...shared,
+      id: 'seconds',
+      title: 'Seconds for ten records',
+      about: `Records of 10,000 characters (big) or of one (small), new keys each. Before every ten a root is written, by a put of its own, as the document's timing has it. ${options.rounds} rounds, the variants in turn; a figure of now is the mean of ${options.repetitions} repetitions a round.`,
+      whereThen: 'App Engine, 2009',
+      measures: [{ suffix: 's', measure: 'seconds for 10 records', unit: 's', better: 'lower', isModelled: true }],
+      notes: NOTES,
+    },
+    measured,
+  );
+  const spent = figureTable(
+    {
+      ...shared,
+      id: 'spent',
+      title: 'What ten records cost',
+      about:
+        'Requests, operations as the provider bills them, and processor time of the client, the root included. A transaction on Datastore is begun and committed: two requests.',
+      measures: SPENT,
+    },
+    measured,
+  );
+  return {
+    tables: [seconds, spent],
+    wordTables: [],
+    cannotShow: [
+      'A round trip to an emulator takes a fraction of a millisecond, so its number counts for less than in a data centre, and the bytes for more.',
+      'An emulator keeps its data in memory: what the service does to make a write durable, and to replicate it, takes no time here.',
+    ],
+    findings: findingsOf(seconds, spent),
+  };
+}
+
+const NOTES = modelNotes(
+  'What weighs most on Datastore: commit.baseMs (measured by others, ten requests) and transaction.baseMs (a guess), by which alone the ratios double or halve. On Azure: commit.baseMs, transaction.baseMs, tail.factor and transaction.perEntityMs, all guesses.',
+  'a batch that is no transaction, on Azure.',
+);
+
+const NOW = ['datastore-s', 'azure-tables-s'];
+/** Sizes that differ by a factor of 10,000 "make no difference" if the times differ by less than this. */
+const SAME = 1.25;
+
+function findingsOf(seconds: FigureTable, spent: FigureTable): Finding[] {
+  const then = (row: string): string => ratioText(seconds, row, 'then-s');
+  const now = (row: string): string => ratiosText(seconds, row, NOW);
+  const [batched, transaction] = ['big-batch', 'big-transaction'].map((row) => ratiosOf(seconds, row, ['datastore-s']));
+  const toTransaction = batched!.map((ratio, at) => ratio / transaction![at]!);
+  const billed = ['datastore-billed', 'azure-tables-billed'];
+  return [
+    {
+      verdict: verdictOf(ratiosOf(seconds, 'small-single', NOW), (ratio) => 1 / ratio < SAME),
+      text: `That size has no effect: one by one, records of one character took ${then('small-single')} the time of those of 10,000 then, and ${now('small-single')} now. What remains is work on bytes, which no distance hides here.`,
+    },
+    {
+      verdict: verdictOf(ratiosOf(seconds, 'big-transaction', NOW), (ratio) => ratio < 1 / SAME),
+      text: `That the number of round trips counts: one transaction took ${then('big-transaction')} the time of ten writes then, and ${now('big-transaction')} now; ten records of one character in one transaction, ${now('small-transaction')}. The root's own write is in all of them, then and now.`,
+    },
+    {
+      verdict: verdictOf(toTransaction, (ratio) => ratio <= SAME),
+      text: `That a batch without a transaction does it too, as a comment says: it takes ${ratiosText(seconds, 'big-batch', ['datastore-s'])} the time of ten writes, in one request where the transaction takes two.`,
+    },
+    {
+      verdict: verdictOf(ratiosOf(spent, 'store-big-batch', billed), (ratio) => ratio < 0.5),
+      text: `Few large objects: one putMany of this store writes the ten big records for ${ratiosText(spent, 'store-big-batch', billed)} the operations that ten writes are billed as, in ${now('store-big-batch')} their time.`,
+    },
+  ];
+}

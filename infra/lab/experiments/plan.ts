@@ -1,0 +1,185 @@
+// Plans of documents that are lists of ways (B, C and E): each row names its way, and what the document printed of it. All of them are measured, modelled and
+// set into tables here.
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operations.ts';
+import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
+import { PROVIDER_SHORT_NAMES } from '../../../shared/lab/report/names.ts';
+import type { ExperimentContext } from './experiment.ts';
+import { type Column, type Figure, figureOf, type FigureTable, type Row } from './results.ts';
+import { alternatingRuns, type Cells, type Numbers, type Variant } from './rounds.ts';
+import { type Cost, Site, type TableSize } from './sites.ts';
+import type { Way } from './ways.ts';
+
+export const PRICES = operationPriceList(PRICES_2026_11);
+
+export interface PlannedRow extends Omit<Row, 'figures'> {
+  /** Figures of then, by suffix. */
+  readonly printed?: Readonly<Record<string, Figure>>;
+  /** What is measured now, on all providers or on each; where that is nothing, why. */
+  readonly way: Way | string | ((provider: Provider) => Way | string);
+  /** Times, requests and operations are those of so many records. */
+  readonly per: number;
+  /** The row's name in the document's runs on the model of the clouds, where the SDK's rows are played. */
+  readonly modelled?: string;
+}
+
+export interface DocumentPlan extends TableSize {
+  /** The document's own comes first. */
+  readonly providers: readonly Provider[];
+  readonly rounds: number;
+  /** Which table a row uses: of its own in each round, of its own, or one for all. */
+  readonly tables: 'each run' | 'each row' | 'one';
+  readonly rows: readonly PlannedRow[];
+}
+
+/** Undefined, with the reason, where the provider has no way to do it. */
+export function wayOf({ way }: PlannedRow, provider: Provider): Way | string {
+  return typeof way === 'function' ? way(provider) : way;
+}
+
+/** The table's name: of letters and digits alone, as Azure demands. */
+export function tableOf({ tables }: DocumentPlan, { id }: PlannedRow, round: number): string {
+  const row = id.replaceAll(/\W|_/g, '');
+  return tables === 'one' ? 'all' : tables === 'each row' ? row : `${row}${round}`;
+}
+
+export interface Measured {
+  readonly cells: Cells;
+  /** Names of the emulators. */
+  readonly where: Readonly<Record<Provider, string>>;
+}
+
+/** Every row on every provider, in alternating rounds; a provider whose emulator does not start fails in all of its rows. */
+export async function measureRows(plan: DocumentPlan, context: ExperimentContext): Promise<Measured> {
+  const sites = { datastore: new Site('datastore', context), 'azure-tables': new Site('azure-tables', context) };
+  try {
+    const variants = plan.providers.flatMap((provider) =>
+      plan.rows.flatMap((row) => {
+        const way = wayOf(row, provider);
+        return typeof way === 'string' ? [] : variantOf(plan, row, { provider, way, site: sites[provider] });
+      }),
+    );
+    const cells = await alternatingRuns(context, plan, variants);
+    const where = { datastore: await sites.datastore.where(), 'azure-tables': await sites['azure-tables'].where() };
+    return { cells, where };
+  } finally {
+    await Promise.all(Object.values(sites).map((site) => site.close()));
+  }
+}
+
+interface Target {
+  readonly provider: Provider;
+  readonly way: Way;
+  readonly site: Site;
+}
+
+function variantOf(plan: DocumentPlan, row: PlannedRow, { provider, way, site }: Target): Variant {
+  return {
+    row: row.id,
+    columns: SUFFIXES.map((suffix) => `${provider}-${suffix}`),
+    async run(round, signal) {
+      const name = tableOf(plan, row, round);
+      const cost = await site.measure(way, name, plan, signal);
+      if (plan.tables === 'each run') await site.drop(way.client, name, signal);
+      const numbers = Object.entries(numbersOf(provider, way.records, cost, row.per));
+      return Object.fromEntries(numbers.map(([suffix, number]) => [`${provider}-${suffix}`, number]));
+    },
+  };
+}
+
+const SUFFIXES = ['ms', 's', 'rate', 'callMs', 'requests', 'billed', 'cpu', 'perDollar'] as const;
+
+/** `callMs` is the time of one call, `perDollar` the records that a dollar buys by operations alone: none where nothing is billed. */
+function numbersOf(
+  provider: Provider,
+  records: number,
+  { wallMs, processorUs, callMs, spent }: Cost,
+  per: number,
+): Numbers {
+  const { reads, writes, deletes } = spent.billable;
+  const dollars = dollarsPerMillionRecords(spent.billable, records, PRICES.providers[provider]);
+  const pieces = records / per;
+  return {
+    ...timesOf(wallMs / pieces, per),
+    callMs,
+    requests: spent.requests / pieces,
+    billed: (reads + writes + deletes) / pieces,
+    cpu: processorUs / 1_000 / pieces,
+    ...(dollars > 0 ? { perDollar: 1_000_000 / dollars } : {}),
+  };
+}
+
+/** What so many milliseconds for so many records are, by suffix. */
+export function timesOf(ms: number, records: number): Numbers {
+  return { ms, s: ms / 1_000, rate: (records / ms) * 1_000 };
+}
+
+/** What a table shows, and the end of its columns' ids. */
+export interface Measure extends Pick<Column, 'measure' | 'unit' | 'better'> {
+  readonly suffix: string;
+  readonly isModelled?: boolean;
+}
+
+/** What work costs beside its time. */
+export const SPENT: readonly Measure[] = [
+  { suffix: 'requests', measure: 'requests', unit: 'requests', better: 'lower' },
+  { suffix: 'billed', measure: 'billed operations', unit: 'operations', better: 'lower' },
+  { suffix: 'cpu', measure: 'processor time of the client', unit: 'ms', better: 'lower' },
+];
+
+export interface TablePlan extends Omit<FigureTable, 'columns' | 'rows'> {
+  readonly providers: readonly Provider[];
+  /** Where then was: no such column where it is left out. */
+  readonly whereThen?: string;
+  readonly measures: readonly Measure[];
+  readonly rows: readonly PlannedRow[];
+}
+
+/** A table of these rows: for each measure then, now on each provider, and the model of each. */
+export function figureTable(plan: TablePlan, { cells, where }: Measured): FigureTable {
+  const { providers, whereThen, measures, rows, ...table } = plan;
+  const columns = measures.flatMap(({ suffix, isModelled = false, ...measure }): Column[] => [
+    ...(whereThen === undefined ? [] : [{ ...measure, id: `then-${suffix}`, era: 'then' as const, where: whereThen }]),
+    ...providers.map((provider) => ({
+      ...measure,
+      id: `${provider}-${suffix}`,
+      era: 'now' as const,
+      where: where[provider],
+    })),
+    ...(isModelled ? providers : []).map((provider) => ({
+      ...measure,
+      id: modelColumn(provider, suffix),
+      era: 'model' as const,
+      where: `${PROVIDER_SHORT_NAMES[provider]}, ${PROVIDER_DATA[provider].date.slice(0, 4)}`,
+    })),
+  ]);
+  return { ...table, columns, rows: rows.map((row) => rowOf(row, plan, columns, cells)) };
+}
+
+export function modelColumn(provider: Provider, suffix: string): string {
+  return `model-${provider}-${suffix}`;
+}
+
+function rowOf(planned: PlannedRow, { providers }: TablePlan, columns: readonly Column[], cells: Cells): Row {
+  const { printed = {}, way: _way, per: _per, modelled: _modelled, ...row } = planned;
+  const figures = columns.flatMap(({ id, era }): [string, Figure][] => {
+    const figure = era === 'then' ? printed[id.replace('then-', '')] : cells.get(row.id)?.[id];
+    if (figure !== undefined) return [[id, figure]];
+    const provider = providers.find((one) => id.startsWith(one));
+    const way = provider === undefined ? undefined : wayOf(planned, provider);
+    return typeof way === 'string' ? [[id, { missing: way }]] : [];
+  });
+  return { ...row, figures: Object.fromEntries(figures) };
+}
+
+/** The cells of both. */
+export function withCells(cells: Cells, others: Cells): Cells {
+  const rows = new Set([...cells.keys(), ...others.keys()]);
+  return new Map([...rows].map((row) => [row, { ...cells.get(row), ...others.get(row) }]));
+}
+
+/** Every run changed; what failed or is missing stays so. */
+export function mapped(figure: Figure, change: (run: number) => number): Figure {
+  return 'runs' in figure ? figureOf(figure.runs.map(change)) : figure;
+}

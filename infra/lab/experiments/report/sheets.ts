@@ -1,0 +1,65 @@
+// A table of figures as sheets, one for each measure, as the page and the terminal show them: every cell in words, ratios first.
+import { factor, withUnit } from '../../../../shared/lab/kit/format.ts';
+import { type Column, type Figure, type FigureTable, meanOf, ratioOf, type Row } from '../results.ts';
+
+export interface Cell {
+  /** To the row's baseline in this column. */
+  readonly ratio?: number;
+  /** The mean with its unit, `failed`, or why there is none; empty where nothing was meant to be. */
+  readonly text: string;
+  /** The lowest and the highest of several runs. */
+  readonly spread?: string;
+}
+
+export interface Sheet {
+  readonly caption: string;
+  readonly columns: readonly Column[];
+  /** Those that have a figure in this measure, or failed. */
+  readonly rows: readonly { readonly row: Row; readonly cells: readonly Cell[] }[];
+}
+
+export function sheetsOf(table: FigureTable): Sheet[] {
+  return [...Map.groupBy(table.columns, ({ measure }) => measure)].map(([measure, columns]) => ({
+    caption: `${table.title}: ${measure}`,
+    columns,
+    rows: table.rows
+      .filter(({ figures }) => columns.some(({ id }) => figures[id] !== undefined && !('missing' in figures[id])))
+      .map((row) => ({ row, cells: columns.map((column) => cellOf(table, row, column)) })),
+  }));
+}
+
+function cellOf(table: FigureTable, { id, figures }: Row, column: Column): Cell {
+  const figure = figures[column.id];
+  const mean = meanOf(figure);
+  if (figure === undefined || mean === undefined) return { text: whyNone(figure) };
+  const ratio = ratioOf(table, id, column.id);
+  const spread = 'runs' in figure && figure.runs.length > 1 ? { spread: spreadOf(figure.runs, column.unit) } : {};
+  return { ...(ratio === undefined ? {} : { ratio }), text: withUnit(mean, column.unit), ...spread };
+}
+
+function whyNone(figure: Figure | undefined): string {
+  if (figure === undefined) return '';
+  return 'failed' in figure ? 'failed' : 'missing' in figure ? figure.missing : '';
+}
+
+/** `128 to 161 µs`: the unit once, where it is the same. */
+function spreadOf(runs: readonly number[], unit: string): string {
+  const [low, high] = [Math.min(...runs), Math.max(...runs)].map((run) => withUnit(run, unit)) as [string, string];
+  const end = high.slice(high.indexOf(' '));
+  return low === high ? low : `${low.endsWith(end) ? low.slice(0, -end.length) : low} to ${high}`;
+}
+
+/** `0.25 x`, nothing where there is no ratio. */
+export function ratioTextOf({ ratio }: Cell): string {
+  return ratio === undefined ? '' : factor(ratio);
+}
+
+/** `now: Azurite`. */
+export function columnName({ era, where }: Column): string {
+  return `${era}: ${where}`;
+}
+
+/** The row's name with what was measured in its place now. */
+export function rowName({ name, standIn }: Row): string {
+  return standIn === undefined ? name : `${name} (now: ${standIn})`;
+}

@@ -1,0 +1,161 @@
+// What one experiment opens on the emulators, each thing at its first use: the plain SDK as it comes, and this store, their requests counted.
+import { chunks } from '../../../shared/lab/kit/chunks.ts';
+import { billableOf } from '../../../shared/lab/cost/billable.ts';
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { type Spent as Took, spentOn } from '../../../shared/lab/load/spent.ts';
+import type { Usage } from '../../../shared/lab/kit/usage.ts';
+import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
+import type { Baseline } from '../../../shared/lab/work/baseline.ts';
+import { measured } from '../../../shared/drivers/measured.ts';
+import { openStore, type Store, type TableOptions } from '../../../shared/store/index.ts';
+import type { ExperimentContext } from './experiment.ts';
+import { sdkTable, storeTable, type TextTable } from './text-table.ts';
+import { callsOf, Records, sendAll, type Way } from './ways.ts';
+
+/** Namespace of Datastore, or table of Azure, where the store keeps its containers. */
+const SPACE = 'experiments';
+
+type Spent = Pick<Usage, 'requests' | 'billable'>;
+
+/** What a piece of work cost. */
+export interface Cost extends Took {
+  /** From when a call was sent to when its answer was there, in the mean. */
+  readonly callMs: number;
+  readonly spent: Spent;
+}
+
+/** A table of one client. */
+interface Opened {
+  readonly table: TextTable;
+  readonly records: Records;
+}
+
+export interface TableSize {
+  /** Records that are there to be read. */
+  readonly loaded: number;
+  readonly characters: number;
+}
+
+/** Options of every table of this store: in order, as a plain table is, where records are there to be read. */
+export function tableOptions({ loaded }: TableSize): Omit<TableOptions, 'codec'> {
+  return loaded > 0 ? { order: 'key' } : {};
+}
+
+/** One provider's emulator, the SDK on it and a store on it. Whoever makes one closes it. */
+export class Site {
+  readonly #provider: Provider;
+  readonly #context: Pick<ExperimentContext, 'emulator'>;
+  readonly #tables = new Map<string, Promise<Opened>>();
+  #clients: Promise<Clients> | undefined;
+
+  constructor(provider: Provider, context: Pick<ExperimentContext, 'emulator'>) {
+    this.#provider = provider;
+    this.#context = context;
+  }
+
+  /** What the way costs on the client's table of this name, which is opened, and loaded, before that. */
+  async measure(way: Way, name: string, size: TableSize, signal: AbortSignal): Promise<Cost> {
+    const clients = await this.#opened();
+    const { table, records } = await this.#table(clients, way.client, { name, ...size }, signal);
+    let waitedMs = 0;
+    const calls = callsOf(table, way, records).map((call) => async () => {
+      const sentMs = performance.now();
+      await call();
+      waitedMs += performance.now() - sentMs;
+    });
+    const before = structuredClone(clients.spent[way.client]());
+    const took = await spentOn(() => sendAll(calls, way.inFlight, signal));
+    return { ...took, callMs: waitedMs / calls.length, spent: spentSince(before, clients.spent[way.client]()) };
+  }
+
+  /** Forgets the table, and removes it from the SDK's account: emulators hold everything in memory. */
+  async drop(client: Way['client'], name: string, signal: AbortSignal): Promise<void> {
+    this.#tables.delete(`${client} ${name}`);
+    if (client === 'sdk') await (await this.#opened()).baseline.remove(name, signal);
+  }
+
+  /** Name of the emulator, or that of the provider if it was not wanted or cannot start. */
+  async where(): Promise<string> {
+    try {
+      return (await this.#clients)?.backend ?? PROVIDER_NAMES[this.#provider];
+    } catch {
+      return PROVIDER_NAMES[this.#provider];
+    }
+  }
+
+  /** Closes what was opened; the emulator is its owner's. */
+  async close(): Promise<void> {
+    const clients = await this.#clients?.catch(() => undefined);
+    await Promise.allSettled([clients?.store.close(), clients?.baseline.close()]);
+  }
+
+  #opened(): Promise<Clients> {
+    this.#clients ??= openClients(this.#provider, this.#context);
+    return this.#clients;
+  }
+
+  #table(
+    clients: Clients,
+    client: Way['client'],
+    size: TableSize & { readonly name: string },
+    signal: AbortSignal,
+  ): Promise<Opened> {
+    const key = `${client} ${size.name}`;
+    const opened = this.#tables.get(key) ?? openTable(clients, client, size, signal);
+    this.#tables.set(key, opened);
+    return opened;
+  }
+}
+
+interface Clients {
+  readonly backend: string;
+  readonly baseline: Baseline;
+  readonly store: Store;
+  /** Running totals. */
+  readonly spent: Readonly<Record<Way['client'], () => Spent>>;
+}
+
+async function openClients(provider: Provider, context: Pick<ExperimentContext, 'emulator'>): Promise<Clients> {
+  const emulator = await context.emulator(provider);
+  const baseline = emulator.baseline();
+  const { driver, counters } = measured(emulator.driver(SPACE));
+  const spent = { sdk: () => baseline.usage(), store: () => billableOf(provider, counters) };
+  return { backend: emulator.backend, baseline, store: openStore({ driver }), spent };
+}
+
+async function openTable(
+  { baseline, store }: Clients,
+  client: Way['client'],
+  { name, loaded, characters }: TableSize & { readonly name: string },
+  signal: AbortSignal,
+): Promise<Opened> {
+  const table =
+    client === 'sdk'
+      ? sdkTable(baseline, await baseline.open(name))
+      : storeTable(await store.table<string>(name, tableOptions({ loaded, characters })));
+  const records = new Records(loaded);
+  await loadRecords(table, records.loaded(characters), client === 'sdk' ? baseline.putManyMax : loaded, signal);
+  return { table, records };
+}
+
+/** Calls on their way while a table is loaded. */
+const LOADERS = 8;
+
+/** Writes what is to be read, so many a call. */
+export async function loadRecords(
+  table: TextTable,
+  records: ReturnType<Records['loaded']>,
+  group: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const calls = chunks(records, group).map((some) => () => table.putMany(some));
+  await sendAll(calls, LOADERS, signal);
+}
+
+function spentSince(before: Spent, now: Spent): Spent {
+  const since = (kind: keyof Spent['billable']): number => now.billable[kind] - before.billable[kind];
+  return {
+    requests: now.requests - before.requests,
+    billable: { reads: since('reads'), writes: since('writes'), deletes: since('deletes') },
+  };
+}

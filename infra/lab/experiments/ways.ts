@@ -1,0 +1,146 @@
+// Ways to write and read records: by which client, how many handed over together, how many calls at a time. Documents B, C and E are lists of ways; the same
+// calls go to an emulator and to the model of a cloud.
+import { chunks } from '../../../shared/lab/kit/chunks.ts';
+import { randomInt, scramble32, seededRandom } from '../../../shared/lab/kit/random.ts';
+import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
+import { WORDS } from '../../../shared/lab/work/words.ts';
+import type { TextRecord, TextTable } from './text-table.ts';
+
+export interface Way {
+  readonly client: 'sdk' | 'store';
+  /** `transaction`: writes in one. `cached`: reads that this process's cache may answer. `request`: writes 5 records together and reads 100 together. */
+  readonly verb: 'write' | 'transaction' | 'read' | 'cached' | 'request';
+  /** In all; of the verb `request` how many requests. */
+  readonly records: number;
+  /** Records handed over together; 1: by the call for a single record. */
+  readonly group: number;
+  /** Calls at a time. */
+  readonly inFlight: number;
+  /** Length of a record's text. */
+  readonly characters: number;
+  /** A root is written before every so many records, as document C does. Its calls are one after the other then. Default: none. */
+  readonly rootEach?: number;
+}
+
+/** Writes and reads of a `request`. */
+export const REQUEST = { writes: 5, reads: 100 } as const;
+
+/** Old enough for every read of an experiment. */
+const CACHED_MS = 3_600_000;
+
+/** What is sent, each as one call. Making the records is no part of the calls. */
+export function callsOf(table: TextTable, way: Way, records: Records): (() => Promise<unknown>)[] {
+  const { verb, group, characters, rootEach } = way;
+  if (verb === 'request')
+    return Array.from({ length: way.records }, () => {
+      const [writes, reads] = [records.fresh(REQUEST.writes, characters), records.neighbours(REQUEST.reads)];
+      return async () => {
+        await table.putMany(writes);
+        await table.getMany(reads);
+      };
+    });
+  if (verb === 'read' || verb === 'cached') {
+    const maxAgeMs = verb === 'cached' ? CACHED_MS : 0;
+    if (group === 1) return records.scattered(way.records).map((key) => () => table.get(key, maxAgeMs));
+    return chunks(records.neighbours(way.records), group).map((keys) => () => table.getMany(keys));
+  }
+  const write = (some: readonly TextRecord[]): Promise<unknown> => {
+    if (group === 1) return table.put(some[0]!);
+    if (verb === 'write') return table.putMany(some);
+    if (table.putInTransaction === undefined) throw new Error('this client has no transactions');
+    return table.putInTransaction(some);
+  };
+  return chunks(records.fresh(way.records, characters), rootEach ?? way.records).flatMap((some) => [
+    ...(rootEach === undefined ? [] : records.fresh(1, 1)).map((root) => () => table.put(root)),
+    ...chunks(some, group).map((together) => () => write(together)),
+  ]);
+}
+
+/** Sends them, so many at a time; the signal ends it after those that are on their way. */
+export function sendAll(
+  calls: readonly (() => Promise<unknown>)[],
+  inFlight: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return eachInFlight(calls, inFlight, (call) => {
+    signal.throwIfAborted();
+    return call();
+  });
+}
+
+/** All of one partition, where the provider has partitions: group transactions need that. */
+const PARTITION = 'p';
+
+/** The records of one table: some that are there to be read, and new ones to write. */
+export class Records {
+  readonly #loaded: number;
+  readonly #texts = new Map<number, (index: number) => string>();
+  #drawn = 0;
+
+  constructor(loaded: number) {
+    this.#loaded = loaded;
+  }
+
+  /** Those that are there to be read: keys count up. */
+  loaded(characters: number): TextRecord[] {
+    return Array.from({ length: this.#loaded }, (_, index) => ({
+      key: loadedKey(index),
+      text: this.#textOf(characters)(index),
+    }));
+  }
+
+  /** New ones, whose keys are in no order and as long as a GUID. */
+  fresh(count: number, characters: number): TextRecord[] {
+    return Array.from({ length: count }, () => {
+      const number = this.#next();
+      const scattered = scramble32(number).toString(16).padStart(8, '0');
+      const key = `${PARTITION}:w${scattered}-0000-4000-8000-${String(number).padStart(10, '0')}`;
+      return { key, text: this.#textOf(characters)(number) };
+    });
+  }
+
+  /** Keys of loaded ones, far from each other. */
+  scattered(count: number): string[] {
+    return Array.from({ length: count }, () => loadedKey(scramble32(this.#next()) % this.#loaded));
+  }
+
+  /** Keys of loaded ones, in order, from somewhere on; not more than there are. */
+  neighbours(count: number): string[] {
+    const first = scramble32(this.#next()) % Math.max(1, this.#loaded - count + 1);
+    return Array.from({ length: Math.min(count, this.#loaded) }, (_, index) => loadedKey(first + index));
+  }
+
+  #textOf(characters: number): (index: number) => string {
+    const textOf = this.#texts.get(characters) ?? textsOf(characters);
+    this.#texts.set(characters, textOf);
+    return textOf;
+  }
+
+  #next(): number {
+    this.#drawn += 1;
+    return this.#drawn;
+  }
+}
+
+function loadedKey(index: number): string {
+  return `${PARTITION}:k${String(index).padStart(8, '0')}`;
+}
+
+/** Far more than a container's page holds of them: no compression reaches back to the same one. */
+const TEXTS = 512;
+const pools = new Map<number, readonly string[]>();
+
+/** A text for each number, of so many characters: words and numbers, so that compression gains what it gains on text. They repeat after 512. */
+function textsOf(characters: number): (index: number) => string {
+  const random = seededRandom(characters);
+  const pool = pools.get(characters) ?? Array.from({ length: TEXTS }, () => text(random, characters));
+  pools.set(characters, pool);
+  return (index) => pool[index % TEXTS]!;
+}
+
+function text(random: () => number, characters: number): string {
+  let words = '';
+  while (words.length < characters)
+    words += `${WORDS[randomInt(random, WORDS.length)]} ${randomInt(random, 18) === 0 ? `${randomInt(random, 1_000_000)} ` : ''}`;
+  return words.slice(0, characters);
+}
