@@ -18,6 +18,14 @@ export const WORKLOADS = ['load', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-
 export type Workload = (typeof WORKLOADS)[number];
 
 /**
+ * What records are made of. `ycsb`: ten fields of random characters, as YCSB makes them, which compress little. `text`: customers' names, addresses and
+ * notes, which compress to about half.
+ */
+export const RECORD_FORMS = ['ycsb', 'text'] as const;
+
+export type RecordForm = (typeof RECORD_FORMS)[number];
+
+/**
  * How the records that are read or changed are chosen. `uniform`, `zipfian` and `latest` are YCSB's. `zipfian-over-records` is hotter: its ranks are those of
  * the records themselves, not of ten billion items; of 10,000 records one gets 9.8 % of the operations, with `zipfian` 3.8 %.
  */

@@ -15,7 +15,7 @@ export const coordinatesSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
-  /** Bytes of text in a record's five fields. */
+  /** Bytes of a record's fields together. */
   recordBytes: z.int().min(200).max(60_000),
   /** The table's `containerBytesMax`, in KiB; null: left out, which is as much as the provider takes. Always null in the layouts `record` and `batch`. */
   containerKib: z.int().min(CONTAINER_KIB_LEAST, CONTAINER_RANGE).max(CONTAINER_KIB_MAX, CONTAINER_RANGE).nullable(),

@@ -51,10 +51,11 @@ export class Datasets {
   /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
   async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
     const made = this.#madeFor(cell, sending.endpoint);
-    const { records, seed, isRamped } = this.#plan;
+    const { records, recordForm, seed, isRamped } = this.#plan;
     const { layout, recordBytes, containerKib } = cell;
     const rampedSinceMs = isRamped ? made.sinceMs : null;
-    const request = { layout, dataset: made.dataset, records, recordBytes, containerKib, seed, rampedSinceMs };
+    const dataset = made.dataset;
+    const request = { layout, dataset, records, recordBytes, recordForm, containerKib, seed, rampedSinceMs };
     if (cell.workload === 'load') return { request, insertFrom: upTo(cell.instances).map((part) => part * LOAD_RANGE) };
     if (!made.isLoaded) {
       onPreparing(made.dataset);

@@ -1,11 +1,11 @@
 // A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a plan that has a name.
 import * as z from 'zod';
-import { cellRequestSchema, warmupSchema } from '../load/cell.ts';
+import { cellRequestSchema, RECORD_BYTES, warmupSchema } from '../load/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
 import { parsedPlan } from './parsed-plan.ts';
 
-const { records, seed, durationMs } = cellRequestSchema.shape;
+const { records, recordForm, seed, durationMs } = cellRequestSchema.shape;
 const rate = z.number().positive().max(1_000_000);
 
 /** The percentiles that are given, and that a search may hold. */
@@ -39,7 +39,8 @@ export const planSchema = z
     keys: z.enum(KEY_CHOICES).nullable().default(null),
     /** Records in a dataset that is worked on. */
     records,
-    recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([500]),
+    recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([RECORD_BYTES]),
+    recordForm,
     /** Sizes of the largest container; other layouts than `container` run once whatever stands here. */
     containerKib: distinct(coordinatesSchema.shape.containerKib).default([null]),
     /** Function instances on each cloud that generate the load together. */

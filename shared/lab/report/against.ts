@@ -69,6 +69,7 @@ function otherwise(now: Compared, before: Compared): string[] {
     ...sides('Memory of an instance, bytes', ({ places }) => places.map(({ memoryBytes }) => memoryBytes ?? 'unknown')),
     ...sides('Length of a window, ms', ({ plan }) => [plan.durationMs]),
     ...sides('Records in a dataset', ({ plan }) => [plan.records]),
+    ...sides('Form of records', ({ plan }) => [plan.recordForm]),
     ...sides('Seed', ({ plan }) => [plan.seed]),
   ];
 }

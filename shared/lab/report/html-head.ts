@@ -4,7 +4,7 @@ import { escape } from '../kit/html.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
 import { disturbances, isEmulated, unlikePlaces, whereWords } from './warnings.ts';
-import { cellWords, list } from './words.ts';
+import { cellWords, list, recordWords } from './words.ts';
 
 export function headHtml(report: Report): string {
   const { plan, cells, startedAt, durationMs, places } = report;
@@ -13,7 +13,7 @@ export function headHtml(report: Report): string {
   return `<header>
 <h1>Stowage: ${clouds.length === 0 ? 'a comparison without figures' : escape(list(clouds))}</h1>
 <p>${plan.layouts.length === 3 ? 'One entity a record, the SDK’s own batches, and this container store' : `The layouts ${escape(list(plan.layouts))}`}, under the
-same work. Plan <i>${escape(plan.name)}</i>: ${escape(list(plan.workloads))}; records of ${escape(list(plan.recordBytes.map(String)))} bytes;
+same work. Plan <i>${escape(plan.name)}</i>: ${escape(list(plan.workloads))}; ${escape(recordWords(plan))};
 ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'} of each cell, in an order drawn from the seed ${plan.seed}.
 Begun ${escape(began)} UTC, took ${escape(lengthWords(durationMs))}.</p>
 ${noteHtml('Where it ran', [whereWords(places)], isEmulated(places) ? 'caveat' : 'fact')}

@@ -7,7 +7,7 @@ import { PROVIDER_NAMES } from './names.ts';
 import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
-import { cellWords, loadWords, WORKLOAD_TITLES } from './words.ts';
+import { cellWords, loadWords, recordWords, WORKLOAD_TITLES } from './words.ts';
 
 /** The whole text, with a final newline. */
 export function reportText(report: Report): string {
@@ -23,7 +23,7 @@ export function reportText(report: Report): string {
 }
 
 function headingText({ plan, places }: Report): string {
-  const title = `Plan "${plan.name}", ${plan.recordBytes.join(' and ')}-byte records, ${plan.repetitions} runs of each cell, seed ${plan.seed}`;
+  const title = `Plan "${plan.name}", ${recordWords(plan)}, ${plan.repetitions} runs of each cell, seed ${plan.seed}`;
   return [title, ...wrapped(whereWords(places))].join('\n');
 }
 

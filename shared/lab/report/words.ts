@@ -1,7 +1,8 @@
 // Workloads, loads and cells in words, the same on every page and in the terminal.
 import type { Coordinates } from '../load/coordinates.ts';
-import type { Workload } from '../kit/dimensions.ts';
+import type { RecordForm, Workload } from '../kit/dimensions.ts';
 import { whole } from '../kit/format.ts';
+import type { Plan } from '../plan/plan.ts';
 import { PROVIDER_SHORT_NAMES } from './names.ts';
 
 export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
@@ -30,6 +31,13 @@ export function cellWords(cell: Coordinates): string {
   const { provider, layout, workload, containerKib } = cell;
   const size = containerKib === null ? '' : ` of ${containerKib} KiB`;
   return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${loadWords(cell)}`;
+}
+
+const FORM_WORDS: Readonly<Record<RecordForm, string>> = { ycsb: "YCSB's, random", text: 'compressible text' };
+
+/** `records of 1,000 bytes (YCSB's, random)`. */
+export function recordWords({ recordBytes, recordForm }: Pick<Plan, 'recordBytes' | 'recordForm'>): string {
+  return `records of ${list(recordBytes.map(whole))} bytes (${FORM_WORDS[recordForm]})`;
 }
 
 /** `Datastore, Azure and Other`. */

@@ -5,7 +5,7 @@ import { tenantEnd } from './keys.ts';
 import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
-import type { KeyChoice, Workload } from '../kit/dimensions.ts';
+import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
 
 /** What is done to one record, or to a few in a row. */
 export type Operation =
@@ -25,6 +25,7 @@ interface SourceRequest {
   readonly keys: KeyChoice | null;
   readonly records: number;
   readonly recordBytes: number;
+  readonly recordForm: RecordForm;
   readonly seed: number;
   readonly drawSeed: number;
   readonly insertFrom: number;
@@ -33,10 +34,10 @@ interface SourceRequest {
 
 /** Draws the operations of one instance, without end. Instances of a run draw apart from each other, yet write the same texts under the same keys. */
 export function operationSource(request: SourceRequest): () => Operation {
-  const { workload, records, recordBytes, seed, drawSeed, part } = request;
+  const { workload, records, recordBytes, recordForm, seed, drawSeed, part } = request;
   // Neighbouring seeds of this generator are not to give neighbouring draws.
   const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
-  const source = recordSource(seed, recordBytes);
+  const source = recordSource(seed, recordBytes, recordForm);
   const { shares, keys } = MIXES[workload];
   const inserts = new Inserts(records, request.insertFrom, shares.insert ?? 0);
   const verbOf = verbs(shares);
