@@ -1,5 +1,5 @@
 // Estimates as a table of at most 80 columns.
-import { type Layout, LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
+import { USERS_LAYOUTS, type UsersLayout } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import type { Estimate, MillionRecords } from '../../shared/lab/cost/estimate.ts';
 import { type Meter, type Origin, type PriceList, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
@@ -29,7 +29,7 @@ const MILLION_NAMES: Readonly<Record<keyof MillionRecords, string>> = {
 export function estimateText(estimate: Estimate, list: PriceList): string {
   const { provider, bills, perMillionRecords } = estimate;
   const { meters } = list.providers[provider];
-  const missing = meters.filter((meter) => LAYOUTS.some((layout) => bills[layout].unpriced.includes(meter)));
+  const missing = meters.filter((meter) => USERS_LAYOUTS.some((layout) => bills[layout].unpriced.includes(meter)));
   const names = missing.map((meter) => METER_NAMES[meter]).join(', ');
   return [
     ...wrapped(`${PROVIDER_NAMES[provider]}, ${regionText(regionOf(list, provider, estimate.region))}`, ''),
@@ -50,8 +50,8 @@ export function estimateText(estimate: Estimate, list: PriceList): string {
   ].join('\n');
 }
 
-function row(name: string, cell: (layout: Layout) => string): string {
-  return `  ${name.padEnd(NAME_WIDTH - 2)}${LAYOUTS.map((layout) => cell(layout).padStart(CELL_WIDTH)).join('')}`;
+function row(name: string, cell: (layout: UsersLayout) => string): string {
+  return `  ${name.padEnd(NAME_WIDTH - 2)}${USERS_LAYOUTS.map((layout) => cell(layout).padStart(CELL_WIDTH)).join('')}`;
 }
 
 /** Sentences as a list. */

@@ -1,4 +1,5 @@
 // The top of the report's page: what was compared, where, and what a reader must know before any figure.
+import { USERS_LAYOUTS } from '../kit/dimensions.ts';
 import { providersIn } from './charts.ts';
 import { escape } from '../kit/html.ts';
 import { PROVIDER_NAMES } from './names.ts';
@@ -12,7 +13,7 @@ export function headHtml(report: Report): string {
   const began = startedAt.replace('T', ' ').slice(0, 16);
   return `<header>
 <h1>Stowage: ${clouds.length === 0 ? 'a comparison without figures' : escape(list(clouds))}</h1>
-<p>${plan.layouts.length === 3 ? 'One entity a record, the SDK’s own batches, and this container store' : `The layouts ${escape(list(plan.layouts))}`}, under the
+<p>${plan.layouts.join() === USERS_LAYOUTS.join() ? 'One entity a record, the SDK’s own batches, and this container store' : `The layouts ${escape(list(plan.layouts))}`}, under the
 same work. Plan <i>${escape(plan.name)}</i>: ${escape(list(plan.workloads))}; ${escape(recordWords(plan))};
 ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'} of each cell, in an order drawn from the seed ${plan.seed}.
 Begun ${escape(began)} UTC, took ${escape(lengthWords(durationMs))}.</p>

@@ -1,11 +1,12 @@
 // The page's tables across workloads: each layout at its best, what it costs there, the searches, and what changed against an earlier report.
-import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
+import type { Layout } from '../kit/dimensions.ts';
 import type { Figure, Ratio } from '../kit/figure.ts';
 import { dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';
 import { PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
+import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
 import { cellWords, loadWords } from './words.ts';
 
 /** The median, with its interval below it. */
@@ -16,59 +17,58 @@ export function figureHtml(figure: Figure | null, format: (value: number) => str
   return `${format(median)} <small>${spread}</small>`;
 }
 
-/** Bold where it is told apart and of like with like; else it says why not. */
+/** Bold where it is told apart; else it says why not. */
 export function ratioHtml(
   ratio: Ratio | null,
   sides: readonly (Figure | undefined)[],
   isLikeWithLike: boolean,
 ): string {
+  if (!isLikeWithLike) return '<span class="untold"><small>calls of other sizes</small></span>';
   if (ratio === null) return '-';
   const why = whyUndecided(ratio, sides);
   const interval = `<small>${factor(ratio.low).replace(' x', '')} to ${factor(ratio.high)}</small>`;
   if (why !== undefined) return `<span class="untold">${factor(ratio.ratio)} ${interval}<small>${why}</small></span>`;
-  if (!isLikeWithLike) return `${factor(ratio.ratio)} ${interval}<small>calls of other sizes</small>`;
   return `<b>${factor(ratio.ratio)}</b> ${interval}`;
 }
 
 export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>): string {
   if (summary.length === 0) return '';
-  const confidence = summary.flatMap(({ best }) => LAYOUTS.map((layout) => best[layout]))[0]?.recordsPerSecond
+  const { layouts, ratios } = shownIn(summary);
+  const confidence = summary.flatMap(({ best }) => layouts.map((layout) => best[layout]))[0]?.recordsPerSecond
     .confidence;
   return `<section id="best"><h2>Each layout at its best load</h2>
 ${tableHtml({
   caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
   columns: [
     { title: 'Workload' },
-    ...LAYOUTS.map((title) => ({ title, isNumber: true })),
-    { title: 'container to record', isNumber: true },
-    { title: 'container to batch', isNumber: true },
+    ...layouts.map((title) => ({ title, isNumber: true })),
+    ...ratios.map(({ title }) => ({ title, isNumber: true })),
   ],
-  rows: summary.map(summaryRow),
+  rows: summary.map((row) => summaryRow(row, layouts, ratios)),
   isCards: true,
 })}
 <p class="words">Medians of ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'}; below them the interval in which the true median lies${
     confidence === undefined ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
-  }. A ratio stands bold only where the two intervals do not meet, from four runs a side on, and where a call of both hands over as many records.
+  }. A ratio stands only where a call of both hands over as many records (to batch, that is container-batch where container hands over single ones),
+and bold where the two intervals do not meet, from four runs a side on. The driver is the store's own, with one entity a record: what containers gain over it is
+the packing's, what it gains over the SDK (over batch in load, else over record) the transport's.
 The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p></section>`;
 }
 
-function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
+function summaryRow(
+  row: SummaryRow,
+  layouts: readonly Layout[],
+  ratios: readonly (typeof SUMMARY_RATIOS)[number][],
+): string[] {
   const bestHtml = (layout: Layout): string => {
-    const own = best[layout];
+    const own = row.best[layout];
     return own === null ? '-' : `${figureHtml(own.recordsPerSecond, whole)}<small>${loadWords(own)}</small>`;
   };
-  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string =>
-    ratioHtml(
-      ratio,
-      [best.container?.recordsPerSecond, best[other]?.recordsPerSecond],
-      best.container?.recordsPerCall === best[other]?.recordsPerCall,
-    );
-  return [
-    `${PROVIDER_SHORT_NAMES[provider]} ${workload}`,
-    ...LAYOUTS.map(bestHtml),
-    to(containerToRecord, 'record'),
-    to(containerToBatch, 'batch'),
-  ];
+  const toHtml = ({ name, sides }: (typeof SUMMARY_RATIOS)[number]): string => {
+    const figures = sides.map((side) => row.best[side]?.recordsPerSecond);
+    return ratioHtml(row[name], figures, row[name] !== null || figures.includes(undefined));
+  };
+  return [`${PROVIDER_SHORT_NAMES[row.provider]} ${row.workload}`, ...layouts.map(bestHtml), ...ratios.map(toHtml)];
 }
 
 export function searchesHtml({ searches }: Pick<Report, 'searches'>): string {

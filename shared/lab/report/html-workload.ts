@@ -3,7 +3,7 @@ import { LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { operationsNeeded } from '../kit/histogram.ts';
 import { sumOfStoreCounters } from '../load/store-counters.ts';
 import { callersOf, chartsOf } from './charts.ts';
-import { decimal, dollars, percent, whole } from '../kit/format.ts';
+import { decimal, dollars, whole } from '../kit/format.ts';
 import { chartHtml, coursesHtml, legendHtml } from './html-charts.ts';
 import { escape } from '../kit/html.ts';
 import { mark } from './html-parts.ts';
@@ -141,16 +141,17 @@ function percentileHtml({ latency, runs }: ReportCell, name: keyof ReportCell['l
 
 function comparisonsTable(comparisons: readonly Comparison[]): string {
   if (comparisons.length === 0) return '';
-  const undecided = comparisons.filter(({ recordsPerSecond }) => recordsPerSecond?.verdict === 'undecided').length;
+  const alike = comparisons.filter(({ isLikeWithLike }) => isLikeWithLike);
+  const undecided = alike.filter(({ recordsPerSecond }) => recordsPerSecond?.verdict === 'undecided').length;
   const rows = comparisons.map((one) => [
     `${PROVIDER_SHORT_NAMES[one.provider]} ${one.numerator}${one.containerKib === null ? '' : ` ${one.containerKib} KiB`} to ${one.denominator}`,
     loadWords(one),
     ratioHtml(one.recordsPerSecond, [], one.isLikeWithLike),
     ratioHtml(one.dollarsPerMillionRecords, [], one.isLikeWithLike),
   ]);
-  return `<details><summary>Layout against layout at each load: ${undecided} of ${comparisons.length} (${percent(undecided / comparisons.length)}) cannot be told apart</summary>
+  return `<details><summary>Layout against layout at each load: ${undecided} of ${alike.length} cannot be told apart</summary>
 ${tableHtml({
-  caption: 'The container layout against the others at the same load',
+  caption: 'Layouts against each other at the same load',
   columns: [
     { title: 'Layouts' },
     { title: 'load' },

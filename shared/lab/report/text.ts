@@ -1,10 +1,10 @@
 // The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
 import { operationsNeeded } from '../kit/histogram.ts';
 import { LAYOUTS } from '../kit/dimensions.ts';
-import type { Figure, Ratio } from '../kit/figure.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { PROVIDER_NAMES } from './names.ts';
 import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
+import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
 import { cellWords, loadWords, recordWords, WORKLOAD_TITLES } from './words.ts';
@@ -109,27 +109,30 @@ function againstText(against: Against | undefined): string {
 
 function summaryText({ summary, prices }: Report): string {
   if (summary.length === 0) return '';
-  const header = ['best of each', 'workload', ...LAYOUTS, 'container/record', 'container/batch'];
+  const { layouts, ratios } = shownIn(summary);
+  const rows = summary.map(({ provider, workload, best }) => [
+    provider,
+    workload,
+    ...layouts.map((layout) => {
+      const own = best[layout];
+      return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
+    }),
+  ]);
+  const compared = summary.map((row) => [row.provider, row.workload, ...ratios.map((one) => ratioText(row, one))]);
   return [
-    textTable(header, summary.map(summaryRow), 2),
-    '?: cannot be told apart, or fewer than four runs. (n): calls that hand over other numbers of records.',
+    textTable(['best of each', 'workload', ...layouts], rows, 2),
+    ...(ratios.length === 0
+      ? []
+      : [textTable(['its ratios', 'workload', ...ratios.map(({ title }) => title)], compared, 2)]),
+    '?: cannot be told apart, or fewer than four runs. Calls differ: in the records that one hands over; no ratio.',
+    'To batch is that of container-batch where container hands over single records.',
     `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
     `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
 }
 
-function summaryRow({ provider, workload, best, containerToRecord, containerToBatch }: SummaryRow): string[] {
-  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string => {
-    if (ratio === null) return '-';
-    const sides: (Figure | undefined)[] = [best.container?.recordsPerSecond, best[other]?.recordsPerSecond];
-    if (whyUndecided(ratio, sides) !== undefined) return `${factor(ratio.ratio)} ?`;
-    return best.container?.recordsPerCall === best[other]?.recordsPerCall
-      ? `${factor(ratio.ratio)}  `
-      : `(${factor(ratio.ratio)}) `;
-  };
-  const rates = LAYOUTS.map((layout) => {
-    const own = best[layout];
-    return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
-  });
-  return [provider, workload, ...rates, to(containerToRecord, 'record'), to(containerToBatch, 'batch')];
+function ratioText(row: SummaryRow, { name, sides }: (typeof SUMMARY_RATIOS)[number]): string {
+  const [ratio, figures] = [row[name], sides.map((side) => row.best[side]?.recordsPerSecond)];
+  if (ratio === null) return figures.includes(undefined) ? '-' : 'calls differ  ';
+  return `${factor(ratio.ratio)} ${whyUndecided(ratio, figures) === undefined ? ' ' : '?'}`;
 }

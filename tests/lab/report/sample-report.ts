@@ -3,10 +3,11 @@
 import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
-import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../../../shared/lab/kit/dimensions.ts';
-import { type Figure, figureOf, ratioOf } from '../../../shared/lab/kit/figure.ts';
+import { type Layout, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
+import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
-import type { Comparison, Report, ReportCell, ReportRun, SummaryRow } from '../../../shared/lab/report/schema.ts';
+import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
+import { comparisonsOf, summaryOf } from '../../../shared/lab/report/summary.ts';
 import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 
@@ -86,7 +87,13 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
   };
 }
 
-const SPEED: Readonly<Record<Layout, number>> = { record: 300, batch: 4_000, container: 9_000 };
+const SPEED: Readonly<Record<Layout, number>> = {
+  record: 300,
+  batch: 4_000,
+  driver: 600,
+  container: 9_000,
+  'container-batch': 9_500,
+};
 
 interface Shape {
   readonly repetitions: number;
@@ -172,7 +179,7 @@ export const CLOUD_PLACES: readonly Place[] = PLACES.map((place) => ({
 function cellsOf(shape: Shape): ReportCell[] {
   const closed = (['load', 'ycsb-a', 'ycsb-c'] as const).flatMap((workload) =>
     PLAN.callers.flatMap((callers) =>
-      LAYOUTS.flatMap((layout) =>
+      USERS_LAYOUTS.flatMap((layout) =>
         PROVIDERS.map((provider) => sampleCell({ provider, layout, workload, callers }, shape)),
       ),
     ),
@@ -214,7 +221,7 @@ export function sampleReport({ repetitions = 4, cells, change = {}, ...shape }: 
     prices: operationPriceList(PRICES_2026_11),
     places: [...PLACES],
     cells: own,
-    comparisons: own.flatMap((cell) => comparisonsOf(cell, own)),
+    comparisons: comparisonsOf(own),
     summary: summaryOf(own),
     searches: [],
     failures: [],
@@ -223,68 +230,4 @@ export function sampleReport({ repetitions = 4, cells, change = {}, ...shape }: 
     notes: ['Closed loop: each caller waits for its reply before the next call.'],
     ...change,
   };
-}
-
-function comparisonsOf(cell: ReportCell, cells: readonly ReportCell[]): Comparison[] {
-  if (cell.layout !== 'container') return [];
-  const { provider, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
-  return (['record', 'batch'] as const).flatMap((denominator) => {
-    const other = cells.find(
-      (one) =>
-        one.layout === denominator &&
-        one.provider === provider &&
-        one.workload === workload &&
-        one.callers === callers &&
-        one.instances === instances &&
-        one.ratePerSecond === ratePerSecond,
-    );
-    if (other === undefined) return [];
-    return {
-      provider,
-      workload,
-      recordBytes,
-      containerKib,
-      instances,
-      callers,
-      ratePerSecond,
-      numerator: 'container' as const,
-      denominator,
-      isLikeWithLike: workload !== 'ycsb-c' || denominator === 'record',
-      recordsPerSecond: ratioOf(cell.recordsPerSecond, other.recordsPerSecond),
-      dollarsPerMillionRecords: ratioOf(cell.dollarsPerMillionRecords, other.dollarsPerMillionRecords),
-    };
-  });
-}
-
-function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
-  const workloads = [...new Set(cells.map(({ workload }) => workload))];
-  return PROVIDERS.flatMap((provider) =>
-    workloads.map((workload): SummaryRow => {
-      const best = {
-        record: bestOf(cells, provider, workload, 'record'),
-        batch: bestOf(cells, provider, workload, 'batch'),
-        container: bestOf(cells, provider, workload, 'container'),
-      };
-      const to = (other: SummaryRow['best'][Layout]) =>
-        best.container === null || other === null
-          ? null
-          : ratioOf(best.container.recordsPerSecond, other.recordsPerSecond);
-      return { provider, workload, best, containerToRecord: to(best.record), containerToBatch: to(best.batch) };
-    }),
-  );
-}
-
-function bestOf(cells: readonly ReportCell[], provider: Provider, workload: Workload, layout: Layout) {
-  const own = cells.filter(
-    (cell) =>
-      cell.provider === provider &&
-      cell.workload === workload &&
-      cell.layout === layout &&
-      cell.ratePerSecond === null &&
-      cell.containerKib === null,
-  );
-  const best = own.toSorted((one, other) => other.recordsPerSecond.median - one.recordsPerSecond.median)[0];
-  if (best === undefined) return null;
-  const { recordsPerCall, recordsPerSecond, ...rest } = best;
-  return { ...coordinatesSchema.strip().parse(rest), recordsPerCall, recordsPerSecond };
 }
