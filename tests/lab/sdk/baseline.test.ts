@@ -2,6 +2,7 @@
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
 import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
 import { type Baseline, withTries } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
@@ -47,6 +48,16 @@ describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
     expect(await table.range(keys[20]!, end, 4)).toBe(4);
     expect(await table.range(keys[10]!, keys[15]!, 100)).toBe(5);
     await baseline.remove('ranges', signal);
+  });
+
+  test.each(RECORD_FORMS)('keeps records of the form %s whose fields are longer than an index takes', async (form) => {
+    const table = await baseline.open('long');
+    const record = recordSource(1, 20_000, form)(0, 0);
+    const before = structuredClone(baseline.usage());
+    await table.insert(record);
+    expect(await table.get(record.key)).toBe(true);
+    expect(baseline.usage().bytesRead - before.bytesRead).toBe(20_000);
+    await baseline.remove('long', signal);
   });
 
   test('modifies a record that is there, and says of one that is not', async () => {
