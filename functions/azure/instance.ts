@@ -45,11 +45,11 @@ export const tables = {
       : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
 };
 
-/** A store of the instance in this physical table, by default the users', and what it spent so far. Opened once; closed when the platform ends the instance. */
+/** A store of the instance in this physical table, by default the users', its driver, and what that spent so far. Opened once; closed when the platform ends the instance. */
 export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
   once(async (): Promise<ContainerStore> => {
     const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName }));
     const store = openStore({ driver });
     host.hook.appTerminate(() => store.close());
-    return { store, usage: () => storeUsage('azure-tables', counters) };
+    return { store, driver, usage: () => storeUsage('azure-tables', counters) };
   });

@@ -30,7 +30,7 @@ export const databaseOptions = {
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
 };
 
-/** A store of the instance in this kind, by default the users', and what it spent so far. Opened once; closed when the platform ends the instance. */
+/** A store of the instance in this kind, by default the users', its driver, and what that spent so far. Opened once; closed when the platform ends the instance. */
 export const storeIn = (kind?: string) =>
   once(async (): Promise<ContainerStore> => {
     const where =
@@ -42,7 +42,7 @@ export const storeIn = (kind?: string) =>
     );
     const store = openStore({ driver });
     closeOnSigterm(() => store.close());
-    return { store, usage: () => storeUsage('datastore', counters) };
+    return { store, driver, usage: () => storeUsage('datastore', counters) };
   });
 
 /** The library is loaded by the first request that needs a token. */

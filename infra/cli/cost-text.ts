@@ -1,5 +1,5 @@
 // Estimates as tables for a terminal.
-import { type Layout, LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
+import { USERS_LAYOUTS, type UsersLayout } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { cents, dollars } from '../../shared/lab/kit/format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
@@ -21,7 +21,7 @@ const METER_NAMES: Readonly<Record<Meter, string>> = {
 export function estimateText(estimate: Estimate, list: PriceList): string {
   const { provider, bills, perMillionRecords } = estimate;
   const { meters } = list.providers[provider];
-  const missing = meters.filter((meter) => LAYOUTS.some((layout) => bills[layout].unpriced.includes(meter)));
+  const missing = meters.filter((meter) => USERS_LAYOUTS.some((layout) => bills[layout].unpriced.includes(meter)));
   const names = missing.map((meter) => METER_NAMES[meter]).join(', ');
   const month = [
     ...meters.map((meter, at) => row(METER_NAMES[meter], (layout) => priced(bills[layout].lines[at]!.dollars))),
@@ -34,9 +34,9 @@ export function estimateText(estimate: Estimate, list: PriceList): string {
   );
   return [
     `${PROVIDER_NAMES[provider]}, ${regionText(regionOf(list, provider, estimate.region))}`,
-    textTable(['dollars a month', ...LAYOUTS], month, 1),
+    textTable(['dollars a month', ...USERS_LAYOUTS], month, 1),
     '',
-    textTable(['operations, without free tiers', ...LAYOUTS], operations, 1),
+    textTable(['operations, without free tiers', ...USERS_LAYOUTS], operations, 1),
     '',
     ...(missing.length === 0 ? [] : [`No price was found for ${names}: totals leave it out.`, '']),
     'Where the prices stand:',
@@ -44,8 +44,8 @@ export function estimateText(estimate: Estimate, list: PriceList): string {
   ].join('\n');
 }
 
-function row(name: string, cell: (layout: Layout) => string): string[] {
-  return [name, ...LAYOUTS.map(cell)];
+function row(name: string, cell: (layout: UsersLayout) => string): string[] {
+  return [name, ...USERS_LAYOUTS.map(cell)];
 }
 
 /** Sentences as a list. */

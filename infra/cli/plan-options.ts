@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
-import { ARRIVALS, KEY_CHOICES, LAYOUTS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
+import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
 import { type Condition, conditionsOf, UNITS } from '../../shared/lab/report/conditions.ts';
 import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
@@ -30,7 +30,8 @@ export const PLAN_OPTIONS = {
   instances: { value: 'LIST', help: 'function instances that generate the load together' },
   keys: { value: KEY_CHOICES.join('|'), help: 'how keys are chosen; default as each workload says' },
   records: { value: 'N', help: 'in the dataset that is worked on' },
-  bytes: { value: 'LIST', help: 'of text in a record' },
+  bytes: { value: 'LIST', help: 'in the fields of a record' },
+  'record-form': { value: RECORD_FORMS.join('|'), help: "what records are made of: YCSB's random fields, or text" },
   'container-kib': {
     value: 'LIST',
     help: `the table's containerBytesMax, in KiB: ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX}`,
@@ -90,7 +91,7 @@ function changesIn(values: PlanValues): Partial<PlanInput> {
     repetitions,
     seed,
   } = values;
-  const sizes = values['container-kib'];
+  const { 'container-kib': sizes, 'record-form': form } = values;
   return {
     ...(workloads === undefined ? {} : { workloads: choices('--workloads', workloads, WORKLOADS) }),
     ...(layouts === undefined ? {} : { layouts: choices('--layouts', layouts, LAYOUTS) }),
@@ -102,6 +103,7 @@ function changesIn(values: PlanValues): Partial<PlanInput> {
     ...(keys === undefined ? {} : { keys: choice('--keys', keys, KEY_CHOICES) }),
     ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1) }),
     ...(bytes === undefined ? {} : { recordBytes: wholeNumbers('--bytes', bytes) }),
+    ...(form === undefined ? {} : { recordForm: choice('--record-form', form, RECORD_FORMS) }),
     ...(sizes === undefined ? {} : { containerKib: wholeNumbers('--container-kib', sizes) }),
     ...(seconds === undefined
       ? {}

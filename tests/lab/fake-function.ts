@@ -1,13 +1,19 @@
 // Functions `compare` that run nothing: they answer as functions would, with figures that follow from what was asked.
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
-import type { Layout, Provider } from '../../shared/lab/kit/dimensions.ts';
+import { isOfContainers, type Layout, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import { COUNTERS } from './fakes.ts';
 import { placeOf } from './report/sample-report.ts';
 
 /** Milliseconds that each call takes, whatever the callers: the store that the function has is never busy. */
-const LATENCY_MS: Readonly<Record<Layout, number>> = { record: 20, batch: 5, container: 2 };
+const LATENCY_MS: Readonly<Record<Layout, number>> = {
+  record: 20,
+  batch: 5,
+  driver: 15,
+  container: 2,
+  'container-batch': 2,
+};
 
 /** What a function on the provider answers: each caller's calls follow each other without a pause. */
 export function fakeResult(request: CellRequest, provider: Provider): CellResult {
@@ -39,7 +45,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
       requests: operations,
       billable: { reads: operations, writes: operations, deletes: 0 },
     },
-    store: layout === 'container' ? { ...COUNTERS, commits: operations } : null,
+    store: isOfContainers(layout) ? { ...COUNTERS, commits: operations } : null,
     errors: {},
     unfinished: 0,
     histogram: encodeHistogram(histogram),

@@ -12,7 +12,7 @@ import type { StoreCounters } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { tenantOf } from '../../shared/lab/work/keys.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
-import type { Store, Table } from '../../shared/store/index.ts';
+import type { Driver, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
 
 export const PLACE: Place = {
@@ -124,6 +124,10 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
       return empty ? undefined : {};
     },
     put: (key: string) => answer('container put', [key]),
+    getMany: async (asked: readonly string[]) => {
+      await answer('container getMany', asked);
+      return asked.map((key) => ({ status: empty ? 'absent' : 'found', key }));
+    },
     update: async (key: string, change: (current: unknown) => unknown) => {
       await answer('container update', [key]);
       return change({});
@@ -140,13 +144,37 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
       );
     },
   } as unknown as Table<never>;
+  /** Every entity is there, and written. */
+  const driver = {
+    limits: { writesMax: 100, writeBytesMax: 1_000_000, lane: () => '' },
+    read: async (requests: readonly { id: string }[]) => {
+      await answer(
+        'driver read',
+        requests.map(({ id }) => id),
+      );
+      return requests.map(({ id }) =>
+        empty ? undefined : { id, version: '1', parts: new Map([['p0', Buffer.from('{}')]]) },
+      );
+    },
+    write: async (writes: readonly { id: string }[]) => {
+      await answer(
+        'driver write',
+        writes.map(({ id }) => id),
+      );
+      return writes.map(() => ({ kind: 'written', version: '2' }));
+    },
+    list: async (prefix: string) => {
+      log.push(`list ${prefix}`);
+      return { ids: [], cursor: undefined };
+    },
+  } as unknown as Driver;
   const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
   const store = { table: async () => table, drop } as unknown as Store;
   let isCold = true;
   return {
     provider: 'datastore',
     baseline,
-    openStore: async () => ({ store, usage: () => usage }),
+    openStore: async () => ({ store, driver, usage: () => usage }),
     place: PLACE,
     instance: {
       takeCold: () => {

@@ -1,5 +1,5 @@
 // What a table would be billed for a month on one cloud, in each layout, and what it rests on.
-import { type Layout, LAYOUTS, type Provider } from '../kit/dimensions.ts';
+import { type Provider, USERS_LAYOUTS, type UsersLayout } from '../kit/dimensions.ts';
 import { type Bill, billOf, DAYS_A_MONTH } from './bill.ts';
 import { CONTAINERS, STORED_BYTES } from './figures.ts';
 import { type PriceList, regionOf } from './prices.ts';
@@ -9,9 +9,9 @@ export interface Estimate {
   readonly provider: Provider;
   readonly region: string;
   /** A month's bill, by layout. */
-  readonly bills: Readonly<Record<Layout, Bill>>;
+  readonly bills: Readonly<Record<UsersLayout, Bill>>;
   /** Dollars for the operations of a million records each, by layout; null where a price is missing. */
-  readonly perMillionRecords: Readonly<Record<Layout, MillionRecords>>;
+  readonly perMillionRecords: Readonly<Record<UsersLayout, MillionRecords>>;
 }
 
 export interface MillionRecords {
@@ -34,12 +34,12 @@ export function estimateOf(list: PriceList, region: string, one: Case): Estimate
   };
 }
 
-function byLayout<T>(make: (layout: Layout) => T): Record<Layout, T> {
-  const made = LAYOUTS.map((layout) => [layout, make(layout)] as const);
-  return Object.fromEntries(made) as Record<Layout, T>;
+function byLayout<T>(make: (layout: UsersLayout) => T): Record<UsersLayout, T> {
+  const made = USERS_LAYOUTS.map((layout) => [layout, make(layout)] as const);
+  return Object.fromEntries(made) as Record<UsersLayout, T>;
 }
 
-function millionRecords(layout: Layout, one: Case, list: PriceList, region: string): MillionRecords {
+function millionRecords(layout: UsersLayout, one: Case, list: PriceList, region: string): MillionRecords {
   const none = { readsPerDay: 0, writesPerDay: 0, deletesPerDay: 0, scansPerDay: 0 };
   const dollars = (million: Partial<Workload>): number | null => {
     const workload = { ...one.workload, ...none, ...million };

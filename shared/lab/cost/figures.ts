@@ -1,6 +1,6 @@
 // Measured figures that an estimate rests on, each with where it was measured. They are of this project's benchmark on emulators; what an
 // operation takes is counted there, but how long it takes in a cloud is not known from them.
-import type { Layout, Provider } from '../kit/dimensions.ts';
+import type { Provider, UsersLayout } from '../kit/dimensions.ts';
 
 /** Kinds of calls, by what they hand over. */
 export type Verb = 'get' | 'put' | 'scan';
@@ -48,7 +48,9 @@ export const SDK_BATCH_MAX: Readonly<Record<Provider, { read: number; write: num
  * Milliseconds of the first record of a call and of each further one, one call at a time. Source: infra/lab/bench/README.md; the first from the
  * rows of a round trip of 10 ms more, the further ones from the rows of bulk puts, getMany and full scans. A delete is taken as a put.
  */
-export const CALL_MS: Readonly<Record<Provider, Record<Layout, Record<Verb, { first: number; further: number }>>>> = {
+export const CALL_MS: Readonly<
+  Record<Provider, Record<UsersLayout, Record<Verb, { first: number; further: number }>>>
+> = {
   datastore: {
     record: callMs([76, 76], [70, 70], 10_773),
     batch: callMs([76, 15_931], [70, 6_401], 10_773),

@@ -1,5 +1,5 @@
 // From a workload to the quantities of a month, by layout, through the measured figures.
-import type { Layout, Provider } from '../kit/dimensions.ts';
+import type { Provider, UsersLayout } from '../kit/dimensions.ts';
 import { DAYS_A_MONTH } from './bill.ts';
 import type { BillableOperations } from './billable.ts';
 import { type CallKind, callsInFlight, computeQuantities, type Instance, instancesFor } from './compute.ts';
@@ -45,7 +45,7 @@ export const INSTANCE: Instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
 const GIB = 2 ** 30;
 
 /** A month's quantities of all meters that the provider has. Not counted: splits of containers, and what is sent around records. */
-export function monthlyQuantities(layout: Layout, one: Case, prices: ProviderPrices): Quantities {
+export function monthlyQuantities(layout: UsersLayout, one: Case, prices: ProviderPrices): Quantities {
   const { workload, provider, calls } = one;
   const perDay = {
     ...operationsOf(layout, one),
@@ -57,7 +57,7 @@ export function monthlyQuantities(layout: Layout, one: Case, prices: ProviderPri
 }
 
 /** Billed operations of a workload's day. */
-export function operationsOf(layout: Layout, one: Case): BillableOperations {
+export function operationsOf(layout: UsersLayout, one: Case): BillableOperations {
   const { readsPerDay, writesPerDay, deletesPerDay, scansPerDay, records } = one.workload;
   if (layout === 'container') return containerOperations(one);
   const most = SDK_BATCH_MAX[one.provider];
@@ -143,12 +143,12 @@ export function containersTouched(containers: number, records: number, { records
   return Math.min(containers, 1 + ((recordsPerCall - 1) * containers) / records);
 }
 
-function storedBytes(layout: Layout, provider: Provider, { records, recordBytes }: Workload): number {
+function storedBytes(layout: UsersLayout, provider: Provider, { records, recordBytes }: Workload): number {
   const { fixed, factor } = STORED_BYTES[layout === 'container' ? 'container' : 'entity'][provider];
   return records * (fixed + factor * recordBytes);
 }
 
-function callKinds(layout: Layout, { provider, workload, calls }: Case): (CallKind & { readonly verb: Verb })[] {
+function callKinds(layout: UsersLayout, { provider, workload, calls }: Case): (CallKind & { readonly verb: Verb })[] {
   const { recordsPerCall } = calls;
   const kind = (verb: Verb, callsPerDay: number, records: number) => {
     const { first, further } = CALL_MS[provider][layout][verb];

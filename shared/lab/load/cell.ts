@@ -1,7 +1,7 @@
 // What is asked of one instance, and what it answers: its part of one run of a cell. Both travel as JSON, so both are plain data; the answer carries
 // raw sums and a histogram, so that the parts of a run can be merged exactly.
 import * as z from 'zod';
-import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, RECORD_FORMS, WORKLOADS } from '../kit/dimensions.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
 import { placeSchema } from './place.ts';
@@ -14,6 +14,9 @@ export const RECORD_INDEX_MAX = 0xffff_ffff;
 /** The name of a dataset: a table of the store, a kind or a table of the baseline. */
 export const datasetSchema = z.string().regex(/^[a-z][a-z0-9]{2,31}$/);
 
+/** YCSB's default: ten fields of 100. */
+export const RECORD_BYTES = 1_000;
+
 const { recordBytes, containerKib } = coordinatesSchema.shape;
 
 /** A dataset and the records that it begins with. */
@@ -22,7 +25,8 @@ export const datasetRequestSchema = z.strictObject({
   dataset: datasetSchema,
   /** Records that it holds before anything is measured. */
   records: z.int().min(1).max(1_000_000).default(10_000),
-  recordBytes: recordBytes.default(500),
+  recordBytes: recordBytes.default(RECORD_BYTES),
+  recordForm: z.enum(RECORD_FORMS).default('ycsb'),
   containerKib: containerKib.default(null),
   /** The records' texts follow from it. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),

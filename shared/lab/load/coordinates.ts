@@ -15,9 +15,9 @@ export const coordinatesSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
-  /** Bytes of text in a record's five fields. */
+  /** Bytes of a record's fields together. */
   recordBytes: z.int().min(200).max(60_000),
-  /** The table's `containerBytesMax`, in KiB; null: left out, which is as much as the provider takes. Always null in the layouts `record` and `batch`. */
+  /** The table's `containerBytesMax`, in KiB; null: left out, which is as much as the provider takes. Always null in layouts without containers. */
   containerKib: z.int().min(CONTAINER_KIB_LEAST, CONTAINER_RANGE).max(CONTAINER_KIB_MAX, CONTAINER_RANGE).nullable(),
   /** Function instances that generate the load together. */
   instances: z.int().min(1).max(INSTANCES_MAX),

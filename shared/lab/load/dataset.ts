@@ -6,6 +6,8 @@ import { keyOf } from '../work/keys.ts';
 import type { RecordFields } from '../work/records.ts';
 import { LOAD_RECORDS_PER_CALL } from '../work/workloads.ts';
 import type { CellRequest, DatasetRequest } from './cell.ts';
+import { isOfContainers, type Layout } from '../kit/dimensions.ts';
+import { driverClient, removeEntities } from '../work/driver-client.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient } from '../work/layout-clients.ts';
 import { type Operation, operationSource } from '../work/operations.ts';
 import type { Place } from './place.ts';
@@ -13,6 +15,15 @@ import { Ramp } from './ramp.ts';
 import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets } from './targets.ts';
 import type { Usage } from '../kit/usage.ts';
+
+/** Layouts that share their datasets are loaded alike, handed 500 records a call. */
+const PRELOADING: Readonly<Record<Layout, Layout>> = {
+  record: 'batch',
+  batch: 'batch',
+  driver: 'driver',
+  container: 'container',
+  'container-batch': 'container',
+};
 
 /** Calls that load a dataset at once: enough to keep either provider busy. */
 const PRELOAD_CONCURRENCY = 4;
@@ -31,12 +42,17 @@ export async function openDataset(
   { baseline, openStore }: CellTargets,
   signal: AbortSignal,
 ): Promise<OpenDataset> {
-  if (layout === 'container') {
+  if (layout === 'driver') {
+    const { driver, usage } = await openStore();
+    return { client: driverClient(driver, dataset), usage, storeCounters: () => null };
+  }
+  if (isOfContainers(layout)) {
     const { store, usage } = await openStore();
     const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
     // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key.
     const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal }).catch(inOwnWords);
-    return { client: containerClient(table), usage, storeCounters: () => countersIn(table.stats()) };
+    const client = containerClient(table, layout === 'container' ? undefined : baseline);
+    return { client, usage, storeCounters: () => countersIn(table.stats()) };
   }
   const table = await baseline.open(dataset);
   signal.throwIfAborted();
@@ -69,7 +85,7 @@ export async function prepareDataset(
   targets: CellTargets,
   { signal, runtime = systemRuntime }: PrepareOptions,
 ): Promise<void> {
-  const layout = request.layout === 'container' ? 'container' : 'batch';
+  const layout = PRELOADING[request.layout];
   const { client, usage } = await openDataset({ ...request, layout }, targets, signal);
   if (await isThere(client, keyOf(request.records - 1))) return;
   const part = { index: 0, count: 1 };
@@ -145,7 +161,11 @@ export async function removeDataset(
   { baseline, openStore }: Pick<CellTargets, 'baseline' | 'openStore'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store } = await openStore();
-  const settled = await Promise.allSettled([baseline.remove(dataset, signal), store.drop(dataset, { signal })]);
+  const { store, driver } = await openStore();
+  const settled = await Promise.allSettled([
+    baseline.remove(dataset, signal),
+    store.drop(dataset, { signal }),
+    removeEntities(driver, dataset, signal),
+  ]);
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }

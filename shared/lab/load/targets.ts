@@ -1,14 +1,15 @@
 // What a cell needs of the function that it runs in.
-import type { Store } from '../../store/index.ts';
+import type { Driver, Store } from '../../store/index.ts';
 import type { Baseline } from '../work/baseline.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import type { Usage } from '../kit/usage.ts';
 import type { Place } from './place.ts';
 import type { ProcessorTimes } from './processor-shares.ts';
 
-/** This store, and running totals of its driver. */
+/** This store, its driver, and running totals of that. */
 export interface ContainerStore {
   readonly store: Store;
+  readonly driver: Driver;
   readonly usage: () => Usage;
 }
 
@@ -17,7 +18,7 @@ export interface CellTargets {
   readonly provider: Provider;
   /** For the layouts `record` and `batch`. */
   readonly baseline: Baseline;
-  /** For the layout `container`; gives the same one each time. */
+  /** For the other layouts; gives the same one each time. */
   readonly openStore: () => Promise<ContainerStore>;
   readonly place: Place;
   /** The instance's process as it stands now. */

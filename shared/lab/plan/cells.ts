@@ -2,7 +2,7 @@
 import type { Coordinates } from '../load/coordinates.ts';
 import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { whyNot } from '../work/workloads.ts';
-import type { Provider } from '../kit/dimensions.ts';
+import { isOfContainers, type Provider } from '../kit/dimensions.ts';
 import type { LeftOut } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
@@ -48,7 +48,7 @@ function placesOf(plan: Plan, providers: readonly Provider[]): Omit<Coordinates,
         plan.layouts
           .filter((layout) => whyNot(layout, workload) === undefined)
           .flatMap((layout) =>
-            (layout === 'container' ? plan.containerKib : [null]).flatMap((containerKib) =>
+            (isOfContainers(layout) ? plan.containerKib : [null]).flatMap((containerKib) =>
               providers.map((provider) => ({ provider, layout, workload, recordBytes, containerKib, instances })),
             ),
           ),

@@ -1,6 +1,7 @@
 // The datasets of a run of a plan: their names, who works on which record numbers, and their removal. Nothing of it is measured.
 import { type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
 import type { Coordinates } from '../load/coordinates.ts';
+import { isOfContainers } from '../kit/dimensions.ts';
 import { MIXES } from '../work/workloads.ts';
 import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending } from './endpoint.ts';
 import type { Leftover, PlanEvent } from './outcome.ts';
@@ -51,10 +52,11 @@ export class Datasets {
   /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
   async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
     const made = this.#madeFor(cell, sending.endpoint);
-    const { records, seed, isRamped } = this.#plan;
+    const { records, recordForm, seed, isRamped } = this.#plan;
     const { layout, recordBytes, containerKib } = cell;
     const rampedSinceMs = isRamped ? made.sinceMs : null;
-    const request = { layout, dataset: made.dataset, records, recordBytes, containerKib, seed, rampedSinceMs };
+    const dataset = made.dataset;
+    const request = { layout, dataset, records, recordBytes, recordForm, containerKib, seed, rampedSinceMs };
     if (cell.workload === 'load') return { request, insertFrom: upTo(cell.instances).map((part) => part * LOAD_RANGE) };
     if (!made.isLoaded) {
       onPreparing(made.dataset);
@@ -97,10 +99,10 @@ export class Datasets {
     return made;
   }
 
-  /** Each load has one of its own; all others share one of their kind, whose records are the same in both baseline layouts. */
+  /** Each load has one of its own; all others share one of their kind: both layouts of the SDK, and both of containers. */
   #nameOf({ provider, layout, workload, recordBytes, containerKib }: Coordinates): string {
     if (workload === 'load') return `${this.#runId}l${(this.#loads += 1)}`;
-    const kind = layout === 'container' ? `c${containerKib ?? ''}` : 'b';
+    const kind = isOfContainers(layout) ? `c${containerKib ?? ''}` : layout === 'driver' ? 'e' : 'b';
     return `${this.#runId}${provider === 'datastore' ? 'd' : 'a'}${recordBytes}${kind}`;
   }
 }

@@ -1,6 +1,6 @@
 // Load before a plan, of which nothing is counted: emulators, and hosts whose code is not compiled yet, are several times slower for their first ten
 // thousand operations.
-import { cellRequestSchema } from '../load/cell.ts';
+import { cellRequestSchema, datasetRequestSchema } from '../load/cell.ts';
 import type { Layout, Workload } from '../kit/dimensions.ts';
 import type { CoordinatorOptions } from './coordinator.ts';
 import { prepareDataset, removeDataset, runPart, type Sending } from './endpoint.ts';
@@ -40,9 +40,7 @@ async function heatOne(durationMs: number, name: string, sending: Sending): Prom
       warmup: { leastMs: 0, mostMs: 0 },
     });
     try {
-      const { records, recordBytes, containerKib, seed, rampedSinceMs } = request;
-      if (workload !== 'load')
-        await prepareDataset({ layout, dataset, records, recordBytes, containerKib, seed, rampedSinceMs }, sending);
+      if (workload !== 'load') await prepareDataset(datasetRequestSchema.strip().parse(request), sending);
       await runPart(request, sending);
     } catch {
       if (sending.signal.aborted) return await removed(dataset, sending);

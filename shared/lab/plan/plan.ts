@@ -1,11 +1,11 @@
 // A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a plan that has a name.
 import * as z from 'zod';
-import { arrivalsSchema, cellRequestSchema, warmupSchema } from '../load/cell.ts';
+import { arrivalsSchema, cellRequestSchema, RECORD_BYTES, warmupSchema } from '../load/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
-import { KEY_CHOICES, LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
+import { KEY_CHOICES, LAYOUTS, USERS_LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
 import { parsedPlan } from './parsed-plan.ts';
 
-const { records, seed, durationMs } = cellRequestSchema.shape;
+const { records, recordForm, seed, durationMs } = cellRequestSchema.shape;
 const rate = z.number().positive().max(1_000_000);
 
 /** The percentiles that are given, and that a search may hold. */
@@ -37,13 +37,15 @@ export const planSchema = z
       .regex(/^[a-z0-9][a-z0-9-]{0,30}$/)
       .default('custom'),
     workloads: distinct(z.enum(WORKLOADS)).default(['load', 'ycsb-a', 'ycsb-c']),
-    layouts: distinct(z.enum(LAYOUTS)).default([...LAYOUTS]),
+    /** `driver` and `container-batch` take half as many runs again. */
+    layouts: distinct(z.enum(LAYOUTS)).default([...USERS_LAYOUTS]),
     /** In place of the workloads' own choice of keys; null: as each workload says. `load` has none. */
     keys: z.enum(KEY_CHOICES).nullable().default(null),
     /** Records in a dataset that is worked on. */
     records,
-    recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([500]),
-    /** Sizes of the largest container; other layouts than `container` run once whatever stands here. */
+    recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([RECORD_BYTES]),
+    recordForm,
+    /** Sizes of the largest container; layouts without containers run once whatever stands here. */
     containerKib: distinct(coordinatesSchema.shape.containerKib).default([null]),
     /** Function instances on each cloud that generate the load together. */
     instances: distinct(z.int().min(1).max(INSTANCES_MAX)).default([1]),
@@ -92,6 +94,7 @@ export const PLANS = {
   full: planSchema.parse({
     name: 'full',
     workloads: [...WORKLOADS],
+    layouts: [...LAYOUTS],
     callers: [1, 8, 32, 128],
     durationMs: 3_000,
     warmup: { leastMs: 500, mostMs: 5_000 },

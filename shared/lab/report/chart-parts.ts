@@ -77,7 +77,9 @@ const SYMBOLS: Readonly<Record<ReportLayout, string>> = {
   record: `m-${SYMBOL_PX} 0a${SYMBOL_PX} ${SYMBOL_PX} 0 1 0 9 0a${SYMBOL_PX} ${SYMBOL_PX} 0 1 0 -9 0`,
   conditional: 'm0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z',
   batch: 'm-4 -4h8v8h-8z',
+  driver: 'm0 5l5 -9h-10z',
   container: 'm0 -5l5 9h-10z',
+  'container-batch': 'm0 -6l1.5 4h4l-3.2 2.5l1.2 4l-3.5 -2.4l-3.5 2.4l1.2 -4l-3.2 -2.5h4z',
 };
 
 /** Layouts differ by more than colour. */

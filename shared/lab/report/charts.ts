@@ -1,5 +1,5 @@
 // Which charts a group of cells gets, as data: each is drawn by xy-chart.ts, in the shapes that a page needs, and told in words beside it.
-import { type Layout, LAYOUTS, type Provider, PROVIDERS } from '../kit/dimensions.ts';
+import { isOfContainers, type Layout, LAYOUTS, type Provider, PROVIDERS } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
 import { short } from '../kit/format.ts';
 import { PROVIDER_NAMES } from './names.ts';
@@ -33,8 +33,8 @@ export function callersOf({ callers, instances }: Pick<ReportCell, 'callers' | '
 /** Closed loop: of several container sizes the first, which the others have a chart of their own for. */
 function mainCells(cells: readonly ReportCell[]): ReportCell[] {
   const closed = cells.filter(({ ratePerSecond }) => ratePerSecond === null);
-  const first = closed.find(({ layout }) => layout === 'container')?.containerKib ?? null;
-  return closed.filter(({ layout, containerKib }) => layout !== 'container' || containerKib === first);
+  const first = closed.find(({ layout }) => isOfContainers(layout))?.containerKib ?? null;
+  return closed.filter(({ layout, containerKib }) => !isOfContainers(layout) || containerKib === first);
 }
 
 /** All charts that the cells of one workload and record size have figures for. */
@@ -86,7 +86,7 @@ function sizeChart(cells: readonly ReportCell[]): Chart {
   const lines = (own: readonly ReportCell[]): Line[] =>
     callers.map((count, at) =>
       lineOf(
-        own.filter((cell) => callersOf(cell) === count),
+        own.filter((cell) => cell.layout === 'container' && callersOf(cell) === count),
         {
           of: throughput,
           x: ({ containerKib }) => containerKib!,

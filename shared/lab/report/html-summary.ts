@@ -1,5 +1,5 @@
 // The page's tables across workloads: each layout at its best, what it costs there, the searches, and what changed against an earlier report.
-import { type Layout, LAYOUTS } from '../kit/dimensions.ts';
+import type { Layout } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
@@ -9,6 +9,7 @@ import { tableHtml } from '../kit/html-table.ts';
 import { cellWords, loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
 import { byChanceAlone } from './significance.ts';
+import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
 
 /** The median, with its interval below it. */
 export function figureHtml(figure: Figure | null, format: (value: number) => string): string {
@@ -16,30 +17,30 @@ export function figureHtml(figure: Figure | null, format: (value: number) => str
   return `${format(figure.median)} <small>${intervalText(figure, format)}</small>`;
 }
 
-/** Bold where it is told apart and of like with like; else it says why not. */
+/** Bold where it is told apart; else it says why not. */
 export function ratioHtml(ratio: Ratio | null, isLikeWithLike: boolean): string {
+  if (!isLikeWithLike) return '<span class="untold"><small>calls of other sizes</small></span>';
   if (ratio === null) return '-';
   const why = whyUndecided(ratio);
   const interval =
     ratio.pairs === 1 ? '' : `<small>${factor(ratio.low).replace(' x', '')} to ${factor(ratio.high)}</small>`;
   if (why !== undefined) return `<span class="untold">${factor(ratio.ratio)} ${interval}<small>${why}</small></span>`;
-  if (!isLikeWithLike) return `${factor(ratio.ratio)} ${interval}<small>calls of other sizes</small>`;
   return `<b>${factor(ratio.ratio)}</b> ${interval}`;
 }
 
 export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>): string {
   if (summary.length === 0) return '';
-  const confidence = summary.flatMap(({ best }) => LAYOUTS.map((layout) => best[layout]))[0]?.recordsPerSecond
+  const { layouts, ratios } = shownIn(summary);
+  const confidence = summary.flatMap(({ best }) => layouts.map((layout) => best[layout]))[0]?.recordsPerSecond
     .confidence;
   const table = tableHtml({
-    caption: 'Records a second at the load where a layout was fastest, and the container layout against the others',
+    caption: 'Records a second at the load where a layout was fastest, and the layouts against each other',
     columns: [
       { title: 'Workload' },
-      ...LAYOUTS.map((title) => ({ title, isNumber: true })),
-      { title: 'container to record', isNumber: true },
-      { title: 'container to batch', isNumber: true },
+      ...layouts.map((title) => ({ title, isNumber: true })),
+      ...ratios.map(({ title }) => ({ title, isNumber: true })),
     ],
-    rows: summary.map(summaryRow),
+    rows: summary.map((row) => summaryRow(row, layouts, ratios)),
     isCards: true,
   });
   return folded(
@@ -47,31 +48,26 @@ export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>)
     `${table}
 <p class="words">${plan.repetitions === 1 ? 'One run of each' : `Medians of ${plan.repetitions} runs; below them the interval in which the true median lies`}${
       confidence === undefined || confidence === 0 ? '' : ` with ${Math.round(confidence * 1_000) / 10} % confidence`
-    }. A ratio is the middle of the ratios within a block, and stands bold only from six sound runs on, where its interval leaves out 1, and where a call of both hands over as many records.
+    }. A ratio is the middle of the ratios within a block. It stands only where a call of both hands over as many records (to batch, that is container-batch where
+container hands over single ones), and bold only from six sound runs on, where its interval leaves out 1. The driver is the store's own, with one entity a
+record: what containers gain over it is the packing's, what it gains over the SDK (over batch in load, else over record) the transport's.
 The best of several loads favours lucky runs a little; the tables of the workloads have all loads.</p>`,
   );
 }
 
-function summaryRow({
-  provider,
-  workload,
-  recordBytes,
-  best,
-  containerToRecord,
-  containerToBatch,
-}: SummaryRow): string[] {
+function summaryRow(
+  row: SummaryRow,
+  layouts: readonly Layout[],
+  ratios: readonly (typeof SUMMARY_RATIOS)[number][],
+): string[] {
   const bestHtml = (layout: Layout): string => {
-    const own = best[layout];
+    const own = row.best[layout];
     return own === null ? '-' : `${figureHtml(own.recordsPerSecond, whole)}<small>${loadWords(own)}</small>`;
   };
-  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string =>
-    ratioHtml(ratio, best.container?.recordsPerCall === best[other]?.recordsPerCall);
-  return [
-    `${PROVIDER_SHORT_NAMES[provider]} ${workload}, ${whole(recordBytes)} B`,
-    ...LAYOUTS.map(bestHtml),
-    to(containerToRecord, 'record'),
-    to(containerToBatch, 'batch'),
-  ];
+  const toHtml = ({ name, sides }: (typeof SUMMARY_RATIOS)[number]): string =>
+    ratioHtml(row[name], row[name] !== null || sides.some((side) => row.best[side] === null));
+  const title = `${PROVIDER_SHORT_NAMES[row.provider]} ${row.workload}, ${whole(row.recordBytes)} B`;
+  return [title, ...layouts.map(bestHtml), ...ratios.map(toHtml)];
 }
 
 export function searchesHtml({ searches }: Pick<Report, 'searches'>): string {

@@ -106,7 +106,8 @@ function percentileHtml({ latency, runs }: ReportCell, name: keyof ReportCell['l
 
 function comparisonsTable(comparisons: readonly Comparison[]): string {
   if (comparisons.length === 0) return '';
-  const undecided = comparisons.filter(
+  const alike = comparisons.filter(({ isLikeWithLike }) => isLikeWithLike);
+  const undecided = alike.filter(
     ({ recordsPerSecond }) => recordsPerSecond !== null && whyUndecided(recordsPerSecond) !== undefined,
   ).length;
   const rows = comparisons.map((one) => [
@@ -115,14 +116,11 @@ function comparisonsTable(comparisons: readonly Comparison[]): string {
     ratioHtml(one.dollarsPerMillionRecords, one.isLikeWithLike),
   ]);
   const table = tableHtml({
-    caption: 'The container layout against the others at the same load',
+    caption: 'Layouts against each other at the same load',
     columns: columnsOf(['throughput', 'dollars a record']),
     rows,
   });
-  return folded(
-    `Layout against layout at each load: ${undecided} of ${comparisons.length} cannot be told apart`,
-    table,
-  );
+  return folded(`Layout against layout at each load: ${undecided} of ${alike.length} cannot be told apart`, table);
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {

@@ -4,17 +4,19 @@ import type { Ratio } from '../kit/ratio.ts';
 import { factor } from '../kit/format.ts';
 import { coordinatesOf } from './against.ts';
 import { providersIn } from './charts.ts';
-import { list, PROVIDER_NAMES } from './names.ts';
+import { list, PROVIDER_NAMES, recordWords } from './names.ts';
 import type { Best, Report, SummaryRow } from './schema.ts';
 import { isEmulated } from './warnings.ts';
 
 const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
   record: 'one entity a record',
   batch: 'the SDK’s batches',
+  driver: 'one entity a record through the store’s driver',
   container: 'this store’s containers',
+  'container-batch': 'batches of this store',
 };
 
-export type Other = Exclude<Layout, 'container'>;
+export type Other = 'record' | 'batch' | 'driver';
 
 /** The container layout against another of the same provider and workload, each at its best load. */
 export interface Pair {
@@ -30,19 +32,16 @@ export function isTold({ verdict }: Ratio): boolean {
   return verdict === 'higher' || verdict === 'lower';
 }
 
-/** Only of calls that hand over as many records: others are another kind of operation. */
+/** Those that there are: calls that hand over other numbers of records have none. */
 export function pairsOf(summary: readonly SummaryRow[]): Pair[] {
-  return summary.flatMap(({ provider, workload, best, containerToRecord, containerToBatch }) =>
+  return summary.flatMap(({ provider, workload, containerToRecord, containerToBatch, containerToDriver }) =>
     (
       [
         ['record', containerToRecord],
         ['batch', containerToBatch],
+        ['driver', containerToDriver],
       ] as const
-    ).flatMap(([other, ratio]) =>
-      ratio === null || best.container?.recordsPerCall !== best[other]?.recordsPerCall
-        ? []
-        : { provider, workload, other, ratio },
-    ),
+    ).flatMap(([other, ratio]) => (ratio === null ? [] : { provider, workload, other, ratio })),
   );
 }
 
@@ -52,10 +51,10 @@ export function leadOf(report: Report): string[] {
 }
 
 function compared({ plan, cells }: Report): string {
-  const { workloads, layouts, recordBytes } = plan;
+  const { workloads, layouts } = plan;
   const clouds = providersIn(cells).map((provider) => PROVIDER_NAMES[provider]);
   const where = clouds.length === 0 ? '' : ` on ${list(clouds)}`;
-  return `The same work (${list(workloads)}; records of ${list(recordBytes.map(String))} bytes)${where} is laid out as ${list(layouts.map((layout) => LAYOUT_WORDS[layout]))}.`;
+  return `The same work (${list(workloads)}; ${recordWords(plan)})${where} is laid out as ${list(layouts.map((layout) => LAYOUT_WORDS[layout]))}.`;
 }
 
 function meaning({ summary, cells }: Report): string {

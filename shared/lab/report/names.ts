@@ -1,7 +1,8 @@
 // Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in the terminal.
-import type { Layout, Provider, Workload } from '../kit/dimensions.ts';
+import type { Layout, Provider, RecordForm, Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
+import type { Plan } from '../plan/plan.ts';
 
 /** A model has one layout more: records that are read first, and written if nobody else wrote them. */
 export type ReportLayout = Layout | 'conditional';
@@ -24,12 +25,40 @@ type Palette = Readonly<Record<Provider, Readonly<Record<ReportLayout, string>>>
  */
 export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   light: {
-    datastore: { record: '#d27a1e', conditional: '#c86a2a', batch: '#b5500f', container: '#6e2508' },
-    'azure-tables': { record: '#4a95d6', conditional: '#3a86c8', batch: '#1f6cb0', container: '#0b3763' },
+    datastore: {
+      record: '#d27a1e',
+      conditional: '#c86a2a',
+      batch: '#b5500f',
+      driver: '#a8730c',
+      container: '#6e2508',
+      'container-batch': '#4a1705',
+    },
+    'azure-tables': {
+      record: '#4a95d6',
+      conditional: '#3a86c8',
+      batch: '#1f6cb0',
+      driver: '#3d7f9c',
+      container: '#0b3763',
+      'container-batch': '#061f3a',
+    },
   },
   dark: {
-    datastore: { record: '#b5682e', conditional: '#c9762f', batch: '#e8944a', container: '#ffd2ab' },
-    'azure-tables': { record: '#4580b8', conditional: '#4f8fcb', batch: '#6fb0ea', container: '#c4e3fb' },
+    datastore: {
+      record: '#b5682e',
+      conditional: '#c9762f',
+      batch: '#e8944a',
+      driver: '#c79a3a',
+      container: '#ffd2ab',
+      'container-batch': '#fff0e0',
+    },
+    'azure-tables': {
+      record: '#4580b8',
+      conditional: '#4f8fcb',
+      batch: '#6fb0ea',
+      driver: '#6fa3b8',
+      container: '#c4e3fb',
+      'container-batch': '#eaf5ff',
+    },
   },
 };
 
@@ -38,7 +67,9 @@ export const SYMBOL_CHARACTERS: Readonly<Record<ReportLayout, string>> = {
   record: '●',
   conditional: '◆',
   batch: '■',
+  driver: '▼',
   container: '▲',
+  'container-batch': '★',
 };
 
 /** A series' colour as CSS: a variable that `paletteCss` sets. */
@@ -81,6 +112,13 @@ export function cellWords(cell: Coordinates): string {
   const { provider, layout, workload, recordBytes, containerKib } = cell;
   const size = containerKib === null ? '' : ` of ${containerKib} KiB`;
   return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${whole(recordBytes)} B, ${loadWords(cell)}`;
+}
+
+const FORM_WORDS: Readonly<Record<RecordForm, string>> = { ycsb: "YCSB's, random", text: 'compressible text' };
+
+/** `records of 1,000 bytes (YCSB's, random)`. */
+export function recordWords({ recordBytes, recordForm }: Pick<Plan, 'recordBytes' | 'recordForm'>): string {
+  return `records of ${list(recordBytes.map(whole))} bytes (${FORM_WORDS[recordForm]})`;
 }
 
 /** `0123456789ab`, with `+` behind it where files differed from the commit; `unknown`. */

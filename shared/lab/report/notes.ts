@@ -79,14 +79,19 @@ function workloadNote(workload: Workload, plan: Plan): string {
   return `${workload} (${name}): ${parts.join(', ')}, ${plan.keys ?? keys} keys.${extra ?? ''}`;
 }
 
-function baselineNotes({ layouts }: Plan): string[] {
+function baselineNotes({ layouts, recordForm }: Plan): string[] {
   return [
     ...(layouts.includes('batch')
       ? [
           'batch beside load: on Datastore 500 operations a call, reads as one lookup and writes as one commit; on Azure 100 (single gets, group transactions by partition), and of ycsb-c one. Equal keys of a call count once.',
         ]
       : []),
-    'Datastore baseline: five properties, the four short ones indexed, as the client does by default. Azure baseline: partition key = tenant (16), row key = the rest of the key.',
+    ...(layouts.includes('driver')
+      ? [
+          "driver: one entity a record through the store's own driver, which remembers versions as the store does. What containers gain over it is the packing's, what it gains over the SDK the transport's: over batch in load, where both write many records at once, else over record.",
+        ]
+      : []),
+    `Datastore baseline: ${recordForm === 'text' ? 'five properties, the four short ones indexed, as the client does by default' : "ten properties without indexes, as YCSB's own binding has them"}. Azure baseline: partition key = tenant (16), row key = the rest of the key.`,
     'Retries inside the Datastore client are not visible (null). Billable operations are counted as the price list counts them, from what was sent, warm-up included.',
   ];
 }

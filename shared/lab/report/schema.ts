@@ -97,13 +97,13 @@ export const reportCellSchema = z.strictObject({
 
 export type ReportCell = z.infer<typeof reportCellSchema>;
 
-/** One layout against another, both at the coordinates given. */
+/** One layout against another, both at the coordinates given. A ratio is null, too, where the denominator is 0. */
 const comparisonSchema = z.strictObject({
   ...coordinatesSchema.omit({ layout: true, containerKib: true }).shape,
   containerKib: coordinatesSchema.shape.containerKib,
   numerator: z.enum(LAYOUTS),
   denominator: z.enum(LAYOUTS),
-  /** Whether their calls hand over equally many records: otherwise it is another kind of operation that is compared. */
+  /** Whether their calls hand over equally many records. Else there is no ratio: it would compare two kinds of operation. */
   isLikeWithLike: z.boolean(),
   recordsPerSecond: ratioSchema.nullable(),
   dollarsPerMillionRecords: ratioSchema.nullable(),
@@ -124,13 +124,13 @@ const summaryRowSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   workload: z.enum(WORKLOADS),
   recordBytes: coordinatesSchema.shape.recordBytes,
-  best: z.strictObject({
-    record: bestSchema.nullable(),
-    batch: bestSchema.nullable(),
-    container: bestSchema.nullable(),
-  }),
+  best: z.record(z.enum(LAYOUTS), bestSchema.nullable()),
   containerToRecord: ratioSchema.nullable(),
+  /** Of `container-batch` where a call of `container` hands over another number of records. */
   containerToBatch: ratioSchema.nullable(),
+  containerToDriver: ratioSchema.nullable(),
+  /** Of `load` to `batch`, else to `record`: what sends as many records a request. */
+  driverToSdk: ratioSchema.nullable(),
 });
 
 export type SummaryRow = z.infer<typeof summaryRowSchema>;

@@ -1,16 +1,30 @@
 // The comparison in ratios: each layout against the others, cell by cell, and at the load where each was fastest.
 import type { Coordinates } from '../load/coordinates.ts';
-import { type Layout, LAYOUTS, PROVIDERS } from '../kit/dimensions.ts';
+import { type Layout, LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
 import type { Best, Comparison, ReportCell, SummaryRow } from './schema.ts';
 
-/** `container` against each other layout at the same load. */
+/** In `load` the driver writes many records at once, as `batch` does; else one, as `record` does. */
+const sdkBeside = (workload: Workload): Layout => (workload === 'load' ? 'batch' : 'record');
+
+/** Which layout is set against which: the store against what its users have else, and its driver against both, to tell what packing brings from the rest. */
+function pairsOf(workload: Workload): readonly (readonly [numerator: Layout, denominator: Layout])[] {
+  return [
+    ['container', 'record'],
+    ['container', 'batch'],
+    ['container-batch', 'batch'],
+    ['container', 'driver'],
+    ['driver', sdkBeside(workload)],
+  ];
+}
+
+/** The pairs at each load that both sides ran. */
 export function comparisonsOf(cells: readonly ReportCell[]): Comparison[] {
-  const containers = cells.filter(({ layout }) => layout === 'container');
-  return containers.flatMap((cell) =>
-    LAYOUTS.filter((layout) => layout !== 'container').flatMap((layout) => {
-      const other = cells.find((one) => one.layout === layout && isSameLoad(one, cell));
+  return cells.flatMap((cell) =>
+    pairsOf(cell.workload).flatMap(([numerator, denominator]) => {
+      if (numerator !== cell.layout) return [];
+      const other = cells.find((one) => one.layout === denominator && isSameLoad(one, cell));
       return other === undefined ? [] : [comparisonOf(cell, other)];
     }),
   );
@@ -28,12 +42,13 @@ function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
   };
 }
 
-/** Of the runs that both cells have in one block. */
+/** Of the runs that both cells have in one block. Null where their calls hand over other numbers of records: those are another kind of operation. */
 function ratioBetween(
   cell: ReportCell,
   other: ReportCell,
   figure: 'recordsPerSecond' | 'dollarsPerMillionRecords',
 ): Ratio | null {
+  if (cell.recordsPerCall !== other.recordsPerCall) return null;
   const pairs = cell.runs.flatMap(({ repetition, isSound }, at) => {
     const beside = other.runs.findIndex((run) => run.repetition === repetition);
     if (beside < 0) return [];
@@ -48,28 +63,41 @@ function isSameLoad(one: Coordinates, other: Coordinates): boolean {
   return names.every((name) => one[name] === other[name]);
 }
 
-/** A row for each provider, workload and size of records that has cells. A ratio is null where one side has none. */
+/** A ratio of the summary as text and page show it, and the sides whose figures it is of. */
+export const SUMMARY_RATIOS = [
+  { name: 'containerToRecord', title: 'container to record', sides: ['container', 'record'] },
+  { name: 'containerToBatch', title: 'container to batch', sides: ['container', 'batch'] },
+  { name: 'containerToDriver', title: 'container to driver', sides: ['container', 'driver'] },
+  { name: 'driverToSdk', title: 'driver to SDK', sides: ['driver', 'record'] },
+] as const;
+
+/** Layouts and ratios of which there is a figure. */
+export function shownIn(summary: readonly SummaryRow[]) {
+  const layouts = LAYOUTS.filter((layout) => summary.some(({ best }) => best[layout] !== null));
+  const ratios = SUMMARY_RATIOS.filter(({ sides }) => sides.every((side) => layouts.includes(side)));
+  return { layouts, ratios };
+}
+
+/** A row for each provider, workload and size of records that has cells. A ratio is null where a side has none, or where their calls differ. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
   const inOrder = PROVIDERS.flatMap((provider) => cells.filter((cell) => cell.provider === provider));
   const rows = Map.groupBy(inOrder, ({ provider, workload, recordBytes }) => `${provider} ${workload} ${recordBytes}`);
   return [...rows.values()].map((some) => {
     const { provider, workload, recordBytes } = some[0]!;
-    const best = {
-      record: bestOf(some, 'record'),
-      batch: bestOf(some, 'batch'),
-      container: bestOf(some, 'container'),
+    const best = new Map(LAYOUTS.map((layout) => [layout, bestOf(some, layout)]));
+    const ratio = (numerator: Layout, denominator: Layout): Ratio | null => {
+      const [one, other] = [best.get(numerator), best.get(denominator)];
+      return one === undefined || other === undefined ? null : ratioBetween(one, other, 'recordsPerSecond');
     };
-    const toContainer = (other: ReportCell | undefined): Ratio | null =>
-      best.container === undefined || other === undefined
-        ? null
-        : ratioBetween(best.container, other, 'recordsPerSecond');
     return {
       provider,
       workload,
       recordBytes,
-      best: { record: asBest(best.record), batch: asBest(best.batch), container: asBest(best.container) },
-      containerToRecord: toContainer(best.record),
-      containerToBatch: toContainer(best.batch),
+      best: Object.fromEntries(LAYOUTS.map((layout) => [layout, asBest(best.get(layout))])) as SummaryRow['best'],
+      containerToRecord: ratio('container', 'record'),
+      containerToBatch: ratio('container', 'batch') ?? ratio('container-batch', 'batch'),
+      containerToDriver: ratio('container', 'driver'),
+      driverToSdk: ratio('driver', sdkBeside(workload)),
     };
   });
 }

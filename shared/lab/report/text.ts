@@ -1,10 +1,10 @@
 // The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
 import { operationsNeeded } from '../kit/histogram.ts';
 import { LAYOUTS } from '../kit/dimensions.ts';
-import type { Ratio } from '../kit/ratio.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
-import { cellWords, loadWords, PROVIDER_NAMES, WORKLOAD_TITLES } from './names.ts';
+import { cellWords, loadWords, PROVIDER_NAMES, recordWords, WORKLOAD_TITLES } from './names.ts';
 import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
+import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
 
@@ -22,7 +22,7 @@ export function reportText(report: Report): string {
 }
 
 function headingText({ plan, places }: Report): string {
-  const title = `Plan "${plan.name}", ${plan.recordBytes.join(' and ')}-byte records, ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'} of each cell, seed ${plan.seed}`;
+  const title = `Plan "${plan.name}", ${recordWords(plan)}, ${plan.repetitions} ${plan.repetitions === 1 ? 'run' : 'runs'} of each cell, seed ${plan.seed}`;
   return [title, ...wrapped(whereWords(places))].join('\n');
 }
 
@@ -109,39 +109,34 @@ function againstText(against: Against | undefined): string {
 
 function summaryText({ summary, prices }: Report): string {
   if (summary.length === 0) return '';
-  const header = ['best of each', 'workload', ...LAYOUTS, 'container/record', 'container/batch'];
+  const { layouts, ratios } = shownIn(summary);
+  const rows = summary.map(({ provider, workload, recordBytes, best }) => [
+    provider,
+    `${workload} ${recordBytes}B`,
+    ...layouts.map((layout) => {
+      const own = best[layout];
+      return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
+    }),
+  ]);
+  const compared = summary.map((row) => [
+    row.provider,
+    `${row.workload} ${row.recordBytes}B`,
+    ...ratios.map((one) => ratioText(row, one)),
+  ]);
   return [
-    textTable(header, summary.map(summaryRow), 2),
-    '?: cannot be told apart, or fewer than six sound runs. (n): calls that hand over other numbers of records.',
+    textTable(['best of each', 'workload', ...layouts], rows, 2),
+    ...(ratios.length === 0
+      ? []
+      : [textTable(['its ratios', 'workload', ...ratios.map(({ title }) => title)], compared, 2)]),
+    '?: cannot be told apart, or fewer than six sound runs. Calls differ: in the records that one hands over; no ratio.',
+    'To batch is that of container-batch where container hands over single records.',
     `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
     `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
 }
 
-function summaryRow({
-  provider,
-  workload,
-  recordBytes,
-  best,
-  containerToRecord,
-  containerToBatch,
-}: SummaryRow): string[] {
-  const to = (ratio: Ratio | null, other: 'record' | 'batch'): string => {
-    if (ratio === null) return '-';
-    if (whyUndecided(ratio) !== undefined) return `${factor(ratio.ratio)} ?`;
-    return best.container?.recordsPerCall === best[other]?.recordsPerCall
-      ? `${factor(ratio.ratio)}  `
-      : `(${factor(ratio.ratio)}) `;
-  };
-  const rates = LAYOUTS.map((layout) => {
-    const own = best[layout];
-    return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
-  });
-  return [
-    provider,
-    `${workload} ${recordBytes}B`,
-    ...rates,
-    to(containerToRecord, 'record'),
-    to(containerToBatch, 'batch'),
-  ];
+function ratioText(row: SummaryRow, { name, sides }: (typeof SUMMARY_RATIOS)[number]): string {
+  const ratio = row[name];
+  if (ratio === null) return sides.some((side) => row.best[side] === null) ? '-' : 'calls differ  ';
+  return `${factor(ratio.ratio)} ${whyUndecided(ratio) === undefined ? ' ' : '?'}`;
 }

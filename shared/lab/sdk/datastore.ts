@@ -3,7 +3,7 @@
 // In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
 import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
 import { chunks } from '../kit/chunks.ts';
-import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
 import { type Baseline, type BaselineTable, placeOf, withTries } from '../work/baseline.ts';
 
@@ -15,9 +15,6 @@ const LOOKUP_MAX = 500;
 
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
-
-/** Notes may exceed the 1,500 bytes of an indexed value. */
-const UNINDEXED = ['notes'];
 
 /** A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
@@ -57,7 +54,7 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): Baseline
   const entityOf = ({ key, fields }: SampleRecord) => ({
     key: datastore.key([name, key]),
     data: fields,
-    excludeFromIndexes: UNINDEXED,
+    excludeFromIndexes: unindexedIn(fields),
   });
   const countWrites = (records: readonly SampleRecord[]): void => {
     usage.requests++;

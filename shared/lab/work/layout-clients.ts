@@ -41,14 +41,14 @@ export function recordClient(table: BaselineTable): LayoutClient {
   };
 }
 
-/** A unit of one operation, which hears how it ended. */
-function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
+/** A unit of one operation that hears how it ended. */
+export function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
   if (operation.kind !== 'insert') return { records: 1, send: async () => (await send(), NO_ERRORS) };
   return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
 }
 
 /** Sends, and lets inserts know whether they are there now. After an answer with some errors nobody looks which they are: none counts as there. */
-async function heard(
+export async function heard(
   operations: readonly Operation[],
   send: () => Promise<readonly unknown[]>,
 ): Promise<readonly unknown[]> {
@@ -79,7 +79,7 @@ async function sendSingle(table: BaselineTable, operation: Operation): Promise<v
   }
 }
 
-function found(isThere: boolean, key: string): void {
+export function found(isThere: boolean, key: string): void {
   if (!isThere) throw new AbsentError(`absent: ${key}`);
 }
 
@@ -89,12 +89,14 @@ function found(isThere: boolean, key: string): void {
  */
 export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
   return {
-    recordsPerCall: (workload) => {
-      if (workload === 'load' || baseline.getManyMax > 1) return LOAD_RECORDS_PER_CALL;
-      return workload === 'ycsb-c' ? 1 : baseline.putManyMax;
-    },
+    recordsPerCall: (workload) => recordsOfBatch(baseline, workload),
     call: (operations) => [[...readBatches(baseline, table, operations), ...writeBatches(baseline, table, operations)]],
   };
+}
+
+function recordsOfBatch({ getManyMax, putManyMax }: Baseline, workload: Workload): number {
+  if (workload === 'load' || getManyMax > 1) return LOAD_RECORDS_PER_CALL;
+  return workload === 'ycsb-c' ? 1 : putManyMax;
 }
 
 function readBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
@@ -131,13 +133,19 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
   });
 }
 
-/** This store: `putMany` for what is handed over together, strong `get`, `put`, `update` and `scan` for what is not. */
-export function containerClient(table: Table<RecordFields>): LayoutClient {
+/**
+ * This store: `putMany` and `getMany` for what is handed over together, strong `get`, `put`, `update` and `scan` for what is not. With a baseline its callers
+ * hand over as many records as those of `batchClient`.
+ */
+export function containerClient(table: Table<RecordFields>, baseline?: Baseline): LayoutClient {
   return {
-    recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
+    recordsPerCall: (workload) => {
+      if (baseline !== undefined) return recordsOfBatch(baseline, workload);
+      return workload === 'load' ? LOAD_RECORDS_PER_CALL : 1;
+    },
     call: (operations) => {
       const [first] = operations;
-      if (operations.length > 1 || first === undefined) return [[containerBatch(table, operations)]];
+      if (operations.length > 1 || first === undefined) return [containerBatches(table, operations)];
       return [[singleUnit(first, () => sendToContainer(table, first))]];
     },
   };
@@ -167,17 +175,26 @@ async function sendToContainer(table: Table<RecordFields>, operation: Operation)
   }
 }
 
-/** Unconditional, as the baselines' batches are. */
-function containerBatch(table: Table<RecordFields>, operations: readonly Operation[]): Unit {
-  const items: PutItem<RecordFields>[] = [];
-  for (const operation of operations)
-    if (operation.kind === 'insert' || operation.kind === 'update')
-      items.push({ key: operation.record.key, value: operation.record.fields });
-  const send = (): Promise<readonly unknown[]> =>
-    heard(operations, async () => {
-      const errors: unknown[] = [];
-      for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') errors.push(outcome.error);
-      return errors;
+/** One unit of all reads and one of all writes, which are unconditional, as the baselines' batches are. Equal keys count once. */
+function containerBatches(table: Table<RecordFields>, operations: readonly Operation[]): Unit[] {
+  const [keys, items] = [new Set<string>(), new Map<string, PutItem<RecordFields>>()];
+  for (const operation of operations) {
+    if (operation.kind === 'read') keys.add(operation.key);
+    if (operation.kind !== 'insert' && operation.kind !== 'update') continue;
+    const { key, fields } = operation.record;
+    items.set(key, { key, value: fields });
+  }
+  const read = async (): Promise<readonly unknown[]> =>
+    (await table.getMany([...keys])).flatMap((outcome) => {
+      if (outcome.status === 'found') return [];
+      return [outcome.status === 'failed' ? outcome.error : new AbsentError('absent')];
     });
-  return { records: items.length, send };
+  const write = async (): Promise<readonly unknown[]> => {
+    const outcomes = await table.putMany([...items.values()]);
+    return outcomes.flatMap((outcome) => (outcome.status === 'failed' ? outcome.error : []));
+  };
+  return [
+    { records: keys.size, send: read },
+    { records: items.size, send: () => heard(operations, write) },
+  ].filter(({ records }) => records > 0);
 }

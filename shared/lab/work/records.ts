@@ -1,44 +1,63 @@
-// The records of the comparison: realistic English customer data in five text fields, together exactly `recordBytes` bytes, all ASCII.
-// Words, names, numbers and dates vary, so that compression gains what it would gain on real text and no more (about half: a test holds it).
+// The records of the comparison: `recordBytes` bytes of ASCII in all fields together, either YCSB's random characters or realistic text. Of the text, words,
+// names, numbers and dates vary, so that compression gains what it would gain on real text and no more (about half: a test holds it).
 import { keyOf } from './keys.ts';
+import type { RecordForm } from '../kit/dimensions.ts';
 import { type Random, randomInt, seededRandom } from '../kit/random.ts';
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDS } from './words.ts';
 
-export interface RecordFields {
-  readonly name: string;
-  readonly address: string;
-  readonly email: string;
-  /** ISO 8601. */
-  readonly since: string;
-  readonly notes: string;
-}
+/** By name: of YCSB `field0` to `field9`; of text `name`, `address`, `email`, `since` (ISO 8601) and `notes`. */
+export type RecordFields = Readonly<Record<string, string>>;
 
 export interface SampleRecord {
   readonly key: string;
   readonly fields: RecordFields;
 }
 
-/** Different texts in a pool. Making a text costs more than storing it in a container, so cells draw from a pool made beforehand. */
+/** Different records in a pool. Making one costs more than storing it in a container, so cells draw from a pool made beforehand. */
 const POOL_SIZE = 4_096;
 
-/** A record of `index`: always the same key; the text comes from the pool and differs between rounds. */
+/** A record of `index`: always the same key; its fields come from the pool and differ between rounds. */
 export type RecordSource = (index: number, round: number) => SampleRecord;
 
-let lastPool: { readonly name: string; readonly texts: readonly RecordFields[] } | undefined;
+let lastPool: { readonly name: string; readonly all: readonly RecordFields[] } | undefined;
 
-/** Records of one seed. Texts repeat after 4,096 records, far beyond the reach of a page's compression. */
-export function recordSource(seed: number, recordBytes: number): RecordSource {
-  const name = `${seed}/${recordBytes}`;
+/** Records of one seed. They repeat after 4,096, far beyond the reach of a page's compression. */
+export function recordSource(seed: number, recordBytes: number, form: RecordForm = 'text'): RecordSource {
+  const name = `${seed}/${recordBytes}/${form}`;
   if (lastPool?.name !== name) {
     const random = seededRandom(seed);
-    lastPool = { name, texts: Array.from({ length: POOL_SIZE }, () => sampleFields(random, recordBytes)) };
+    const fieldsOf = form === 'text' ? textFields : ycsbFields;
+    lastPool = { name, all: Array.from({ length: POOL_SIZE }, () => fieldsOf(random, recordBytes)) };
   }
-  const { texts } = lastPool;
-  return (index, round) => ({ key: keyOf(index), fields: texts[(index + round * 31) % POOL_SIZE]! });
+  const { all } = lastPool;
+  return (index, round) => ({ key: keyOf(index), fields: all[(index + round * 31) % POOL_SIZE]! });
 }
 
-/** One record's fields, together `recordBytes` bytes. */
-function sampleFields(random: Random, recordBytes: number): RecordFields {
+const YCSB_NAMES = Array.from({ length: 10 }, (_, at) => `field${at}`);
+const TEXT_NAMES = ['name', 'address', 'email', 'since', 'notes'];
+
+/** Of `recordBytes` bytes each field has a tenth, to a byte: 100 of YCSB's 1,000. */
+function ycsbFields(random: Random, recordBytes: number): RecordFields {
+  const beginOf = (at: number): number => Math.floor((at * recordBytes) / YCSB_NAMES.length);
+  return Object.fromEntries(YCSB_NAMES.map((name, at) => [name, randomText(random, beginOf(at + 1) - beginOf(at))]));
+}
+
+/** Six characters share 32 random bits. */
+const MASKS = [31, 63, 95, 31, 63, 95] as const;
+
+/** As YCSB's RandomByteIterator makes it: ASCII from the space on. */
+export function randomText(random: Random, length: number): string {
+  let bits = 0;
+  const codes = Array.from({ length }, (_, at) => {
+    const place = at % MASKS.length;
+    if (place === 0) bits = randomInt(random, 2 ** 32);
+    return 0x20 + ((bits >> (5 * place)) & MASKS[place]!);
+  });
+  return String.fromCharCode(...codes);
+}
+
+/** Together `recordBytes` bytes. */
+function textFields(random: Random, recordBytes: number): RecordFields {
   const pick = (list: readonly string[]): string => list[randomInt(random, list.length)]!;
   const first = pick(FIRST_NAMES);
   const last = pick(LAST_NAMES);
@@ -57,14 +76,19 @@ export function sizeOf(record: SampleRecord): number {
 }
 
 /** Of the record's own fields, of which a document's has one: what an SDK adds to them is not counted. */
-export function fieldBytes({
-  name = '',
-  address = '',
-  email = '',
-  since = '',
-  notes = '',
-}: Partial<RecordFields>): number {
-  return name.length + address.length + email.length + since.length + notes.length;
+export function fieldBytes(fields: RecordFields): number {
+  let bytes = 0;
+  for (const name of isText(fields) ? TEXT_NAMES : YCSB_NAMES) bytes += fields[name]?.length ?? 0;
+  return bytes;
+}
+
+/** Fields that the Datastore baseline keeps out of its indexes: of text what may exceed the 1,500 bytes of an indexed value; all of YCSB's, as its own binding does. */
+export function unindexedIn(fields: RecordFields): string[] {
+  return isText(fields) ? ['notes'] : YCSB_NAMES;
+}
+
+function isText(fields: RecordFields): boolean {
+  return 'notes' in fields;
 }
 
 function sentences(random: Random, length: number): string {

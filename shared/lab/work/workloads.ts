@@ -30,9 +30,12 @@ export const SCAN_RECORDS_MAX = 100;
 
 /** Why a layout cannot run a workload, in a sentence; undefined where it can. */
 export function whyNot(layout: Layout, workload: Workload): string | undefined {
-  if (layout !== 'batch') return undefined;
-  if (workload === 'ycsb-e')
-    return 'A scan is one query, of which neither SDK has batches: the layout record shows what it does.';
+  if (layout === 'driver' && workload === 'ycsb-e')
+    return 'The driver lists ids in an order of its own: only the store above it reads a range of keys.';
+  if (layout === 'container-batch' && workload === 'load')
+    return 'The layout container is handed as many records at once in this workload.';
+  if (layout !== 'batch' && layout !== 'container-batch') return undefined;
+  if (workload === 'ycsb-e') return 'A scan is one query, of which there are no batches: record and container show it.';
   if (workload === 'ycsb-f')
     return 'Records that are modified in one batch fail together when another caller changes one of them, so a batch is no way to do it.';
   return undefined;

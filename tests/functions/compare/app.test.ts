@@ -50,7 +50,7 @@ test('fills in the defaults of a cell, and gives its result back', async () => {
     return { records: 7 } as CellResult;
   });
   expect(await response.json()).toEqual({ records: 7 });
-  expect(seen).toMatchObject({ ...cell, durationMs: 1_000, recordBytes: 500 });
+  expect(seen).toMatchObject({ ...cell, durationMs: 1_000, recordBytes: 1_000 });
 });
 
 test('a cell in which nothing succeeded is unavailable, with the reason', async () => {
@@ -145,7 +145,7 @@ test('loads a dataset for the role compare alone, with the defaults filled in', 
   expect(seen).toEqual([]);
   expect((await prepare(app, { layout: 'record', dataset: 'abc' })).status).toBe(204);
   expect(seen).toMatchObject([
-    { layout: 'record', dataset: 'abc', records: 10_000, recordBytes: 500, rampedSinceMs: null },
+    { layout: 'record', dataset: 'abc', records: 10_000, recordBytes: 1_000, recordForm: 'ycsb', rampedSinceMs: null },
   ]);
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { COST, costJson, costQuestionOf, costText } from '../../../infra/cli/cost.ts';
 import { commandLineOf } from '../../../infra/cli/options.ts';
-import { LAYOUTS, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { USERS_LAYOUTS, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { METERS } from '../../../shared/lab/cost/prices.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -181,7 +181,7 @@ describe('its JSON', () => {
     const given = schema.parse(costJson(question(`${TABLE} --reads-per-day 1e6 --region europe-west1`)));
     expect(given.estimates).toHaveLength(2);
     for (const { bills } of given.estimates) {
-      for (const layout of LAYOUTS) {
+      for (const layout of USERS_LAYOUTS) {
         const { lines, dollars, freeDollars } = bills[layout];
         expect(lines.reduce((sum, one) => sum + (one.dollars ?? 0), 0)).toBeCloseTo(dollars, 9);
         expect(lines.reduce((sum, one) => sum + one.freeDollars, 0)).toBeCloseTo(freeDollars, 9);

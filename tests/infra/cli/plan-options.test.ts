@@ -38,7 +38,7 @@ describe('the plan', () => {
   test('is changed by options, and then called custom', async () => {
     const args =
       'full --workloads ycsb-a,load --layouts container --callers 8,1,8 --rates 50,100.5 --arrivals equidistant --hold p99.9<20 --instances 1,4 --keys uniform ' +
-      '--records 2000 --bytes 1000 --container-kib 64,256 --seconds 0.5 --repetitions 6 --seed 9';
+      '--records 2000 --bytes 1000 --record-form text --container-kib 64,256 --seconds 0.5 --repetitions 6 --seed 9';
     expect(await planOf(...args.split(' '))).toEqual(
       planSchema.parse({
         ...PLANS.full,
@@ -53,6 +53,7 @@ describe('the plan', () => {
         keys: 'uniform',
         records: 2_000,
         recordBytes: [1_000],
+        recordForm: 'text',
         containerKib: [64, 256],
         durationMs: 500,
         repetitions: 6,

@@ -30,9 +30,10 @@ async function ran(input: Partial<CellRequestInput>, options: Partial<Omit<FakeO
 
 /** Targets whose store is a real one, in memory. */
 function realStore(): { readonly store: Store; readonly targets: FakeTargets } {
-  const store = openStore({ driver: memoryDriver() });
+  const driver = memoryDriver();
+  const store = openStore({ driver });
   const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
-  return { store, targets: { ...targets, openStore: async () => ({ store, usage: () => emptyUsage(true) }) } };
+  return { store, targets: { ...targets, openStore: async () => ({ store, driver, usage: () => emptyUsage(true) }) } };
 }
 
 /** The first keys of one of two instances. */
@@ -106,6 +107,22 @@ describe('a cell', () => {
     expect(result.recordsPerCall).toBe(1);
   });
 
+  test.each([
+    [500, 500],
+    [1, 100],
+  ])(
+    'hands over as many records in container-batch as in batch: with %i keys a lookup',
+    async (getManyMax, records) => {
+      const [batch, container] = [
+        await ran({ layout: 'batch', workload: 'ycsb-b' }, { getManyMax }),
+        await ran({ layout: 'container-batch', workload: 'ycsb-b' }, { getManyMax }),
+      ];
+      expect([batch.result.recordsPerCall, container.result.recordsPerCall]).toEqual([records, records]);
+      const verbs = container.targets.log.map((line) => line.replace(/ [0-9]+$/, ''));
+      expect(new Set(verbs)).toEqual(new Set(['container getMany', 'container putMany']));
+    },
+  );
+
   test('says how its processor was: how long it waited, and how busy it was', async () => {
     const { result } = await ran({});
     expect(result.processor).toEqual({ wait: 0.25, stolen: 0, busy: 0.75 });
@@ -158,8 +175,13 @@ describe.each(WORKLOADS)('the workload %s', (workload) => {
   });
 });
 
-test.each(['ycsb-e', 'ycsb-f'] as const)('%s is refused in batches, with the reason', async (workload) => {
-  await expect(ran({ layout: 'batch', workload })).rejects.toThrow(whyNot('batch', workload)!);
+test.each([
+  ['batch', 'ycsb-e'],
+  ['batch', 'ycsb-f'],
+  ['driver', 'ycsb-e'],
+  ['container-batch', 'load'],
+] as const)('the layout %s refuses %s, with the reason', async (layout, workload) => {
+  await expect(ran({ layout, workload })).rejects.toThrow(whyNot(layout, workload)!);
 });
 
 test('ycsb-d reads what it has inserted itself, and nothing that may still be missing', async () => {
@@ -223,13 +245,13 @@ describe('a dataset', () => {
     await expect(loading).rejects.toThrow('no');
   });
 
-  test('is removed with entities and container table, the latter too where the former stay', async () => {
+  test('is removed with entities of SDK and driver and container table, the latter too where the former stay', async () => {
     const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
     await removeDataset('test1', targets, signal);
-    expect(targets.log).toEqual(['remove test1', 'drop test1']);
+    expect(targets.log).toEqual(['remove test1', 'drop test1', 'list e!test1!']);
     const baseline = { ...targets.baseline, remove: () => Promise.reject(new Error('no')) };
     await expect(removeDataset('test2', { ...targets, baseline }, signal)).rejects.toThrow('no');
-    expect(targets.log.at(-1)).toBe('drop test2');
+    expect(targets.log.slice(-2)).toEqual(['drop test2', 'list e!test2!']);
   });
 });
 

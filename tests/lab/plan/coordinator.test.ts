@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
 import { cellsOf, itemsOf } from '../../../shared/lab/plan/cells.ts';
 import { type Endpoint, runPlan } from '../../../shared/lab/plan/coordinator.ts';
@@ -118,6 +119,17 @@ describe('the coordinator', () => {
     expect(new Set(prepared).size).toBe(4);
     expect(new Set(removed).size).toBe(removed.length);
     expect(removed).toHaveLength(loads.length + 4);
+  });
+
+  test('has records of the form that the plan names, and a dataset for both layouts of the SDK, of containers, and of the driver', async () => {
+    const { options, cells, prepared } = run(succeed);
+    await runPlan({ ...PLAN, workloads: ['ycsb-a'], layouts: [...LAYOUTS], recordForm: 'text' }, 'run1', options);
+    expect(new Set(cells.map(({ request }) => request.recordForm))).toEqual(new Set(['text']));
+    expect(new Set(prepared).size).toBe(3 * PROVIDERS.length);
+    const [record, , driver, container] = LAYOUTS.map(
+      (layout) => cells.find(({ request }) => request.layout === layout)!.request.dataset,
+    );
+    expect(new Set([record, driver, container]).size).toBe(3);
   });
 
   test('says what a layout cannot run, and does not try it', async () => {

@@ -46,6 +46,13 @@ function runOf(layout: Layout, repetition: number, change: Partial<CellResult> =
 const runsOf = (layout: Layout, rates: readonly number[]): CellRun[] =>
   rates.map((records, at) => runOf(layout, at + 1, { records }));
 
+/** Four runs of calls that hand over so many records. */
+const callsOf = (layout: Layout, recordsPerCall: number): CellRun[] =>
+  [1, 2, 3, 4].map((repetition) => {
+    const run = runOf(layout, repetition, { recordsPerCall });
+    return { ...run, cell: { ...run.cell, workload: 'ycsb-a' } };
+  });
+
 function reported(runs: readonly CellRun[], change: Partial<PlanOutcome> = {}): Report {
   const outcome = { runs, searches: [], failures: [], leftOut: [], leftovers: [], endedEarly: null, ...change };
   const report = reportOf(outcome, PLAN, PRICES_2026_11, CIRCUMSTANCES);
@@ -187,6 +194,44 @@ describe('the report', () => {
       [500, 500],
       [4_096, 4_096],
     ]);
+  });
+
+  test('has a ratio only of calls that hand over equally many records', () => {
+    const alone = [
+      ...callsOf('record', 1),
+      ...callsOf('driver', 1),
+      ...callsOf('container', 1),
+      ...callsOf('batch', 500),
+    ];
+    const { comparisons, summary } = reported([...alone, ...callsOf('container-batch', 500)]);
+    const has = comparisons.map(
+      ({ numerator, denominator, isLikeWithLike, recordsPerSecond, dollarsPerMillionRecords }) =>
+        [
+          `${numerator}/${denominator}`,
+          isLikeWithLike,
+          recordsPerSecond?.ratio,
+          dollarsPerMillionRecords?.ratio,
+        ] as const,
+    );
+    expect(has).toEqual([
+      ['container/record', true, 1, 1],
+      ['container/batch', false, undefined, undefined],
+      ['container/driver', true, 1, 1],
+      ['container-batch/batch', true, 1, 1],
+      ['driver/record', true, 1, 1],
+    ]);
+    expect(summary[0]!.containerToBatch?.ratio).toBe(1);
+    const { containerToBatch, containerToDriver, driverToSdk } = reported(alone).summary[0]!;
+    expect([containerToBatch, containerToDriver?.ratio, driverToSdk?.ratio]).toEqual([null, 1, 1]);
+  });
+
+  test('sets the driver against what writes as many at once: in load the batches of the SDK', () => {
+    const rates = { record: [1], batch: [50], driver: [100] };
+    const { comparisons, summary } = reported(
+      (['record', 'batch', 'driver'] as const).flatMap((layout) => runsOf(layout, rates[layout])),
+    );
+    expect(comparisons).toMatchObject([{ numerator: 'driver', denominator: 'batch', recordsPerSecond: { ratio: 2 } }]);
+    expect(summary[0]!.driverToSdk?.ratio).toBe(2);
   });
 
   test('takes the best of the cells that have all their repetitions', () => {

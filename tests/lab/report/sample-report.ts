@@ -3,7 +3,7 @@
 import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
-import { type Layout, LAYOUTS, type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { type Layout, LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
@@ -93,7 +93,13 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
   };
 }
 
-const SPEED: Readonly<Record<Layout, number>> = { record: 300, batch: 4_000, container: 9_000 };
+const SPEED: Readonly<Record<Layout, number>> = {
+  record: 300,
+  batch: 4_000,
+  driver: 600,
+  container: 9_000,
+  'container-batch': 9_500,
+};
 
 interface Shape {
   readonly repetitions: number;
@@ -179,7 +185,7 @@ export const CLOUD_PLACES: readonly Place[] = PLACES.map((place) => ({
 function cellsOf(shape: Shape): ReportCell[] {
   const closed = (['load', 'ycsb-a', 'ycsb-c'] as const).flatMap((workload) =>
     PLAN.callers.flatMap((callers) =>
-      LAYOUTS.flatMap((layout) =>
+      USERS_LAYOUTS.flatMap((layout) =>
         PROVIDERS.map((provider) => sampleCell({ provider, layout, workload, callers }, shape)),
       ),
     ),

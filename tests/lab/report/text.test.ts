@@ -1,5 +1,6 @@
 // The report for a terminal.
 import { describe, expect, test } from 'vitest';
+import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { against, coordinatesOf } from '../../../shared/lab/report/against.ts';
 import { reportText } from '../../../shared/lab/report/text.ts';
 import { CLOUD_PLACES, sampleCell, sampleReport, unusualCells } from './sample-report.ts';
@@ -17,12 +18,29 @@ describe('the text', () => {
 
   test('gives each rate its interval, and the best of each its ratios', () => {
     expect(text).toMatch(/datastore +container +32 callers +72,360 +69,840 to 74,880/);
-    expect(text).toMatch(/datastore +load 500B +2,412 \(x32\) +32,160 \(x32\) +72,360 \(x32\) +30 x +2\.3 x/);
+    expect(text).toMatch(/datastore +load 500B +2,412 \(x32\) +32,160 \(x32\) +72,360 \(x32\)$/m);
+    expect(text).toMatch(/datastore +load 500B +30 x +2\.3 x$/m);
+  });
+
+  test('has a ratio to batch of calls of its size alone, and tells packing from transport', () => {
+    const batched = ['batch', 'container-batch'];
+    const cells = LAYOUTS.map((layout) => ({
+      ...sampleCell({ workload: 'ycsb-a', layout }, { repetitions: 4 }),
+      recordsPerCall: batched.includes(layout) ? 500 : 1,
+    }));
+    const all = reportText(sampleReport({ cells }));
+    expect(all).toMatch(
+      /its ratios +workload +container to record +container to batch +container to driver +driver to SDK/,
+    );
+    expect(all).toMatch(/datastore +ycsb-a 500B +30 x +2\.4 x +15 x +2\.0 x$/m);
+    expect(Math.max(...all.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
+    const without = reportText(sampleReport({ cells: cells.filter(({ layout }) => layout !== 'container-batch') }));
+    expect(without).toMatch(/datastore +ycsb-a 500B +30 x +calls differ +15 x +2\.0 x$/m);
   });
 
   test('marks what cannot be told apart', () => {
     const level = reportText(sampleReport({ containerFactor: 0.45 }));
-    expect(level).toMatch(/datastore +load 500B .* 13 x +1\.0 x \?$/m);
+    expect(level).toMatch(/datastore +load 500B +13 x +1\.0 x \?$/m);
     expect(text).not.toMatch(/ x \?$/m);
   });
 

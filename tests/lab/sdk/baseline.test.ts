@@ -3,6 +3,7 @@ import { v1 } from '@google-cloud/datastore';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
 import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
 import { type Baseline, withTries } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
@@ -62,6 +63,16 @@ describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
     expect(bytesWritten - before.bytesWritten).toBe(3 * (keyOf(0).length + 'a text alone'.length));
     expect(await table.scan()).toBe(3);
     await baseline.remove('transacted', signal);
+  });
+
+  test.each(RECORD_FORMS)('keeps records of the form %s whose fields are longer than an index takes', async (form) => {
+    const table = await baseline.open('long');
+    const record = recordSource(1, 20_000, form)(0, 0);
+    const before = structuredClone(baseline.usage());
+    await table.insert(record);
+    expect(await table.get(record.key)).toBe(true);
+    expect(baseline.usage().bytesRead - before.bytesRead).toBe(20_000);
+    await baseline.remove('long', signal);
   });
 
   test('modifies a record that is there, and says of one that is not', async () => {

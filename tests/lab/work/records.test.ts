@@ -1,35 +1,73 @@
+import { readFileSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { RECORD_FORMS, type RecordForm } from '../../../shared/lab/kit/dimensions.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { keyOf, tenantOf } from '../../../shared/lab/work/keys.ts';
-import { fieldBytes, recordSource } from '../../../shared/lab/work/records.ts';
+import { fieldBytes, randomText, recordSource } from '../../../shared/lab/work/records.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import ycsb from './ycsb.json' with { type: 'json' };
 
-describe('sample records', () => {
-  test('hold exactly as many bytes of text as asked for', () => {
-    for (const recordBytes of [200, 500, 5_000]) {
-      const source = recordSource(7, recordBytes);
-      const sizes = Array.from({ length: 500 }, (_, index) =>
-        Buffer.byteLength(Object.values(source(index, 0).fields).join('')),
-      );
-      expect(new Set(sizes)).toEqual(new Set([recordBytes]));
-      expect(fieldBytes(source(0, 0).fields)).toBe(recordBytes);
+describe.each(RECORD_FORMS)('records of the form %s', (form) => {
+  test.each([200, 1_000, 5_003])('hold exactly %i bytes, the form of YCSB a tenth in each field', (recordBytes) => {
+    const source = recordSource(7, recordBytes, form);
+    for (let index = 0; index < 200; index++) {
+      const { fields } = source(index, 0);
+      expect(Buffer.byteLength(Object.values(fields).join(''))).toBe(recordBytes);
+      expect(fieldBytes({ ...fields, etag: 'of the SDK' })).toBe(recordBytes);
     }
   });
 
-  test('follow from the seed', () => {
-    const one = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(7, 500)(index, 0)));
-    const other = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(8, 500)(index, 0)));
-    const again = JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(7, 500)(index, 0)));
-    expect(again).toBe(one);
-    expect(other).not.toBe(one);
-  });
+  const text = (seed: number): string =>
+    JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(seed, 500, form)(index, 0)));
 
-  test('compress like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
-    const source = recordSource(1, 500);
-    const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
-    const ratio = zstdCompressSync(page).length / page.length;
-    expect(ratio).toBeGreaterThan(0.4);
-    expect(ratio).toBeLessThan(0.65);
+  test('follow from the seed', () => {
+    const one = text(7);
+    expect(text(8)).not.toBe(one);
+    expect(text(7)).toBe(one);
   });
+});
+
+test('YCSB makes ten fields, of the very characters that its program makes of the same chance', () => {
+  const random = seededRandom(ycsb.seed);
+  // Its constructor draws six characters that nobody sees.
+  randomText(random, 6);
+  expect(Buffer.from(randomText(random, 100))).toEqual(Buffer.from(ycsb.field));
+  const { fields } = recordSource(ycsb.seed, 1_000, 'ycsb')(0, 0);
+  expect(Object.values(fields).map((field) => field.length)).toEqual(Array.from({ length: 10 }, () => 100));
+});
+
+test('text compresses like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
+  const source = recordSource(1, 500, 'text');
+  const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
+  const ratio = zstdCompressSync(page).length / page.length;
+  expect(ratio).toBeGreaterThan(0.4);
+  expect(ratio).toBeLessThan(0.65);
+});
+
+/** How many records of 1,000 bytes one container takes before it is split, to 20. */
+async function recordsOfAContainer(form: RecordForm): Promise<number> {
+  await using store = openStore({ driver: memoryDriver() });
+  const table = await store.table('one', { order: 'key' });
+  const source = recordSource(1, 1_000, form);
+  for (let records = 0; ; records += 20) {
+    await table.putMany(
+      Array.from({ length: 20 }, (_, at) => source(records + at, 0)).map(({ key, fields }) => ({ key, value: fields })),
+    );
+    if (table.stats().splits > 0) return records;
+  }
+}
+
+test('the README says how many of each form a container holds', async () => {
+  const readme = readFileSync(new URL('../../../shared/lab/README.md', import.meta.url), 'utf8');
+  const told = /holds (?<ycsb>[\d,]+) of YCSB's and (?<text>[\d,]+) of text/.exec(
+    readme.replaceAll(/\s+/g, ' '),
+  )!.groups!;
+  for (const form of RECORD_FORMS) {
+    const ratio = (await recordsOfAContainer(form)) / Number(told[form]!.replace(',', ''));
+    expect(Math.abs(ratio - 1)).toBeLessThan(0.05);
+  }
 });
 
 describe('keys', () => {

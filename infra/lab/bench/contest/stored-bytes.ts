@@ -60,6 +60,6 @@ export function datastoreKindEntryBytes(kind: string, name: string): number {
 /** Characters are UTF-16: two bytes each. There are no indexes beside the keys. */
 function azureBytes({ key, fields }: SampleRecord): number {
   const keyCharacters = key.length - 1;
-  const properties = Object.entries(fields).map(([name, value]) => 8 + 2 * name.length + 4 + 2 * String(value).length);
+  const properties = Object.entries(fields).map(([name, value]) => 8 + 2 * name.length + 4 + 2 * value.length);
   return 4 + 2 * keyCharacters + sum(properties);
 }

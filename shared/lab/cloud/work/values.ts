@@ -21,6 +21,6 @@ export function valueSource(seed: number, recordBytes: number): ValueSource {
   return (index, round) => values[(index + round * 31) % TEXTS]!;
 }
 
-function encoded({ name, address, email, since, notes }: RecordFields): Uint8Array {
-  return Buffer.from([name, address, email, since, notes].join('\n'));
+function encoded(fields: RecordFields): Uint8Array {
+  return Buffer.from(Object.values(fields).join('\n'));
 }

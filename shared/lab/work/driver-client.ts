@@ -1,0 +1,192 @@
+// The layout `driver`: one entity a record, as the SDK's users have it, through the very driver that the store uses. It packs nothing: what containers gain
+// over it is the packing's, and what it gains over the SDK is the transport's. Like the store it remembers versions, so that an update is one request.
+import type { Driver, EntityId, EntityVersion, ListCursor, PartName, Write, WriteOutcome } from '../../store/index.ts';
+import { chunks } from '../kit/chunks.ts';
+import { withTries } from './baseline.ts';
+import { found, heard, type LayoutClient, singleUnit, type Unit } from './layout-clients.ts';
+import type { Operation } from './operations.ts';
+import type { SampleRecord } from './records.ts';
+import { LOAD_RECORDS_PER_CALL } from './workloads.ts';
+
+const PART = 'p0' as PartName;
+const CALL = { timeoutMs: 30_000 } as const;
+/** Versions that are remembered; those behind are read again. */
+const VERSIONS_MAX = 100_000;
+/** As long as the driver: a store keeps what it knows from one cell to the next, too. */
+const VERSIONS = new WeakMap<Driver, Map<EntityId, EntityVersion>>();
+
+/** A client of the dataset's entities. Records that are handed over together go as the driver's largest writes, all of them in parallel. */
+export function driverClient(driver: Driver, dataset: string): LayoutClient {
+  const entities = new Entities(driver, prefixOf(dataset));
+  return {
+    recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
+    call: (operations) => {
+      const [first] = operations;
+      if (operations.length > 1 || first === undefined) return [entities.writes(operations)];
+      return [[singleUnit(first, () => entities.send(first))]];
+    },
+  };
+}
+
+/** Removes a dataset's entities; no error where there are none. Rejects with the driver's error, or the signal's reason. */
+export async function removeEntities(driver: Driver, dataset: string, signal: AbortSignal): Promise<void> {
+  let cursor: ListCursor | undefined;
+  do {
+    signal.throwIfAborted();
+    const { ids, cursor: next } = await driver.list(prefixOf(dataset), cursor, driver.limits.listMax, CALL);
+    const seen = await Promise.all(
+      chunks(ids, driver.limits.readsMax).map((some) =>
+        driver.read(
+          some.map((id) => ({ id, parts: [] })),
+          CALL,
+        ),
+      ),
+    );
+    const there = seen.flat().filter((entity) => entity !== undefined);
+    const lanes = [...Map.groupBy(there, ({ id }) => driver.limits.lane(id)).values()];
+    const removals = lanes.flatMap((lane) => chunks(lane, driver.limits.writesMax));
+    const outcomes = await Promise.all(removals.map((some) => driver.remove(some, CALL)));
+    for (const outcome of outcomes.flat()) if (outcome.kind !== 'removed') throw new OutcomeError(outcome);
+    cursor = next;
+  } while (cursor !== undefined);
+}
+
+function prefixOf(dataset: string): string {
+  return `e!${dataset}!`;
+}
+
+/** A write that came to nothing, as far as anybody knows. */
+class OutcomeError extends Error {
+  readonly code: string;
+
+  constructor({ kind, reason, cause }: Exclude<WriteOutcome, { kind: 'written' }>) {
+    super(`${kind}: ${reason}`, { cause });
+    this.code = reason === 'other' ? kind : reason;
+  }
+}
+
+class Entities {
+  readonly #driver: Driver;
+  readonly #prefix: string;
+  readonly #versions: Map<EntityId, EntityVersion>;
+
+  constructor(driver: Driver, prefix: string) {
+    this.#driver = driver;
+    this.#prefix = prefix;
+    this.#versions = VERSIONS.get(driver) ?? new Map();
+    VERSIONS.set(driver, this.#versions);
+  }
+
+  async send(operation: Operation): Promise<void> {
+    switch (operation.kind) {
+      case 'read':
+        return found((await this.#read(this.#idOf(operation.key))) !== undefined, operation.key);
+      case 'insert':
+        return await this.#written(this.#writeOf(operation.record, undefined));
+      case 'update':
+        return await this.#put(operation.record);
+      case 'modify':
+        return found(await withTries(() => this.#modify(operation.record), nothing), operation.record.key);
+      case 'scan':
+        throw new TypeError('the driver reads no range of keys');
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  /** As many requests as lanes and the limits of one write make of them. */
+  writes(operations: readonly Operation[]): Unit[] {
+    const { limits } = this.#driver;
+    const writes = operations.flatMap((operation) =>
+      operation.kind === 'insert' ? { operation, write: this.#writeOf(operation.record, undefined) } : [],
+    );
+    const most = Math.max(1, ...writes.map(({ write }) => write.parts[0]!.bytes.byteLength));
+    const count = Math.max(1, Math.min(limits.writesMax, Math.floor(limits.writeBytesMax / most)));
+    const lanes = [...Map.groupBy(writes, ({ write }) => limits.lane(write.id)).values()];
+    return lanes
+      .flatMap((own) => chunks(own, count))
+      .map((some) => ({
+        records: some.length,
+        send: () =>
+          heard(
+            some.map(({ operation }) => operation),
+            async () => (await this.#writeAll(some), []),
+          ),
+      }));
+  }
+
+  /** What was not written for certain, as it may be there by an earlier attempt, is put by itself. */
+  async #writeAll(all: readonly { readonly operation: { readonly record: SampleRecord }; readonly write: Write }[]) {
+    const outcomes = await this.#driver.write(
+      all.map(({ write }) => write),
+      CALL,
+    );
+    for (const [at, outcome] of outcomes.entries()) {
+      const { operation, write } = all[at]!;
+      if (outcome.kind === 'written') this.#remember(write.id, outcome.version);
+      else await this.#put(operation.record);
+    }
+  }
+
+  /** Replaces the record, whatever is in it, or creates it. */
+  async #put(record: SampleRecord): Promise<void> {
+    const id = this.#idOf(record.key);
+    await withTries(async () => {
+      const version = this.#versions.get(id) ?? (await this.#read(id));
+      return await this.#unlessChanged(this.#writeOf(record, version));
+    }, nothing);
+  }
+
+  async #modify(record: SampleRecord): Promise<boolean | 'conflict'> {
+    const version = await this.#read(this.#idOf(record.key));
+    return version !== undefined && (await this.#unlessChanged(this.#writeOf(record, version)));
+  }
+
+  async #unlessChanged(write: Write): Promise<true | 'conflict'> {
+    try {
+      await this.#written(write);
+      return true;
+    } catch (error) {
+      if (!(error instanceof OutcomeError && error.code === 'condition')) throw error;
+      this.#versions.delete(write.id);
+      return 'conflict';
+    }
+  }
+
+  async #written(write: Write): Promise<void> {
+    const [outcome] = await this.#driver.write([write], CALL);
+    if (outcome!.kind !== 'written') throw new OutcomeError(outcome!);
+    this.#remember(write.id, outcome!.version);
+  }
+
+  /** The record is received and decoded, as the other layouts do; its version, or undefined if it is not there. */
+  async #read(id: EntityId): Promise<EntityVersion | undefined> {
+    const [entity] = await this.#driver.read([{ id, parts: 'all' }], CALL);
+    if (entity === undefined) return undefined;
+    JSON.parse(Buffer.from(entity.parts.get(PART)!).toString());
+    this.#remember(id, entity.version);
+    return entity.version;
+  }
+
+  #remember(id: EntityId, version: EntityVersion): void {
+    this.#versions.delete(id);
+    this.#versions.set(id, version);
+    if (this.#versions.size <= VERSIONS_MAX) return;
+    for (const oldest of this.#versions.keys()) return void this.#versions.delete(oldest);
+  }
+
+  #writeOf({ key, fields }: SampleRecord, version: EntityVersion | undefined): Write {
+    const id = this.#idOf(key);
+    const parts = [{ name: PART, bytes: Buffer.from(JSON.stringify(fields)), chunksBefore: 0 }];
+    return version === undefined ? { kind: 'insert', id, parts } : { kind: 'replace', id, version, parts };
+  }
+
+  /** Ids have no `:`. */
+  #idOf(key: string): EntityId {
+    return (this.#prefix + key.replaceAll(':', '.')) as EntityId;
+  }
+}
+
+function nothing(): void {
+  // The driver's own counters have each refusal.
+}
