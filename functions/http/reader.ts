@@ -17,7 +17,7 @@ export interface ValueReader {
   items(read: () => void): void;
   /** Calls `read` before each member's value of the map that comes next, to read that value. A name that is no string is undefined. */
   members(read: (name: string | undefined) => void): void;
-  /** The next value if it is a string, a number, bytes, true, false or null: integers of 64 bits as bigints, where the form tells them. */
+  /** The next value if it is a string, of 4 MiB of JSON at most, a number, bytes, true, false or null: integers of 64 bits as bigints, where the form tells them. */
   scalar(): unknown;
   /** The bytes of the next value, of at most 100 levels. */
   value(): Uint8Array;

@@ -22,7 +22,7 @@ test(
       'maps in a key': '400 invalid: operations.0: key holds neither a list nor an object',
       'objects in an unknown member': '400 invalid: body: unknown member "x"; known: operations',
       'objects in a value': TOO_MANY,
-      'a key': '400 invalid: operations.0.key: expected at most 1024 characters',
+      'a key': '413 too_large: a text exceeds 4194304 bytes: send less',
       health: '200',
     });
   },
