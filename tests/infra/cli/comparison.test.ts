@@ -128,7 +128,7 @@ test('exits with 3 where a figure is beyond an absolute bound, without an earlie
   const conditions = conditionsOf('container.azure-tables.p50>3');
   const { code, log } = await compare({ baseline: { report: undefined, conditions } });
   expect(code).toBe(EXIT.conditionMet);
-  expect(log).toMatch(/--fail-if container\.azure-tables\.p50>3: Azure container, ycsb-a, 500 B, 1 caller has 4 ms/);
+  expect(log).toMatch(/--fail-if container\.azure-tables\.p50>3: Azure container, ycsb-a, 1,000 B, 1 caller has 4 ms/);
   const lower = conditionsOf('container.datastore.p50>3');
   expect((await compare({ baseline: { report: undefined, conditions: lower } })).code).toBe(EXIT.ok);
 });
@@ -141,7 +141,7 @@ describe('against an earlier report', () => {
     expect(told.map(({ layout, figure }) => `${layout} ${figure}`)).toContain('container throughput');
     expect(told.every(({ layout }) => layout === 'container')).toBe(true);
     expect(log).toMatch(
-      /--fail-if ycsb-a\.throughput<0\.9x: Datastore container, ycsb-a, 500 B, 1 caller is 0\.50 x \(p 0\.029\)/,
+      /--fail-if ycsb-a\.throughput<0\.9x: Datastore container, ycsb-a, 1,000 B, 1 caller is 0\.50 x \(p 0\.029\)/,
     );
   });
 
