@@ -1,9 +1,9 @@
 // A cell of the model: one provider, one layout, one kind of work, one load, and what came of it. Plain data, so that it can be sent to a worker.
 import type { Provider } from '../../kit/dimensions.ts';
+import type { Arrivals } from '../../load/arrivals.ts';
 import type { Level } from '../data/parameters.ts';
 import type { FleetOptions } from '../instance/fleet.ts';
 import type { KeyChoice, ModelLayout, ModelWorkload } from '../work/dimensions.ts';
-import type { Arrivals } from '../work/loops.ts';
 import type { WindowOptions } from '../work/window.ts';
 
 export interface ModelCell {

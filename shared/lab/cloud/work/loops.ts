@@ -1,8 +1,8 @@
 // Who sends the operations. A closed loop: callers who wait for each reply. An open loop: arrivals that wait for nothing, whose latency counts
 // from the moment they were due; a closed loop alone would leave out what nobody could ask while the service stood still (Gil Tene calls that
 // coordinated omission).
-import { ln } from '../../kit/exact-math.ts';
 import type { Random } from '../../kit/random.ts';
+import { type Arrivals, gapsOf } from '../../load/arrivals.ts';
 import type { Fleet } from '../instance/fleet.ts';
 import type { Instance } from '../instance/instance.ts';
 import type { Scheduler } from '../time/scheduler.ts';
@@ -16,12 +16,6 @@ export interface Loop {
   readonly nextOperation: () => Operation;
   /** Does the operation on the instance. */
   readonly call: (instance: Instance, operation: Operation) => Promise<void>;
-}
-
-/** Times between arrivals. */
-export interface Arrivals {
-  readonly perSecond: number;
-  readonly spacing: 'poisson' | 'fixed';
 }
 
 /** A caller whose calls fail at once would never let time pass. */
@@ -41,12 +35,12 @@ async function callAgain(loop: Loop, caller: number): Promise<void> {
 }
 
 /** Resolves when the window is over and every operation that arrived has been answered. */
-export async function openLoop(loop: Loop, { perSecond, spacing }: Arrivals, random: Random): Promise<void> {
+export async function openLoop(loop: Loop, arrivals: Arrivals, random: Random): Promise<void> {
   const { scheduler, window } = loop;
-  const meanMs = 1_000 / perSecond;
+  const gapMs = gapsOf(arrivals, random);
   const calls = new Set<Promise<unknown>>();
   for (let dueMs = scheduler.nowMs, arrival = 0; !window.isOver; arrival += 1) {
-    dueMs += spacing === 'fixed' ? meanMs : -ln(1 - random()) * meanMs;
+    dueMs += gapMs();
     await scheduler.after(dueMs - scheduler.nowMs);
     const call: Promise<unknown> = callOnce(loop, arrival, dueMs).finally(() => calls.delete(call));
     calls.add(call);

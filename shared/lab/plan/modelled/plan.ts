@@ -1,6 +1,7 @@
 // A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file is checked before anything runs.
 import * as z from 'zod';
 import { type Provider, PROVIDERS } from '../../kit/dimensions.ts';
+import { SPACINGS } from '../../load/arrivals.ts';
 import { parsedPlan } from '../parsed-plan.ts';
 import {
   KEY_CHOICES,
@@ -48,9 +49,7 @@ const rowSchema = z.strictObject({
   /** Of each instance; with `following` of all of them. */
   callers: count(100_000).default(1),
   /** In place of callers: arrivals a second that wait for nothing. */
-  arrivals: z
-    .strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(['poisson', 'fixed']) })
-    .optional(),
+  arrivals: z.strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(SPACINGS) }).optional(),
   containerKib: z.int().min(16).max(700).optional(),
   warmupMs: ms.optional(),
   warmupOperationsMax: count(10_000_000).optional(),
