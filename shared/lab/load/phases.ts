@@ -27,6 +27,12 @@ export const WINDOW_GROWTH_MAX = 10;
 /** Operations still in flight when the window closes are waited for so long. */
 export const DRAIN_MS = 10_000;
 
+/** What a load asks of its phases. */
+export type WindowPhases = Pick<
+  Phases,
+  'startMs' | 'openedMs' | 'closedMs' | 'isSteady' | 'tickMs' | 'look' | 'close' | 'replied'
+>;
+
 /** All times in milliseconds of the runtime's monotonic clock. */
 export class Phases {
   readonly startMs: number;
