@@ -17,7 +17,10 @@ export const WORKLOADS = ['load', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-
 
 export type Workload = (typeof WORKLOADS)[number];
 
-/** How the records that are read or changed are chosen. `zipfian` is YCSB's scrambled zipfian; `latest` prefers what was inserted last. */
-export const KEY_CHOICES = ['uniform', 'zipfian', 'latest'] as const;
+/**
+ * How the records that are read or changed are chosen. `uniform`, `zipfian` and `latest` are YCSB's. `zipfian-over-records` is hotter: its ranks are those of
+ * the records themselves, not of ten billion items; of 10,000 records one gets 9.8 % of the operations, with `zipfian` 3.8 %.
+ */
+export const KEY_CHOICES = ['uniform', 'zipfian', 'zipfian-over-records', 'latest'] as const;
 
 export type KeyChoice = (typeof KEY_CHOICES)[number];

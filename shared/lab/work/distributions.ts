@@ -1,60 +1,117 @@
-// How keys are chosen, as YCSB chooses them: indexes of records, drawn from a seed.
+// How keys are chosen, as YCSB's CoreWorkload chooses them: numbers of records, drawn from a seed. tests/lab/work/ycsb.json has what YCSB itself draws.
 import { power } from '../kit/exact-math.ts';
+import type { KeyChoice } from '../kit/dimensions.ts';
 import { type Random, randomInt, scramble32 } from '../kit/random.ts';
+
+/** The records to choose from. */
+export interface KeySpace {
+  /** Records that are there now, numbered from 0. It never falls. */
+  readonly count: () => number;
+  /** Records that will be inserted, as far as anybody knows. */
+  readonly insertsExpected: number;
+}
+
+/** Draws numbers in [0, count()). Only `latest` and `zipfian` reach records that were inserted since. */
+export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): () => number {
+  if (choice === 'latest') return latestIndexes(space, random);
+  const { count, insertsExpected } = space;
+  const atFirst = count();
+  if (choice === 'uniform') return uniformIndexes(atFirst, random);
+  if (choice === 'zipfian-over-records') {
+    const hotter = new Zipfian(atFirst);
+    return () => scramble32(hotter.rank(random()) + 1) % atFirst;
+  }
+  // YCSB's bounds are inclusive: one more than it expects.
+  const places = atFirst + insertsExpected + 1;
+  const zipfian = new Zipfian(YCSB_ITEMS, YCSB_ZETA);
+  // The places stay when records are inserted, so the same ones stay popular. Whatever falls on a record that is not there is drawn again.
+  return () => {
+    for (;;) {
+      const index = fnvHash(zipfian.rank(random()), places);
+      if (index < count()) return index;
+    }
+  };
+}
 
 /** Indexes in [0, count), each as likely as the other. */
 export function uniformIndexes(count: number, random: Random): () => number {
   return () => randomInt(random, count);
 }
 
-/** Indexes in [0, count), ranks of `Zipfian` scattered by a hash: YCSB's scrambled zipfian. The scattering may lay two ranks on one index. */
-export function zipfianIndexes(count: number, random: Random): () => number {
-  const zipfian = new Zipfian(count);
-  return () => scramble32(zipfian.rank(random()) + 1) % count;
-}
-
-/** Indexes in [0, count()), where `count` grows: the last one is the likeliest, and those before it by the ranks of `Zipfian`. YCSB's latest. */
-export function latestIndexes(count: () => number, random: Random): () => number {
-  const zipfian = new Zipfian(count());
+/** The last record is the likeliest, and those before it by the ranks of `Zipfian`. The very first is never drawn: YCSB takes the last number for the count. */
+function latestIndexes({ count }: KeySpace, random: Random): () => number {
+  const zipfian = new Zipfian(count() - 1);
   return () => {
-    const now = count();
-    zipfian.grow(now);
-    return now - 1 - zipfian.rank(random());
+    const last = count() - 1;
+    return last - zipfian.rank(random(), last);
   };
 }
 
-/** YCSB's constant: the exponent of its zipfian distribution. */
+/** YCSB's exponent of its zipfian distribution. */
 const THETA = 0.99;
+const OF_RANK_1 = power(0.5, THETA);
+
+/** YCSB's ScrambledZipfianGenerator draws ranks of ten billion items and one, however few records there are. Its sum for them is a constant, too. */
+const YCSB_ITEMS = 10_000_000_001;
+const YCSB_ZETA = 26.46902820178302;
 
 /**
  * Ranks from 0, rank r about in proportion to 1/(r+1)^0.99, by the formula of Gray et al., "Quickly generating billion-record synthetic databases",
- * SIGMOD 1994, which YCSB uses. It is exact for the ranks 0 and 1 and an approximation beyond: of 10,000 records rank 2 comes 18 % more often than by the
- * law, rank 10 2 %, and the ranks behind the thirtieth up to 2.5 % less often.
+ * SIGMOD 1994, as YCSB's ZipfianGenerator has it: exact for the ranks 0 and 1, an approximation beyond.
  */
-export class Zipfian {
+class Zipfian {
+  readonly #items: number;
   #count = 0;
   #zeta = 0;
-  #eta = 0;
+  #eta: number;
 
-  constructor(count: number) {
-    this.grow(count);
+  /** `zeta`: the sum of 1/r^0.99 over all items; left out, it is computed. */
+  constructor(items: number, zeta?: number) {
+    this.#items = items;
+    if (zeta === undefined) this.#sumUpTo(items);
+    else [this.#count, this.#zeta] = [items, zeta];
+    this.#eta = this.#etaNow();
   }
 
-  /** More records than before; fewer are ignored. */
-  grow(count: number): void {
-    if (count <= this.#count) return;
+  /** The rank that a number in [0, 1) falls on; `count`: how many items there are by now. */
+  rank(u: number, count = this.#items): number {
+    if (count > this.#count) {
+      this.#sumUpTo(count);
+      this.#eta = this.#etaNow();
+    }
+    const scaled = u * this.#zeta;
+    if (scaled < 1) return 0;
+    if (scaled < 1 + OF_RANK_1) return 1;
+    return Math.min(count - 1, Math.floor(count * power(this.#eta * u - this.#eta + 1, 1 / (1 - THETA))));
+  }
+
+  #sumUpTo(count: number): void {
     for (let rank = this.#count + 1; rank <= count; rank++) this.#zeta += power(rank, -THETA);
     this.#count = count;
-    const ofTwo = count < 2 ? 1 : 1 + power(2, -THETA);
-    this.#eta = (1 - power(2 / count, 1 - THETA)) / (1 - ofTwo / this.#zeta);
   }
 
-  /** The rank that a number in [0, 1) falls on. */
-  rank(u: number): number {
-    const scaled = u * this.#zeta;
-    if (scaled < 1 || this.#count === 1) return 0;
-    if (scaled < 1 + power(0.5, THETA) || this.#count === 2) return 1;
-    const place = power(this.#eta * u - this.#eta + 1, 1 / (1 - THETA));
-    return Math.min(this.#count - 1, Math.floor(this.#count * place));
+  /** With the items of the beginning, though the sum has grown: so it is in YCSB. */
+  #etaNow(): number {
+    if (this.#items < 2) return 0;
+    return (1 - power(2 / this.#items, 1 - THETA)) / (1 - (1 + OF_RANK_1) / this.#zeta);
   }
+}
+
+/**
+ * YCSB's `Utils.fnvhash64(value) % limit`: FNV-1a of the value's eight bytes, the lowest first, without the sign that Java gives it. `value` and `limit` are
+ * whole and below 2^53 and 2^37. In two halves of 32 bits, as a BigInt would take a microsecond of each draw.
+ */
+export function fnvHash(value: number, limit: number): number {
+  let [high, low] = [0xcbf29ce4, 0x84222325];
+  for (let at = 0; at < 8; at++) {
+    const half = at < 4 ? value : value / 2 ** 32;
+    const mixed = (low ^ ((half >>> (8 * (at % 4))) & 0xff)) >>> 0;
+    // Times 2^40 + 0x1b3; `>>>` takes what exceeds 32 bits away.
+    const product = mixed * 0x1b3;
+    high = (high * 0x1b3 + Math.floor(product / 2 ** 32) + mixed * 0x100) >>> 0;
+    low = product >>> 0;
+  }
+  if (high >= 2 ** 31) [high, low] = low === 0 ? [2 ** 32 - high, 0] : [2 ** 32 - 1 - high, 2 ** 32 - low];
+  const upper = ((high % limit) * 2 ** 16 + (low >>> 16)) % limit;
+  return (upper * 2 ** 16 + (low & 0xffff)) % limit;
 }

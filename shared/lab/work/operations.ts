@@ -1,8 +1,8 @@
 // The operations of a workload, which knows no layout: the same seed gives every layout the same records and keys, so that layouts differ in how
 // they store and in nothing else.
-import { latestIndexes, uniformIndexes, zipfianIndexes } from './distributions.ts';
+import { keyIndexes, type KeySpace } from './distributions.ts';
 import { tenantEnd } from './keys.ts';
-import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
+import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
 import type { KeyChoice, Workload } from '../kit/dimensions.ts';
@@ -37,10 +37,10 @@ export function operationSource(request: SourceRequest): () => Operation {
   // Neighbouring seeds of this generator are not to give neighbouring draws.
   const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
   const source = recordSource(seed, recordBytes);
-  const inserts = new Inserts(records, request.insertFrom);
   const { shares, keys } = MIXES[workload];
+  const inserts = new Inserts(records, request.insertFrom, shares.insert ?? 0);
   const verbOf = verbs(shares);
-  const draw = keys === null ? () => 0 : indexes(request.keys ?? keys, inserts, random);
+  const draw = keys === null ? () => 0 : keyIndexes(request.keys ?? keys, inserts, random);
   let round = 0;
   return () => {
     const verb = verbOf(random());
@@ -69,31 +69,27 @@ function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => 
   };
 }
 
-function indexes(choice: KeyChoice, inserts: Inserts, random: Random): () => number {
-  if (choice === 'latest') return latestIndexes(() => inserts.count, random);
-  return choice === 'uniform' ? uniformIndexes(inserts.count, random) : zipfianIndexes(inserts.count, random);
-}
-
 /**
  * Records that are there: those that the dataset began with, then those that this instance has inserted. One that may still be missing is never asked
  * for, nor one behind it: as in YCSB, what counts is up to which record all inserts have been answered.
  */
-class Inserts {
+class Inserts implements KeySpace {
+  /** YCSB takes twice those of its `operationcount`, which in its own files is the number of records: nobody knows how many a window will hold. */
+  readonly insertsExpected: number;
   readonly #records: number;
   readonly #from: number;
   #begun = 0;
   #done = 0;
   readonly #early = new Set<number>();
 
-  constructor(records: number, from: number) {
+  constructor(records: number, from: number, share: number) {
+    this.insertsExpected = Math.floor(2 * share * records);
     this.#records = records;
     this.#from = from;
   }
 
   /** Records that are there. */
-  get count(): number {
-    return this.#records + this.#done;
-  }
+  readonly count = (): number => this.#records + this.#done;
 
   begin(): number {
     return this.#records + this.#begun++;
@@ -103,7 +99,7 @@ class Inserts {
   end(place: number, isDone: boolean): void {
     if (!isDone) return;
     this.#early.add(place);
-    while (this.#early.delete(this.count)) this.#done += 1;
+    while (this.#early.delete(this.count())) this.#done += 1;
   }
 
   /** The record's number, from its place among those that are there. */

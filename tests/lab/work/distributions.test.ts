@@ -1,93 +1,104 @@
-// Each distribution against the exact probabilities of its formula, by the chi-square test.
+// Keys against those that YCSB itself draws: what its Java program was seen to do stands in ycsb.json, which says how it was made.
 import { describe, expect, test } from 'vitest';
-import { latestIndexes, uniformIndexes, Zipfian, zipfianIndexes } from '../../../shared/lab/work/distributions.ts';
-import { scramble32, seededRandom } from '../../../shared/lab/kit/random.ts';
+import type { KeyChoice } from '../../../shared/lab/kit/dimensions.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { fnvHash, keyIndexes } from '../../../shared/lab/work/distributions.ts';
+import ycsb from './ycsb.json' with { type: 'json' };
 
-const COUNT = 2_000;
-const DRAWS = 200_000;
-const THETA = 0.99;
-
-/** By rank, from the formula of Gray et al., solved for where each rank begins. */
-function grayShares(count: number): number[] {
-  const zeta = Array.from({ length: count }, (_, rank) => (rank + 1) ** -THETA).reduce((sum, each) => sum + each, 0);
-  const ofTwo = (1 + 2 ** -THETA) / zeta;
-  const eta = (1 - (2 / count) ** (1 - THETA)) / (1 - ofTwo);
-  const begins = (rank: number): number => Math.max(ofTwo, ((rank / count) ** (1 - THETA) - 1 + eta) / eta);
-  const rest = Array.from({ length: count - 2 }, (_, at) => (at + 3 === count ? 1 : begins(at + 3)) - begins(at + 2));
-  return [1 / zeta, ofTwo - 1 / zeta, ...rest];
+interface Case {
+  readonly distribution: string;
+  readonly records: number;
+  readonly insertShare: number;
 }
 
-function counted(draw: () => number, count: number): number[] {
-  const counts = Array.from({ length: count }, () => 0);
+/** The records of a case, of which `inserted` are new. */
+function drawing({ distribution, records, insertShare }: Case, seed: number, inserted: () => number): () => number {
+  const space = { count: () => records + inserted(), insertsExpected: Math.floor(2 * insertShare * records) };
+  return keyIndexes(distribution as KeyChoice, space, seededRandom(seed));
+}
+
+const DRAWS = 400_000;
+
+/**
+ * How many standard deviations chi-square of two samples lies from its mean, which is its degrees of freedom, with twice that variance. Theirs has so many
+ * more draws that its own chance is a twenty-fifth.
+ */
+function deviation(ours: readonly number[], theirs: readonly number[], drawnByThem: number): number {
+  const terms = theirs.map((count, at) => {
+    const expected = (count / drawnByThem) * DRAWS;
+    return (ours[at]! - expected) ** 2 / (expected * (1 + DRAWS / drawnByThem));
+  });
+  const freedom = terms.length - 1;
+  return (terms.reduce((sum, term) => sum + term, 0) - freedom) / Math.sqrt(2 * freedom);
+}
+
+/** How often each key was drawn. */
+function counted(one: Case & { readonly inserts: number }): Uint32Array {
+  // Inserts come when drawing has begun.
+  let inserted = 0;
+  const draw = drawing(one, 3, () => inserted);
+  inserted = one.inserts;
+  const counts = new Uint32Array(one.records + one.inserts);
   for (let drawn = 0; drawn < DRAWS; drawn++) counts[draw()]! += 1;
   return counts;
 }
 
-/** How many standard deviations chi-square lies from its mean: its degrees of freedom, with twice that variance. Indexes of too few draws are left out. */
-function deviation(counts: readonly number[], shares: readonly number[]): number {
-  let chi = 0;
-  let freedom = -1;
-  for (const [index, share] of shares.entries()) {
-    const expected = share * DRAWS;
-    if (expected === 0 && counts[index]! > 0) return Infinity;
-    if (expected < 5) continue;
-    chi += (counts[index]! - expected) ** 2 / expected;
-    freedom += 1;
-  }
-  return (chi - freedom) / Math.sqrt(2 * freedom);
+function withRest(some: readonly number[], all: number): number[] {
+  return [...some, all - some.reduce((sum, count) => sum + count, 0)];
 }
 
-const LIMIT = 4;
+const caseName = '$distribution of $records records and $inserts new ones';
 
-describe('keys are drawn', () => {
-  test('evenly by the uniform distribution', () => {
-    const shares = Array.from({ length: COUNT }, () => 1 / COUNT);
-    expect(Math.abs(deviation(counted(uniformIndexes(COUNT, seededRandom(3)), COUNT), shares))).toBeLessThan(LIMIT);
+describe('keys are drawn as YCSB draws them', () => {
+  test.each([1_000, 10_001, 2 ** 32, 10 ** 9])('with its hash, modulo %i', (limit) => {
+    const theirs = ycsb.fnvhash64.map(([, hash]) => Number(BigInt(hash!) % BigInt(limit)));
+    expect(ycsb.fnvhash64.map(([value]) => fnvHash(Number(value), limit))).toEqual(theirs);
   });
 
-  test('as the formula of Gray says by the zipfian one', () => {
-    const shares = grayShares(COUNT);
-    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 10);
-    const random = seededRandom(3);
-    const zipfian = new Zipfian(COUNT);
-    expect(
-      Math.abs(
-        deviation(
-          counted(() => zipfian.rank(random()), COUNT),
-          shares,
-        ),
-      ),
-    ).toBeLessThan(LIMIT);
+  test.each(ycsb.drawn)(`from the same chance the same keys: ${caseName}`, (one) => {
+    let inserted = 0;
+    const draw = drawing(one, ycsb.seed, () => inserted);
+    const keys = one.keys.map((_, at) => {
+      if (at === 40) inserted = one.inserts;
+      return draw();
+    });
+    expect(keys).toEqual(one.keys);
   });
 
-  test('near the law of Zipf, as far as the formula allows', () => {
-    const shares = grayShares(10_000);
-    const zeta = Array.from({ length: 10_000 }, (_, rank) => (rank + 1) ** -THETA).reduce((sum, one) => sum + one, 0);
-    const ratios = shares.map((share, rank) => share / ((rank + 1) ** -THETA / zeta));
-    expect(ratios.slice(0, 2)).toEqual([expect.closeTo(1, 10), expect.closeTo(1, 10)]);
-    expect(Math.max(...ratios)).toBeCloseTo(1.183, 3);
-    expect(Math.min(...ratios)).toBeGreaterThan(0.97);
-  });
+  // The hottest of evenly drawn keys are chance, in theirs as in ours.
+  test.each(ycsb.counted.filter(({ distribution }) => distribution !== 'uniform'))(
+    `the hottest as often: ${caseName}`,
+    (one) => {
+      const counts = counted(one);
+      const ours = one.hottest.map((key) => counts[key]!);
+      const [all, allOfTheirs] = [withRest(ours, DRAWS), withRest(one.counts, one.draws)];
+      expect(deviation(all, allOfTheirs, one.draws)).toBeLessThan(4);
+    },
+  );
 
-  test('by the scrambled zipfian one with the shares of the ranks that its hash lays on them', () => {
-    const shares = Array.from({ length: COUNT }, () => 0);
-    for (const [rank, share] of grayShares(COUNT).entries()) shares[scramble32(rank + 1) % COUNT]! += share;
-    const counts = counted(zipfianIndexes(COUNT, seededRandom(3)), COUNT);
-    expect(Math.abs(deviation(counts, shares))).toBeLessThan(LIMIT);
+  test.each(ycsb.counted)(`from each twentieth as often: ${caseName}`, (one) => {
+    const counts = counted(one);
+    const ours = one.twentieths.map(() => 0);
+    for (const [key, count] of counts.entries()) ours[Math.floor((key * 20) / counts.length)]! += count;
+    const drawn = one.twentieths.flatMap((count, at) => (count === 0 ? [] : [at]));
+    const of = (all: readonly number[]): number[] => drawn.map((at) => all[at]!);
+    expect(deviation(of(ours), of(one.twentieths), one.draws)).toBeLessThan(4);
+    expect(ours.flatMap((count, at) => (count === 0 ? [] : [at]))).toEqual(drawn);
   });
+});
 
-  test('from the end by the latest one, also as the end moves on', () => {
-    let count = COUNT - 500;
-    const draw = latestIndexes(() => count, seededRandom(3));
-    draw();
-    count = COUNT;
-    const counts = counted(draw, COUNT).toReversed();
-    expect(Math.abs(deviation(counts, grayShares(COUNT)))).toBeLessThan(LIMIT);
-  });
+test('zipfian-over-records is hotter than YCSB is, and leaves a third of the keys alone', () => {
+  const space = { count: () => 10_000, insertsExpected: 0 };
+  const draw = keyIndexes('zipfian-over-records', space, seededRandom(3));
+  const counts = new Uint32Array(10_000);
+  for (let drawn = 0; drawn < DRAWS; drawn++) counts[draw()]! += 1;
+  expect(Math.max(...counts) / DRAWS).toBeGreaterThan(0.09);
+  expect(counts.filter((count) => count === 0).length).toBeGreaterThan(3_000);
+});
 
-  test.each([1, 2, 3])('of %i records too', (count) => {
-    const draws = [uniformIndexes, zipfianIndexes].map((indexes) => indexes(count, seededRandom(3)));
-    for (const draw of [...draws, latestIndexes(() => count, seededRandom(3))])
-      for (let drawn = 0; drawn < 1_000; drawn++) expect([...Array(count).keys()]).toContain(draw());
-  });
+test.each([1, 2, 3])('of %i records each choice draws those that are there', (count) => {
+  for (const choice of ['uniform', 'zipfian', 'zipfian-over-records', 'latest'] as const) {
+    const draw = keyIndexes(choice, { count: () => count, insertsExpected: 0 }, seededRandom(3));
+    for (let drawn = 0; drawn < 1_000; drawn++) expect([...Array(count).keys()]).toContain(draw());
+  }
 });

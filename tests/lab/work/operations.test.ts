@@ -45,6 +45,24 @@ test('scans begin at records that are there, end with their tenant, and are from
   expect([Math.min(...counts), Math.max(...counts)]).toEqual([1, 100]);
 });
 
+test('scans begin at records that were inserted, too, once all before them are there', () => {
+  const next = operationSource(cell({ workload: 'ycsb-e', records: 1_000, insertFrom: 5_000 }));
+  const [inserts, early] = [[] as Insert[], new Set<string>()];
+  while (inserts.length < 60) {
+    const operation = next();
+    if (operation.kind === 'insert') inserts.push(operation);
+    if (operation.kind === 'scan') early.add(operation.from);
+  }
+  const inserted = new Set(inserts.map(({ record }) => record.key));
+  expect([...early].filter((key) => inserted.has(key))).toEqual([]);
+  for (const { ended } of inserts) ended(true);
+  const begun = Array.from({ length: 5_000 }, next).flatMap((one) => (one.kind === 'scan' ? one.from : []));
+  // Of 1,101 places 60 are new: one in eighteen, give or take a third.
+  const share = begun.filter((key) => inserted.has(key)).length / begun.length;
+  expect(share).toBeGreaterThan(0.035);
+  expect(share).toBeLessThan(0.08);
+});
+
 test('a plan may choose the keys in place of the workload', () => {
   const next = operationSource(cell({ workload: 'ycsb-c', keys: 'latest', records: 1_000 }));
   const reads = Array.from({ length: 1_000 }, next).flatMap((operation) =>

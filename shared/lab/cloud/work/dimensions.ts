@@ -16,7 +16,7 @@ export const MODEL_WORKLOADS = ['load', 'read', 'put', 'modify', 'update'] as co
 
 export type ModelWorkload = (typeof MODEL_WORKLOADS)[number];
 
-/** `zipfian`: YCSB's, scrambled, exponent .99. `one`: all operations are on a single record. */
+/** `uniform` and `zipfian` are the comparison's. `one`: all operations are on a single record. */
 export const KEY_CHOICES = ['uniform', 'zipfian', 'one'] as const;
 
 export type KeyChoice = (typeof KEY_CHOICES)[number];

@@ -1,6 +1,6 @@
 // The operations of a workload, which knows no layout: the same seed gives every layout the same keys in the same order.
 import { LOAD_RECORDS_PER_CALL } from '../../work/workloads.ts';
-import { uniformIndexes, zipfianIndexes } from '../../work/distributions.ts';
+import { keyIndexes } from '../../work/distributions.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import type { KeyChoice, ModelWorkload } from './dimensions.ts';
 
@@ -33,8 +33,7 @@ export function operationSource({ workload, keys, records, seed }: WorkOptions):
 
 function indexSource(keys: KeyChoice, records: number, seed: number): () => number {
   const random = sourceOf(seed, CHANCE.keys, 0);
-  if (keys === 'uniform') return uniformIndexes(records, random);
-  if (keys === 'zipfian') return zipfianIndexes(records, random);
+  if (keys !== 'one') return keyIndexes(keys, { count: () => records, insertsExpected: 0 }, random);
   const one = Math.floor(random() * records);
   return () => one;
 }
