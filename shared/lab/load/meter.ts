@@ -9,6 +9,7 @@ export interface UnderWay {
   readonly dueMs: number;
   readonly sentMs: number;
   readonly records: number;
+  readonly caller: number;
 }
 
 const STEPS_WANTED = 20;
@@ -30,6 +31,8 @@ export class Meter {
   underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
+  /** Of each caller of a closed loop, records replied within the window, the last call's as a whole. */
+  readonly byCaller: Uint32Array;
   /** Operations that nobody waited for to the end. */
   unfinished = 0;
   readonly series: CellResult['series'];
@@ -37,13 +40,15 @@ export class Meter {
   readonly #underWay = new Set<UnderWay>();
   #hasFirst = false;
 
-  constructor(phases: WindowPhases, durationMs: number) {
+  /** `callers`: of a closed loop; 0 of an open one. */
+  constructor(phases: WindowPhases, durationMs: number, callers: number) {
     this.#phases = phases;
+    this.byCaller = new Uint32Array(callers);
     this.series = { stepMs: stepMsOf(durationMs), warmupRecords: [], records: [], errors: [], maxMs: [] };
   }
 
-  begin(dueMs: number, sentMs: number, records: number): UnderWay {
-    const operation = { dueMs, sentMs, records };
+  begin(dueMs: number, sentMs: number, records: number, caller: number): UnderWay {
+    const operation = { dueMs, sentMs, records, caller };
     this.#underWay.add(operation);
     if (dueMs >= this.#phases.openedMs) this.behindMsMax = Math.max(this.behindMsMax, sentMs - dueMs);
     return operation;
@@ -83,7 +88,10 @@ export class Meter {
       const code = errorCode(error);
       this.errors[code] = (this.errors[code] ?? 0) + 1;
     }
-    if (nowMs < this.#phases.closedMs) this.#countStep(replied, errors.length, nowMs - operation.dueMs, nowMs);
+    if (nowMs < this.#phases.closedMs) {
+      this.#countStep(replied, errors.length, nowMs - operation.dueMs, nowMs);
+      if (operation.caller < this.byCaller.length) this.byCaller[operation.caller]! += replied;
+    }
     if (replied === 0) return;
     this.records += replied * this.#shareWithin(operation.sentMs, nowMs);
     this.#time(operation.dueMs, nowMs);

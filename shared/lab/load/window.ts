@@ -39,6 +39,8 @@ export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'open
   readonly histogram: Histogram;
   /** Sum of the times that operations were under way within the window. */
   readonly underWayMs: number;
+  /** Of each caller of a closed loop, records replied within the window. */
+  readonly byCaller: Uint32Array;
 }
 
 /** What is in flight when the signal aborts is waited for no longer than this. */
@@ -79,13 +81,13 @@ class Run {
     this.#options = options;
     this.#wallStartMs = options.runtime.wallMs();
     this.#phases = options.phases;
-    this.#meter = new Meter(this.#phases, options.durationMs);
+    this.#meter = new Meter(this.#phases, options.durationMs, options.gapMs === null ? options.callers : 0);
   }
 
   /** Callers that wait for their replies. */
   closedLoop(): Promise<void> {
     const isOver = (): boolean => !this.#isOpen();
-    return closedLoop(this.#options.callers, isOver, (caller) => this.#make(this.#nextCall(caller), undefined));
+    return closedLoop(this.#options.callers, isOver, (caller) => this.#make(caller, this.#nextCall(caller), undefined));
   }
 
   openLoop(gapMs: () => number): Promise<void> {
@@ -100,7 +102,7 @@ class Run {
   }
 
   async #makeDue(arrival: number, dueMs: number): Promise<void> {
-    if (this.#isOpen()) await this.#make(this.#nextCall(arrival), dueMs);
+    if (this.#isOpen()) await this.#make(arrival, this.#nextCall(arrival), dueMs);
     else this.#leave(dueMs);
   }
 
@@ -136,23 +138,23 @@ class Run {
   }
 
   /** `dueMs`: of the call's first units; undefined: when they are sent. */
-  async #make(call: Call, dueMs: number | undefined): Promise<void> {
+  async #make(caller: number, call: Call, dueMs: number | undefined): Promise<void> {
     let firstDueMs = dueMs;
     for (const group of call) {
       const { ramp, signal } = this.#options;
       if (ramp !== undefined) await ramp.turn(() => !this.#isOpen(), signal);
       if (!this.#isOpen()) return;
       const [unit] = group;
-      if (group.length === 1) await this.#send(unit!, firstDueMs);
-      else await Promise.all(group.map((one) => this.#send(one, firstDueMs)));
+      if (group.length === 1) await this.#send(caller, unit!, firstDueMs);
+      else await Promise.all(group.map((one) => this.#send(caller, one, firstDueMs)));
       firstDueMs = undefined;
     }
   }
 
-  async #send(unit: Unit, dueMs: number | undefined): Promise<void> {
+  async #send(caller: number, unit: Unit, dueMs: number | undefined): Promise<void> {
     const { runtime } = this.#options;
     const sentMs = runtime.monotonicMs();
-    const operation = this.#meter.begin(dueMs ?? sentMs, sentMs, unit.records);
+    const operation = this.#meter.begin(dueMs ?? sentMs, sentMs, unit.records, caller);
     let errors: readonly unknown[];
     try {
       errors = await unit.send();
@@ -183,6 +185,7 @@ class Run {
       behindMsMax: gapMs === null ? null : meter.behindMsMax,
       histogram: meter.histogram,
       underWayMs: meter.underWayMs,
+      byCaller: meter.byCaller,
     };
   }
 }

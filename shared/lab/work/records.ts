@@ -27,14 +27,14 @@ export type RecordSource = (index: number, round: number) => SampleRecord;
 let lastPool: { readonly name: string; readonly texts: readonly RecordFields[] } | undefined;
 
 /** Records of one seed. Texts repeat after 4,096 records, far beyond the reach of a page's compression. */
-export function recordSource(seed: number, recordBytes: number): RecordSource {
+export function recordSource(seed: number, recordBytes: number, key = keyOf): RecordSource {
   const name = `${seed}/${recordBytes}`;
   if (lastPool?.name !== name) {
     const random = seededRandom(seed);
     lastPool = { name, texts: Array.from({ length: POOL_SIZE }, () => sampleFields(random, recordBytes)) };
   }
   const { texts } = lastPool;
-  return (index, round) => ({ key: keyOf(index), fields: texts[(index + round * 31) % POOL_SIZE]! });
+  return (index, round) => ({ key: key(index), fields: texts[(index + round * 31) % POOL_SIZE]! });
 }
 
 /** One record's fields, together `recordBytes` bytes. */

@@ -1,13 +1,12 @@
 // What was spent between a window's opening and its closing.
 import type { Fleet } from '../instance/fleet.ts';
 import type { ServiceCounters } from '../service/counters.ts';
-import type { WindowListener } from '../work/window.ts';
-import type { Clients } from './layouts.ts';
+import type { WindowListener } from './budget.ts';
 
 export class Spent implements WindowListener {
   readonly #counters: ServiceCounters;
   readonly #fleet: Fleet;
-  readonly #clients: Clients;
+  readonly #stores: { readonly splits: number };
   #before: ServiceCounters | undefined;
   #busyBeforeMs: readonly number[] = [];
   #splitsBefore = 0;
@@ -15,14 +14,11 @@ export class Spent implements WindowListener {
   /** Milliseconds that each instance's processor worked. */
   busyMs: readonly number[] = [];
   splits = 0;
-  readonly #closing = Promise.withResolvers<void>();
-  /** Resolves when the window closes. */
-  readonly isClosed = this.#closing.promise;
 
-  constructor(counters: ServiceCounters, fleet: Fleet, clients: Clients) {
+  constructor(counters: ServiceCounters, fleet: Fleet, stores: { readonly splits: number }) {
     this.#counters = counters;
     this.#fleet = fleet;
-    this.#clients = clients;
+    this.#stores = stores;
   }
 
   /** The service's counts within the window. Throws if it was not closed. */
@@ -34,22 +30,17 @@ export class Spent implements WindowListener {
   readonly opened = (): void => {
     this.#before = structuredClone(this.#counters);
     this.#busyBeforeMs = this.#busy();
-    this.#splitsBefore = this.#splits();
+    this.#splitsBefore = this.#stores.splits;
   };
 
   readonly closed = (): void => {
     this.#counted = difference(this.#before!, this.#counters);
     this.busyMs = this.#busy().map((ms, at) => ms - (this.#busyBeforeMs[at] ?? 0));
-    this.splits = this.#splits() - this.#splitsBefore;
-    this.#closing.resolve();
+    this.splits = this.#stores.splits - this.#splitsBefore;
   };
 
   #busy(): number[] {
     return this.#fleet.instances.map(({ processor }) => processor.busyMs);
-  }
-
-  #splits(): number {
-    return this.#clients.tables.reduce((sum, table) => sum + table.stats().splits, 0);
   }
 }
 

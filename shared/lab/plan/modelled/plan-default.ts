@@ -56,8 +56,7 @@ export const DEFAULT_PLAN: PlanInput = {
       title: 'Half gets, half puts, zipfian, 100,000 records, against instances of 8 callers',
       across: 'instances',
       rows: [1, 4, 16].map((instances): RowInput => ({
-        workload: 'update',
-        keys: 'zipfian',
+        workload: 'ycsb-a',
         records: 100_000,
         instances,
         callers: 8,

@@ -1,10 +1,9 @@
 // Charts of a plan's groups: a figure against what differs between the rows, a panel for each provider on one scale, a line for each layout.
-import type { Provider } from '../../kit/dimensions.ts';
+import { MODEL_LAYOUTS, type Provider } from '../../kit/dimensions.ts';
 import { short } from '../../kit/format.ts';
 import { axes, decades, labels, line, logScale, panelsOf, type Shape, type Spot, svg, symbol } from '../chart-parts.ts';
 import { colourOf, PROVIDER_NAMES } from '../names.ts';
 import type { ModelReportCell } from './schema.ts';
-import { MODEL_LAYOUTS } from '../../cloud/work/dimensions.ts';
 
 /** What the axis of a group's charts is called. */
 const AXIS_NAMES: Readonly<Record<string, string>> = {

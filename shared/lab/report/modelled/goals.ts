@@ -1,5 +1,5 @@
 // Goals of a plan against what the model shows.
-import type { ModelLayout } from '../../cloud/work/dimensions.ts';
+import type { ModelLayout } from '../../kit/dimensions.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 import type { Goal, PlannedRow } from '../../plan/modelled/plan.ts';
 

@@ -6,7 +6,7 @@ import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../names.ts';
 import { type Figure, groupChart } from './charts.ts';
 import { MODEL_WORDS } from './report.ts';
 import type { ModelReport, ModelReportCell } from './schema.ts';
-import { MODEL_LAYOUTS } from '../../cloud/work/dimensions.ts';
+import { MODEL_LAYOUTS } from '../../kit/dimensions.ts';
 
 const THROUGHPUT: readonly Figure[] = [{ of: (cell) => cell.recordsPerSecond }];
 const LATENCY: readonly Figure[] = [

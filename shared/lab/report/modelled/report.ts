@@ -136,7 +136,7 @@ function reportCellOf(result: ModelResult, { group, across, at }: PlannedRow): M
       records: cell.records,
       instances: result.instances,
       arrivalsPerSecond: 'perSecond' in cell.load ? cell.load.perSecond : null,
-      containerBytesMax: cell.containerBytesMax ?? null,
+      containerKib: cell.containerKib,
       containers: result.containers,
       settings: { ...cell.settings },
       parameters: [...result.parameters],

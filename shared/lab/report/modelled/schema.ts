@@ -1,8 +1,7 @@
 // The model's report as data: what `report/model.json` holds, checked before it is written. SCHEMA.md describes it for readers in other languages.
 import * as z from 'zod';
-import { PROVIDERS } from '../../kit/dimensions.ts';
+import { MODEL_KEY_CHOICES, MODEL_LAYOUTS, MODEL_WORKLOADS, PROVIDERS } from '../../kit/dimensions.ts';
 import { pricesSchema } from '../schema.ts';
-import { MODEL_LAYOUTS, MODEL_WORKLOADS } from '../../cloud/work/dimensions.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
 export const MODEL_SCHEMA_VERSION = 3;
@@ -17,11 +16,11 @@ const modelledCellSchema = z.strictObject({
   across: z.string(),
   at: positive,
   case: z.string(),
-  keys: z.enum(['uniform', 'zipfian', 'one']),
+  keys: z.enum(MODEL_KEY_CHOICES).nullable(),
   records: z.int(),
   instances: z.int(),
   arrivalsPerSecond: positive.nullable(),
-  containerBytesMax: z.int().nullable(),
+  containerKib: z.int().nullable(),
   containers: z.int().nullable(),
   settings: z.record(z.string(), z.union([z.number(), level])),
   parameters: z.array(z.string()),
@@ -98,7 +97,7 @@ const modelReportCellSchema = z.strictObject({
   requestsPer1000Records: positive,
   billableOperationsPer1000Records: positive,
   dollarsPerMillionRecords: positive,
-  records: z.int().min(0),
+  records: positive,
   durationMs: positive,
   histogram: z.string(),
   model: modelledCellSchema,
