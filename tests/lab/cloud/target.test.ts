@@ -4,7 +4,7 @@ import { memoryState } from '../../../shared/drivers/memory.ts';
 import { ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
 import { Instance } from '../../../shared/lab/cloud/instance/instance.ts';
 import { loadHash } from '../../../shared/lab/cloud/run/datasets.ts';
-import { dataOf, PROCESSOR_DATA } from '../../../shared/lab/cloud/run/providers.ts';
+import { PROVIDER_DATA, PROCESSOR_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { ModelledCloud } from '../../../shared/lab/cloud/target.ts';
 import { type Layout, LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequestInput, type CellResult, cellResultSchema } from '../../../shared/lab/load/cell.ts';
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 
 async function cloudOf(provider: Provider) {
   await loadHash();
-  const parameters = new ProviderParameters(dataOf(provider));
+  const parameters = new ProviderParameters(PROVIDER_DATA[provider]);
   const cloud = new ModelledCloud({ parameters, seed: 1, costs: PROCESSOR_DATA.costs[provider] });
   const targets = cloud.targets(new Instance(0, cloud.scheduler, 0), memoryState());
   const runtime = cloud.loadRuntime();
@@ -44,7 +44,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
       expect(Object.keys(result.errors).filter((code) => code !== 'throttled')).toEqual([]);
       expect(result.records).toBeGreaterThan(0);
       expect(result.processor.busy).toBeGreaterThan(0);
-      expect(result.place).toMatchObject({ isEmulator: true, backend: `MODEL ${dataOf(provider).name}` });
+      expect(result.place).toMatchObject({ isEmulator: true, backend: `MODEL ${PROVIDER_DATA[provider].name}` });
     });
   });
 });

@@ -22,7 +22,7 @@ import { CHANCE, sourceOf } from '../time/chance.ts';
 import { BudgetPhases } from './budget.ts';
 import type { ModelCell, ModelResult } from './cell.ts';
 import { type Dataset, datasetOf, TABLE } from './datasets.ts';
-import { costsOf, dataOf } from './providers.ts';
+import { costsOf, PROVIDER_DATA } from './providers.ts';
 import { Spent } from './spent.ts';
 
 const PRICES = operationPriceList(PRICES_2026_11);
@@ -31,7 +31,7 @@ const STEPS_MAX = 1_000_000_000;
 /** The same cell always has the same result. Rejects if the table cannot be prepared, or if nothing moves any more. */
 export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const { provider, settings, seed, load } = cell;
-  const parameters = new ProviderParameters(dataOf(provider), settings);
+  const parameters = new ProviderParameters(PROVIDER_DATA[provider], settings);
   const cloud = new ModelledCloud({ parameters, seed, costs: costsOf(cell) });
   const { scheduler, service } = cloud;
   const dataset = await datasetIn(cloud, cell);

@@ -44,21 +44,14 @@ export class Spent implements WindowListener {
   }
 }
 
+/** Of equal shapes. */
 function difference(before: ServiceCounters, after: ServiceCounters): ServiceCounters {
-  const minus = (name: Exclude<keyof ServiceCounters, 'billable'>): number => after[name] - before[name];
-  return {
-    requests: minus('requests'),
-    throttled: minus('throttled'),
-    contended: minus('contended'),
-    conflicts: minus('conflicts'),
-    lost: minus('lost'),
-    timedOut: minus('timedOut'),
-    billable: {
-      reads: after.billable.reads - before.billable.reads,
-      writes: after.billable.writes - before.billable.writes,
-      deletes: after.billable.deletes - before.billable.deletes,
-    },
-    bytesRead: minus('bytesRead'),
-    bytesWritten: minus('bytesWritten'),
+  const minus = <Counts extends object>(earlier: Counts, later: Counts): Counts => {
+    const entries = Object.entries(later).map(([name, count]) => {
+      const less: unknown = earlier[name as keyof Counts];
+      return [name, typeof count === 'number' ? count - (less as number) : minus(less as object, count as object)];
+    });
+    return Object.fromEntries(entries) as Counts;
   };
+  return minus(before, after);
 }

@@ -5,7 +5,7 @@ import type { Order, Store, Table } from '../../../store/index.ts';
 import { ProviderParameters } from '../../cloud/data/parameters.ts';
 import { Instance } from '../../cloud/instance/instance.ts';
 import { loadHash, TABLE } from '../../cloud/run/datasets.ts';
-import { dataOf, PROCESSOR_DATA } from '../../cloud/run/providers.ts';
+import { PROVIDER_DATA, PROCESSOR_DATA } from '../../cloud/run/providers.ts';
 import { ModelledCloud } from '../../cloud/target.ts';
 import type { RecordFields } from '../../work/records.ts';
 
@@ -20,7 +20,7 @@ export class MergingWorld extends ModelledCloud {
   #instances = 0;
 
   constructor(provider: Provider, seed: number) {
-    const parameters = new ProviderParameters(dataOf(provider));
+    const parameters = new ProviderParameters(PROVIDER_DATA[provider]);
     super({ parameters, seed, costs: PROCESSOR_DATA.costs[provider] });
   }
 

@@ -26,7 +26,7 @@ export const COLUMN_WORDS = [
   'slowest: operations of the slowest caller, of the mean caller. proc %: of the busiest instance. refused: throttled, or for a lock. -: too few operations, or nothing to compare.',
 ];
 
-export function failedOf({ errors, unfinished }: Pick<ModelResult, 'errors' | 'unfinished'>): number {
+function failedOf({ errors, unfinished }: Pick<ModelResult, 'errors' | 'unfinished'>): number {
   return Object.values(errors).reduce((sum, count) => sum + count, unfinished);
 }
 

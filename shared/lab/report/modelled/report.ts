@@ -1,12 +1,11 @@
 // The report of a plan: what was modelled, with which numbers, and each cell's result as it is. The same results make the same bytes on any machine: so it names
 // no time and no machine but those of the calibration.
-import type { Provider } from '../../kit/dimensions.ts';
-import { PROVIDERS } from '../../kit/dimensions.ts';
+import { type Provider, PROVIDERS } from '../../kit/dimensions.ts';
 import { type Figure, namesOf, ProviderParameters } from '../../cloud/data/parameters.ts';
 import type { ProcessorTable } from '../../cloud/data/processor.ts';
 import type { ModelCell, ModelResult } from '../../cloud/run/cell.ts';
 import type { ModelPlan, PlannedRow } from '../../plan/modelled/plan.ts';
-import { dataOf, PROCESSOR_DATA } from '../../cloud/run/providers.ts';
+import { PROVIDER_DATA, PROCESSOR_DATA } from '../../cloud/run/providers.ts';
 import { type GoalResult, goalsOf, type PlayedRow } from './goals.ts';
 
 /** Raised when a field changes its meaning or goes. */
@@ -83,7 +82,7 @@ function cloudOf(provider: Provider, results: readonly ModelResult[]): ModelRepo
   const own = results.filter(({ cell }) => cell.provider === provider);
   if (own.length === 0) return [];
   const used = new Set(own.flatMap(({ parameters }) => parameters));
-  const data = dataOf(provider);
+  const data = PROVIDER_DATA[provider];
   const common = new ProviderParameters(data, commonSettings(own));
   const parameters = namesOf(data)
     .filter((name) => used.has(name))
