@@ -11,8 +11,8 @@ const RECORDS = [10_000, 100_000, 1_000_000, 1_000_000_000];
 const FOLLOWING = { concurrency: 80, startMs: 1_000, instancesMax: 256 };
 
 /** What a cell costs in real time goes with its callers: of so many a second is played. */
-function followed(callers: number): Partial<RowInput> {
-  return { callers, following: FOLLOWING, ...(callers < 1_000 ? {} : { warmupMs: 1_500, windowMs: 1_000 }) };
+function followed(workload: RowInput['workload'], callers: number): RowInput {
+  return { workload, callers, following: FOLLOWING, ...(callers < 1_000 ? {} : { warmupMs: 1_500, windowMs: 1_000 }) };
 }
 
 const few = { operationsMax: 1_000, warmupOperationsMax: 700 };
@@ -21,11 +21,10 @@ const few = { operationsMax: 1_000, warmupOperationsMax: 700 };
 function group<Value>(
   title: string,
   across: Across,
-  workload: RowInput['workload'],
   values: readonly Value[],
-  rowOf: (value: Value) => Partial<RowInput>,
+  rowOf: (value: Value) => RowInput,
 ): PlanInput['groups'][number] {
-  return { title, across, rows: values.map((value) => ({ workload, ...rowOf(value) })) };
+  return { title, across, rows: values.map(rowOf) };
 }
 
 const BESIDE_CALLERS = 'against callers, on as many instances as 80 each need';
@@ -34,24 +33,26 @@ export const DEFAULT_PLAN: PlanInput = {
   name: 'default',
   window: { warmupOperationsMax: 1_000, operationsMax: 1_000 },
   groups: [
-    group(`Gets ${BESIDE_CALLERS}`, 'callers', 'read', CALLERS, followed),
-    group(`Puts ${BESIDE_CALLERS}`, 'callers', 'put', CALLERS, followed),
-    group('Gets against instances, of 4 callers', 'instances', 'read', INSTANCES, (instances) => ({
+    group(`Gets ${BESIDE_CALLERS}`, 'callers', CALLERS, (callers) => followed('read', callers)),
+    group(`Puts ${BESIDE_CALLERS}`, 'callers', CALLERS, (callers) => followed('put', callers)),
+    group('Gets against instances, of 4 callers', 'instances', INSTANCES, (instances) => ({
+      workload: 'read',
       instances,
       callers: 4,
     })),
-    group('Puts against instances, of 4 callers', 'instances', 'put', INSTANCES, (instances) => ({
+    group('Puts against instances, of 4 callers', 'instances', INSTANCES, (instances) => ({
+      workload: 'put',
       instances,
       callers: 4,
     })),
     group(
       'Half gets, half puts, zipfian, 100,000 records, against instances of 8 callers',
       'instances',
-      'ycsb-a',
       [1, 4, 16],
-      (instances) => ({ records: 100_000, instances, callers: 8 }),
+      (instances) => ({ workload: 'ycsb-a', records: 100_000, instances, callers: 8 }),
     ),
-    group('One record changed, against instances of one caller', 'instances', 'modify', [1, 4, 16], (instances) => ({
+    group('One record changed, against instances of one caller', 'instances', [1, 4, 16], (instances) => ({
+      workload: 'modify',
       ...few,
       keys: 'one',
       instances,
@@ -59,36 +60,36 @@ export const DEFAULT_PLAN: PlanInput = {
     group(
       'Puts against the size of containers, one instance of 32 callers',
       'containerKib',
-      'put',
       CONTAINERS_KIB,
-      (containerKib) => ({ ...few, callers: 32, containerKib }),
+      (containerKib) => ({ workload: 'put', ...few, callers: 32, containerKib }),
     ),
     group(
       'Puts against the size of containers, 16 instances of 4 callers',
       'containerKib',
-      'put',
       CONTAINERS_KIB,
-      (containerKib) => ({ ...few, instances: 16, callers: 4, containerKib }),
+      (containerKib) => ({ workload: 'put', ...few, instances: 16, callers: 4, containerKib }),
     ),
     group(
       'Gets against the size of containers, one instance of 32 callers',
       'containerKib',
-      'read',
       CONTAINERS_KIB,
-      (containerKib) => ({ ...few, callers: 32, containerKib }),
+      (containerKib) => ({ workload: 'read', ...few, callers: 32, containerKib }),
     ),
-    group('Gets against the size of the table, one instance of 32 callers', 'records', 'read', RECORDS, (records) => ({
+    group('Gets against the size of the table, one instance of 32 callers', 'records', RECORDS, (records) => ({
+      workload: 'read',
       ...few,
       callers: 32,
       records,
     })),
-    group('Puts against the size of the table, 16 instances of 4 callers', 'records', 'put', RECORDS, (records) => ({
+    group('Puts against the size of the table, 16 instances of 4 callers', 'records', RECORDS, (records) => ({
+      workload: 'put',
       ...few,
       instances: 16,
       callers: 4,
       records,
     })),
-    group('Loads of 500 records a call against callers, one instance', 'callers', 'load', [1, 8, 32], (callers) => ({
+    group('Loads of 500 records a call against callers, one instance', 'callers', [1, 8, 32], (callers) => ({
+      workload: 'load',
       callers,
       operationsMax: 60,
       warmupOperationsMax: 30,
@@ -96,9 +97,8 @@ export const DEFAULT_PLAN: PlanInput = {
     group(
       'Puts against arrivals a second that wait for nothing, one instance',
       'arrivals',
-      'put',
       [50, 200, 800],
-      (perSecond) => ({ ...few, arrivals: { perSecond, spacing: 'poisson' } }),
+      (perSecond) => ({ workload: 'put', ...few, arrivals: { perSecond, spacing: 'poisson' } }),
     ),
   ],
 };
