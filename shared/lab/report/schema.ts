@@ -202,7 +202,7 @@ export const circumstancesSchema = z.strictObject({
 export type Circumstances = z.infer<typeof circumstancesSchema>;
 
 /** What operations are billed by. */
-const pricesSchema = z.strictObject({
+export const pricesSchema = z.strictObject({
   date: z.string(),
   providers: z.record(
     z.enum(PROVIDERS),

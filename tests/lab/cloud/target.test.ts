@@ -72,5 +72,7 @@ test('the baseline refuses to insert what is there, and to modify what is not', 
   await inTime(table.insert(record));
   await expect(inTime(table.insert(record))).rejects.toMatchObject({ code: 'exists' });
   expect(await inTime(table.modify(record))).toBe(true);
+  await inTime(table.putInTransaction([{ ...record, key: 't00:customer:2' }]));
+  expect(await inTime(table.getMany(['t00:customer:1', 't00:customer:2', 't00:customer:3']))).toBe(2);
   expect(targets.baseline.usage().bytesWritten).toBeGreaterThan(0);
 });

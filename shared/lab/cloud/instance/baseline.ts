@@ -87,6 +87,8 @@ function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | 
       ),
     get: async (key) => (await once(single?.get, () => table.get(key))) !== undefined,
     putMany: (records) => many('write', records.length, () => table.putMany(records.map(itemOf))),
+    putInTransaction: (records) =>
+      many('write', records.length, () => table.putMany(records.map(itemOf), 'transaction')),
     getMany: async (keys) => {
       const found = await many('read', keys.length, () => table.getMany(keys));
       return found.filter((bytes) => bytes !== undefined).length;

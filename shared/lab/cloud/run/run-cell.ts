@@ -15,7 +15,7 @@ import { type Operation, operationSource } from '../../work/operations.ts';
 import { ProviderParameters } from '../data/parameters.ts';
 import { Fleet } from '../instance/fleet.ts';
 import type { Instance } from '../instance/instance.ts';
-import { modelledLimits } from '../service/driver.ts';
+import { modelledDriver } from '../service/driver.ts';
 import { plainState } from '../service/plain.ts';
 import { ModelledCloud } from '../target.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
@@ -94,7 +94,7 @@ async function datasetIn(
   { layout, workload, records, recordBytes, seed, containerKib }: ModelCell,
 ): Promise<Pick<Dataset, 'state' | 'containers'> & Partial<Dataset>> {
   if (layout === 'container') {
-    const limits = modelledLimits(service.parameters.data.provider);
+    const { limits } = modelledDriver(service, memoryState());
     return datasetOf({ records, recordBytes, limits, containerKib, seed });
   }
   // All records are there, whoever asks: how many they are makes no difference to single entities.

@@ -117,13 +117,13 @@ export class PlainTable {
     return (await this.#writeIf({ key, bytes }, () => this.#held(key)?.version === read.version)) || 'conflict';
   }
 
-  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request. */
-  async putMany(records: readonly PlainItem[]): Promise<void> {
+  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request, a transaction's begin and commit together. */
+  async putMany(records: readonly PlainItem[], kind = this.#habits.batch): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
     const effect = (): void => {
       for (const { key, bytes } of records) this.#write(key, bytes);
     };
-    await this.#sdk.send({ kind: this.#habits.batch, accesses, effect });
+    await this.#sdk.send({ kind, accesses, effect });
   }
 
   /** How many of the records that were written have keys from `from` up to `to`, not included; at most `count`. One request, of `from`'s partition. */
