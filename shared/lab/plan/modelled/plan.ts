@@ -184,13 +184,10 @@ function cellOf(
   };
 }
 
+/** Of these, what the row says itself. */
 function given({ warmupMs, warmupOperationsMax, windowMs, operationsMax }: Row): Partial<ModelPlan['window']> {
-  return {
-    ...(warmupMs === undefined ? {} : { warmupMs }),
-    ...(warmupOperationsMax === undefined ? {} : { warmupOperationsMax }),
-    ...(windowMs === undefined ? {} : { windowMs }),
-    ...(operationsMax === undefined ? {} : { operationsMax }),
-  };
+  const all = { warmupMs, warmupOperationsMax, windowMs, operationsMax };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 /** `16 x 4 put, zipfian, 100,000 records, 64 KiB`: what stands in every table. */
