@@ -33,7 +33,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   shared: ['store', 'drivers', 'lab'],
   'shared/lab': ['kit', 'cost work', 'sdk', 'load', 'cloud', 'plan', 'report'],
   'shared/lab/sdk': ['datastore.ts azure-tables.ts'],
-  'shared/lab/cloud': ['time data', 'service tables', 'instance', 'work', 'run'],
+  'shared/lab/cloud': ['time data', 'service tables', 'instance', 'target.ts', 'run'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],

@@ -24,19 +24,7 @@ export async function checkGuard(results: readonly ModelResult[]): Promise<strin
 /** Keeps the figures, and tells what moved. */
 export async function acceptGuard(results: readonly ModelResult[]): Promise<string> {
   const text = textOf(results);
-  const kept = await keptText();
+  const changes = guardChanges(await readFile(FILE, 'utf8'), text);
   await writeFile(FILE, text);
-  if (kept === '') return `${results.length} rows are kept in ${FILE}`;
-  const changes = guardChanges(kept, text);
   return changes === '' ? 'nothing moved' : `${changes}\nkept in ${FILE}`;
-}
-
-/** Nothing is kept before the first time. */
-async function keptText(): Promise<string> {
-  try {
-    return await readFile(FILE, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
 }

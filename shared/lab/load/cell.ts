@@ -137,7 +137,7 @@ export const cellResultSchema = z.strictObject({
   /** Operations that had no reply when the drain ended; of an open loop also those that were due and could not be sent. They are in the histogram with their age. */
   unfinished: count,
   /**
-   * Latency in microseconds of every operation that began within the window, drain included: in an open loop from the moment it was due, not from the
+   * Latency in microseconds of every operation that began within the window, drain included, or that had no answer from before it to its end: in an open loop from the moment it was due, not from the
    * moment it was sent. HdrHistogram V2, compressed, base64.
    */
   histogram: z.string().min(1),

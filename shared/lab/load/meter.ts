@@ -1,7 +1,7 @@
 // Counts what callers saw: throughput, latencies, errors, and all of it over time.
 import type { CellResult } from './cell.ts';
 import { type Histogram, newHistogram, recordLatency } from '../kit/histogram.ts';
-import type { Phases } from './phases.ts';
+import type { WindowPhases } from './phases.ts';
 
 /** An operation under way, in milliseconds of the monotonic clock. */
 export interface UnderWay {
@@ -9,6 +9,7 @@ export interface UnderWay {
   readonly dueMs: number;
   readonly sentMs: number;
   readonly records: number;
+  readonly caller: number;
 }
 
 const STEPS_WANTED = 20;
@@ -26,22 +27,28 @@ export class Meter {
   /** Records whose reply came while the window was open; those of an operation that reached over its edge by the share of its time within. */
   records = 0;
   recordsTotal = 0;
+  /** Sum of the times that operations were under way within the window: of those that began before or ended after it, the part within. */
+  underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
+  /** Of each caller of a closed loop, records replied within the window, the last call's as a whole. */
+  readonly byCaller: Uint32Array;
   /** Operations that nobody waited for to the end. */
   unfinished = 0;
   readonly series: CellResult['series'];
-  readonly #phases: Phases;
+  readonly #phases: WindowPhases;
   readonly #underWay = new Set<UnderWay>();
   #hasFirst = false;
 
-  constructor(phases: Phases, durationMs: number) {
+  /** `callers`: of a closed loop; 0 of an open one. */
+  constructor(phases: WindowPhases, durationMs: number, callers: number) {
     this.#phases = phases;
+    this.byCaller = new Uint32Array(callers);
     this.series = { stepMs: stepMsOf(durationMs), warmupRecords: [], records: [], errors: [], maxMs: [] };
   }
 
-  begin(dueMs: number, sentMs: number, records: number): UnderWay {
-    const operation = { dueMs, sentMs, records };
+  begin(dueMs: number, sentMs: number, records: number, caller: number): UnderWay {
+    const operation = { dueMs, sentMs, records, caller };
     this.#underWay.add(operation);
     if (dueMs >= this.#phases.openedMs) this.behindMsMax = Math.max(this.behindMsMax, sentMs - dueMs);
     return operation;
@@ -55,13 +62,18 @@ export class Meter {
     if (!this.#hasFirst && replied > 0) this.firstOperationMs = latencyMs;
     this.#hasFirst = true;
     this.recordsTotal += replied;
+    this.underWayMs += this.#withinMs(operation.dueMs, nowMs);
     if (nowMs < this.#phases.openedMs) this.#countWarmup(replied, errors.length, nowMs);
     else this.#countWithin(operation, replied, errors, nowMs);
+    if (replied > 0) this.#phases.replied(nowMs);
   }
 
   /** Nobody waits any longer: what has not ended took at least as long as until now, and would flatter the latencies if it were left out. */
   cut(nowMs: number): void {
-    for (const { dueMs } of this.#underWay) this.#time(dueMs, nowMs);
+    for (const { dueMs } of this.#underWay) {
+      this.underWayMs += this.#withinMs(dueMs, nowMs);
+      this.#time(dueMs, nowMs);
+    }
     this.unfinished += this.#underWay.size;
   }
 
@@ -76,7 +88,10 @@ export class Meter {
       const code = errorCode(error);
       this.errors[code] = (this.errors[code] ?? 0) + 1;
     }
-    if (nowMs < this.#phases.closedMs) this.#countStep(replied, errors.length, nowMs - operation.dueMs, nowMs);
+    if (nowMs < this.#phases.closedMs) {
+      this.#countStep(replied, errors.length, nowMs - operation.dueMs, nowMs);
+      if (operation.caller < this.byCaller.length) this.byCaller[operation.caller]! += replied;
+    }
     if (replied === 0) return;
     this.records += replied * this.#shareWithin(operation.sentMs, nowMs);
     this.#time(operation.dueMs, nowMs);
@@ -84,7 +99,10 @@ export class Meter {
 
   #time(dueMs: number, nowMs: number): void {
     const { openedMs, closedMs } = this.#phases;
-    if (dueMs >= openedMs && dueMs < closedMs) recordLatency(this.histogram, nowMs - dueMs);
+    const isWithin = dueMs >= openedMs && dueMs < closedMs;
+    // Whoever had no answer from before the window to its end is the one who starves.
+    const isThroughout = dueMs < openedMs && nowMs > closedMs;
+    if (isWithin || isThroughout) recordLatency(this.histogram, nowMs - dueMs);
   }
 
   /**
@@ -92,15 +110,18 @@ export class Meter {
    * that end together, or a few slow ones, would make the rate depend on where its edges happen to lie.
    */
   #shareWithin(sentMs: number, nowMs: number): number {
+    if (nowMs <= sentMs) return nowMs <= this.#phases.closedMs ? 1 : 0;
+    return this.#withinMs(sentMs, nowMs) / (nowMs - sentMs);
+  }
+
+  #withinMs(fromMs: number, toMs: number): number {
     const { openedMs, closedMs } = this.#phases;
-    if (nowMs <= sentMs) return nowMs <= closedMs ? 1 : 0;
-    return Math.max(0, Math.min(nowMs, closedMs) - Math.max(sentMs, openedMs)) / (nowMs - sentMs);
+    return Math.max(0, Math.min(toMs, closedMs) - Math.max(fromMs, openedMs));
   }
 
   #countWarmup(replied: number, errors: number, nowMs: number): void {
     const { stepMs, warmupRecords } = this.series;
     this.warmupErrors += errors;
-    if (replied > 0) this.#phases.replied(nowMs);
     const step = Math.floor((nowMs - this.#phases.startMs) / stepMs);
     while (warmupRecords.length <= step) warmupRecords.push(0);
     warmupRecords[step]! += replied;

@@ -20,6 +20,12 @@ export const WINDOW_GROWTH_MAX = 10;
 /** Operations still in flight when the window closes are waited for so long. */
 export const DRAIN_MS = 10_000;
 
+/** What a load asks of its phases. */
+export type WindowPhases = Pick<
+  Phases,
+  'startMs' | 'openedMs' | 'closedMs' | 'steadiness' | 'tickMs' | 'look' | 'close' | 'replied'
+>;
+
 /** All times in milliseconds of the runtime's monotonic clock. */
 export class Phases {
   readonly startMs: number;
@@ -65,8 +71,9 @@ export class Phases {
     this.closedMs = Math.min(this.closedMs, nowMs);
   }
 
-  /** A reply with success has come before the window opened. */
+  /** A reply with success has come. The window ends by the clock alone: only the warm-up's count. */
   replied(nowMs: number): void {
+    if (this.openedMs !== Infinity) return;
     const slice = Math.floor((nowMs - this.startMs) / this.#sliceMs);
     this.#warmupReplies[slice] = (this.#warmupReplies[slice] ?? 0) + 1;
   }

@@ -1,16 +1,18 @@
 // The load of a cell: a closed loop of callers, or an open loop at a rate, through warm-up, window and a bounded drain.
-import pLimit from 'p-limit';
 import type { Runtime } from '../../store/index.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import type { Histogram } from '../kit/histogram.ts';
 import type { Call, Unit } from '../work/layout-clients.ts';
+import { gapsOf } from './arrivals.ts';
+import { closedLoop } from './closed-loop.ts';
 import { Meter } from './meter.ts';
-import { Phases, type PhasesOptions } from './phases.ts';
+import { openLoop } from './open-loop.ts';
+import { Phases, type PhasesOptions, type WindowPhases } from './phases.ts';
 import type { Ramp } from './ramp.ts';
 import { scramble32, seededRandom } from '../kit/random.ts';
 
-/** The load, and how long it lasts. */
-export interface WindowOptions extends PhasesOptions, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
+/** How a load is made, whatever opens and closes its window. */
+interface LoadOptions extends Pick<CellRequest, 'callers' | 'durationMs'> {
   /** How long operations in flight at the end are waited for. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
@@ -19,21 +21,51 @@ export interface WindowOptions extends PhasesOptions, Pick<CellRequest, 'arrival
   readonly ramp: Ramp | undefined;
 }
 
+/** The load, and how long it lasts. */
+export interface WindowOptions extends LoadOptions, PhasesOptions, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
+  readonly runtime: Runtime;
+}
+
+/** A load with phases of its own. */
+export interface PhasedOptions extends LoadOptions {
+  readonly phases: WindowPhases;
+  /** Milliseconds from each call of an open loop to the next; null: a closed loop. */
+  readonly gapMs: (() => number) | null;
+}
+
 type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'series' | 'firstOperationMs';
 
 /** What callers saw; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
   readonly histogram: Histogram;
+  /** Sum of the times that operations were under way within the window. */
+  readonly underWayMs: number;
+  /** Of each caller of a closed loop, records replied within the window. */
+  readonly byCaller: Uint32Array;
 }
+
+/** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
+const ARRIVALS_SALT = 0x5a17_0bad;
 
 /** What is in flight when the signal aborts is waited for no longer than this. */
 const ABORTED_DRAIN_MS = 3_000;
 
+/** Makes the next call of this caller, or arrival; both are numbered from 0. */
+export type NextCall = (caller: number) => Call;
+
 /** Runs calls until the window ends. Rejects only when the signal aborts, and then when nothing is in flight any more. */
-export async function runWindow(nextCall: () => Call, options: WindowOptions): Promise<WindowResult> {
+export async function runWindow(nextCall: NextCall, options: WindowOptions): Promise<WindowResult> {
+  const { ratePerSecond, arrivals, drawSeed, part } = options;
+  const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
+  const gapMs = ratePerSecond === null ? null : gapsOf({ perSecond: ratePerSecond, spacing: arrivals }, random);
+  return runPhases(nextCall, { ...options, phases: new Phases(options), gapMs });
+}
+
+/** The same, in the caller's own phases. */
+export async function runPhases(nextCall: NextCall, options: PhasedOptions): Promise<WindowResult> {
   const run = new Run(nextCall, options);
   const { signal, runtime } = options;
-  const callers = options.ratePerSecond === null ? run.closedLoop() : run.openLoop(options.ratePerSecond);
+  const callers = options.gapMs === null ? run.closedLoop() : run.openLoop(options.gapMs);
   const over = new AbortController();
   await Promise.race([callers, run.atTheLatest(AbortSignal.any([over.signal, signal]))]);
   over.abort();
@@ -43,48 +75,39 @@ export async function runWindow(nextCall: () => Call, options: WindowOptions): P
 }
 
 class Run {
-  readonly #nextCall: () => Call;
-  readonly #options: WindowOptions;
-  readonly #phases: Phases;
+  readonly #nextCall: NextCall;
+  readonly #options: PhasedOptions;
+  readonly #phases: WindowPhases;
   readonly #meter: Meter;
   readonly #wallStartMs: number;
 
-  constructor(nextCall: () => Call, options: WindowOptions) {
+  constructor(nextCall: NextCall, options: PhasedOptions) {
     this.#nextCall = nextCall;
     this.#options = options;
     this.#wallStartMs = options.runtime.wallMs();
-    this.#phases = new Phases(options);
-    this.#meter = new Meter(this.#phases, options.durationMs);
+    this.#phases = options.phases;
+    this.#meter = new Meter(this.#phases, options.durationMs, options.gapMs === null ? options.callers : 0);
   }
 
   /** Callers that wait for their replies. */
-  async closedLoop(): Promise<void> {
-    const limit = pLimit(this.#options.callers);
-    const caller = async (): Promise<void> => {
-      while (this.#isOpen()) await limit(() => this.#make(this.#nextCall(), undefined));
-    };
-    await Promise.all(Array.from({ length: this.#options.callers }, caller));
+  closedLoop(): Promise<void> {
+    const isOver = (): boolean => !this.#isOpen();
+    return closedLoop(this.#options.callers, isOver, (caller) => this.#make(caller, this.#nextCall(caller), undefined));
   }
 
-  /**
-   * Calls at a rate, whatever was answered: the next one is due whether somebody is free to send it or not, and its latency counts from when it was
-   * due. Otherwise all that could not be sent while the store stood still would be missing (Gil Tene calls that coordinated omission).
-   */
-  async openLoop(ratePerSecond: number): Promise<void> {
-    const limit = pLimit(this.#options.callers);
-    const calls = new Set<Promise<void>>();
-    const nextGap = gaps(this.#options);
-    for (let dueMs = this.#phases.startMs; this.#isOpen(); dueMs += (1_000 / ratePerSecond) * nextGap()) {
-      const thisMs = dueMs;
-      await this.#until(thisMs);
-      const call: Promise<void> = limit(() => this.#makeDue(thisMs)).finally(() => calls.delete(call));
-      calls.add(call);
-    }
-    await Promise.all(calls);
+  openLoop(gapMs: () => number): Promise<void> {
+    return openLoop({
+      isOver: () => !this.#isOpen(),
+      startMs: this.#phases.startMs,
+      gapMs,
+      until: (dueMs) => this.#until(dueMs),
+      inFlightMax: this.#options.callers,
+      call: (arrival, dueMs) => this.#makeDue(arrival, dueMs),
+    });
   }
 
-  async #makeDue(dueMs: number): Promise<void> {
-    if (this.#isOpen()) await this.#make(this.#nextCall(), dueMs);
+  async #makeDue(arrival: number, dueMs: number): Promise<void> {
+    if (this.#isOpen()) await this.#make(arrival, this.#nextCall(arrival), dueMs);
     else this.#leave(dueMs);
   }
 
@@ -120,20 +143,23 @@ class Run {
   }
 
   /** `dueMs`: of the call's first units; undefined: when they are sent. */
-  async #make(call: Call, dueMs: number | undefined): Promise<void> {
+  async #make(caller: number, call: Call, dueMs: number | undefined): Promise<void> {
     let firstDueMs = dueMs;
     for (const group of call) {
-      await this.#options.ramp?.turn(() => !this.#isOpen(), this.#options.signal);
+      const { ramp, signal } = this.#options;
+      if (ramp !== undefined) await ramp.turn(() => !this.#isOpen(), signal);
       if (!this.#isOpen()) return;
-      await Promise.all(group.map((unit) => this.#send(unit, firstDueMs)));
+      const [unit] = group;
+      if (group.length === 1) await this.#send(caller, unit!, firstDueMs);
+      else await Promise.all(group.map((one) => this.#send(caller, one, firstDueMs)));
       firstDueMs = undefined;
     }
   }
 
-  async #send(unit: Unit, dueMs: number | undefined): Promise<void> {
+  async #send(caller: number, unit: Unit, dueMs: number | undefined): Promise<void> {
     const { runtime } = this.#options;
     const sentMs = runtime.monotonicMs();
-    const operation = this.#meter.begin(dueMs ?? sentMs, sentMs, unit.records);
+    const operation = this.#meter.begin(dueMs ?? sentMs, sentMs, unit.records, caller);
     let errors: readonly unknown[];
     try {
       errors = await unit.send();
@@ -147,7 +173,7 @@ class Run {
   }
 
   result(): WindowResult {
-    const { runtime, ratePerSecond } = this.#options;
+    const { runtime, gapMs } = this.#options;
     const { startMs, openedMs, closedMs, steadiness } = this.#phases;
     const meter = this.#meter;
     meter.cut(runtime.monotonicMs());
@@ -161,18 +187,10 @@ class Run {
       unfinished: meter.unfinished,
       series: meter.series,
       firstOperationMs: meter.firstOperationMs,
-      behindMsMax: ratePerSecond === null ? null : meter.behindMsMax,
+      behindMsMax: gapMs === null ? null : meter.behindMsMax,
       histogram: meter.histogram,
+      underWayMs: meter.underWayMs,
+      byCaller: meter.byCaller,
     };
   }
-}
-
-/** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
-const ARRIVALS_SALT = 0x5a17_0bad;
-
-/** Distances from call to call, in mean ones. */
-function gaps({ arrivals, drawSeed, part }: WindowOptions): () => number {
-  if (arrivals === 'equidistant') return () => 1;
-  const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
-  return () => -Math.log(1 - random());
 }

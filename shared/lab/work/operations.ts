@@ -2,10 +2,10 @@
 // they store and in nothing else.
 import { keyIndexes, type KeySpace } from './distributions.ts';
 import { tenantEnd } from './keys.ts';
-import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
+import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
-import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
+import type { ModelKeyChoice, ModelWorkload, RecordForm, Workload } from '../kit/dimensions.ts';
 
 /** What is done to one record, or to a few in a row. */
 export type Operation =
@@ -21,8 +21,8 @@ export type Operation =
 
 /** What the operations of one instance follow from; load/cell.ts says what each field means. */
 interface SourceRequest {
-  readonly workload: Workload;
-  readonly keys: KeyChoice | null;
+  readonly workload: Workload | ModelWorkload;
+  readonly keys: ModelKeyChoice | null;
   readonly records: number;
   readonly recordBytes: number;
   readonly recordForm: RecordForm;
@@ -30,6 +30,8 @@ interface SourceRequest {
   readonly drawSeed: number;
   readonly insertFrom: number;
   readonly part: { readonly index: number };
+  /** Default: that of keys.ts. */
+  readonly keyOf?: ((index: number) => string) | undefined;
 }
 
 /** Draws the operations of one instance, without end. Instances of a run draw apart from each other, yet write the same texts under the same keys. */
@@ -37,11 +39,11 @@ export function operationSource(request: SourceRequest): () => Operation {
   const { workload, records, recordBytes, recordForm, seed, drawSeed, part } = request;
   // Neighbouring seeds of this generator are not to give neighbouring draws.
   const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
-  const source = recordSource(seed, recordBytes, recordForm);
+  const source = recordSource(seed, recordBytes, recordForm, request.keyOf);
   const { shares, keys } = MIXES[workload];
   const inserts = new Inserts(records, request.insertFrom, shares.insert ?? 0);
   const verbOf = verbs(shares);
-  const draw = keys === null ? () => 0 : keyIndexes(request.keys ?? keys, inserts, random);
+  const draw = keys === null ? () => 0 : drawOf(request.keys ?? keys, inserts, random);
   let round = 0;
   return () => {
     const verb = verbOf(random());
@@ -55,6 +57,12 @@ export function operationSource(request: SourceRequest): () => Operation {
     if (verb !== 'scan') return { kind: verb, record };
     return { kind: verb, from: record.key, to: tenantEnd(record.key), count: 1 + randomInt(random, SCAN_RECORDS_MAX) };
   };
+}
+
+function drawOf(choice: ModelKeyChoice, inserts: Inserts, random: Random): () => number {
+  if (choice !== 'one') return keyIndexes(choice, inserts, random);
+  const one = randomInt(random, inserts.count());
+  return () => one;
 }
 
 /** The verb that a number in [0, 1) falls on. */

@@ -21,8 +21,13 @@ export type RecordSource = (index: number, round: number) => SampleRecord;
 
 let lastPool: { readonly name: string; readonly all: readonly RecordFields[] } | undefined;
 
-/** Records of one seed. They repeat after 4,096, far beyond the reach of a page's compression. */
-export function recordSource(seed: number, recordBytes: number, form: RecordForm = 'text'): RecordSource {
+/** Records of one seed. Texts repeat after 4,096 records, far beyond the reach of a page's compression. */
+export function recordSource(
+  seed: number,
+  recordBytes: number,
+  form: RecordForm = 'text',
+  key: (index: number) => string = keyOf,
+): RecordSource {
   const name = `${seed}/${recordBytes}/${form}`;
   if (lastPool?.name !== name) {
     const random = seededRandom(seed);
@@ -30,7 +35,7 @@ export function recordSource(seed: number, recordBytes: number, form: RecordForm
     lastPool = { name, all: Array.from({ length: POOL_SIZE }, () => fieldsOf(random, recordBytes)) };
   }
   const { all } = lastPool;
-  return (index, round) => ({ key: keyOf(index), fields: all[(index + round * 31) % POOL_SIZE]! });
+  return (index, round) => ({ key: key(index), fields: all[(index + round * 31) % POOL_SIZE]! });
 }
 
 const YCSB_NAMES = Array.from({ length: 10 }, (_, at) => `field${at}`);

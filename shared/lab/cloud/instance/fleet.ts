@@ -34,29 +34,34 @@ export class Fleet {
     if (options.kind === 'fixed') for (let number = 0; number < options.instances; number += 1) this.#start(0);
   }
 
+  /** The instance that all operations of this caller are on; undefined in a fleet that follows its load. */
+  fixed(caller: number): Instance | undefined {
+    return this.#options.kind === 'fixed' ? this.instances[caller % this.#options.instances] : undefined;
+  }
+
   /** An instance for an operation of this caller, counted as one of its operations until `release`. */
   take(caller: number): Instance | Promise<Instance> {
     const options = this.#options;
     if (options.kind === 'fixed') return begun(this.instances[caller % options.instances]!);
     const free = this.#waiting.length === 0 ? this.#freeInstance(options) : undefined;
     if (free !== undefined) return begun(free);
-    const taken = new Promise<Instance>((resolve) => {
+    const waited = new Promise<Instance>((resolve) => {
       this.#waiting.push(resolve);
     });
     this.#grow(options);
-    return taken;
+    return waited;
   }
 
   release(instance: Instance): void {
-    instance.inFlight -= 1;
+    instance.taken -= 1;
     this.#serve();
   }
 
   #freeInstance({ concurrency }: FollowingFleet): Instance | undefined {
     let free: Instance | undefined;
     for (const instance of this.instances) {
-      const isFree = instance.readyAtMs <= this.#scheduler.nowMs && instance.inFlight < concurrency;
-      if (isFree && instance.inFlight < (free?.inFlight ?? Infinity)) free = instance;
+      const isFree = instance.readyAtMs <= this.#scheduler.nowMs && instance.taken < concurrency;
+      if (isFree && instance.taken < (free?.taken ?? Infinity)) free = instance;
     }
     return free;
   }
@@ -88,6 +93,6 @@ export class Fleet {
 }
 
 function begun(instance: Instance): Instance {
-  instance.inFlight += 1;
+  instance.taken += 1;
   return instance;
 }

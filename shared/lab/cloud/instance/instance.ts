@@ -7,7 +7,9 @@ export class Instance {
   readonly processor: Processor;
   /** When it serves its first operation. */
   readonly readyAtMs: number;
-  /** Operations it has begun and not ended. */
+  /** Calls that its fleet has given it and that have not ended. */
+  taken = 0;
+  /** Operations of its SDK or store under way: they share turns of its event loop. */
   inFlight = 0;
 
   constructor(number: number, scheduler: Scheduler, startMs: number) {

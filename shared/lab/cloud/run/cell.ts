@@ -1,10 +1,9 @@
 // A cell of the model: one provider, one layout, one kind of work, one load, and what came of it. Plain data, so that it can be sent to a worker.
-import type { Provider } from '../../kit/dimensions.ts';
+import type { ModelKeyChoice, ModelLayout, ModelWorkload, Provider } from '../../kit/dimensions.ts';
+import type { Arrivals } from '../../load/arrivals.ts';
 import type { Level } from '../data/parameters.ts';
 import type { FleetOptions } from '../instance/fleet.ts';
-import type { KeyChoice, ModelLayout, ModelWorkload } from '../work/dimensions.ts';
-import type { Arrivals } from '../work/loops.ts';
-import type { WindowOptions } from '../work/window.ts';
+import type { Budget } from './budget.ts';
 
 export interface ModelCell {
   /** Cells of one case differ in layout alone, and are set against each other. */
@@ -12,15 +11,16 @@ export interface ModelCell {
   readonly provider: Provider;
   readonly layout: ModelLayout;
   readonly workload: ModelWorkload;
-  readonly keys: KeyChoice;
+  /** Null: as the workload says. */
+  readonly keys: ModelKeyChoice | null;
   readonly records: number;
   readonly recordBytes: number;
   readonly fleet: FleetOptions;
   /** Callers, each of whom waits for its reply; or arrivals, which wait for nothing. */
   readonly load: { readonly callers: number } | Arrivals;
-  /** Default: the store's. */
-  readonly containerBytesMax?: number;
-  readonly window: WindowOptions;
+  /** Null: the store's. */
+  readonly containerKib: number | null;
+  readonly window: Budget;
   readonly seed: number;
   /** False: operations cost no processor time. */
   readonly hasProcessor: boolean;
@@ -33,7 +33,7 @@ export interface ModelResult {
   /** Virtual. */
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Answered within the window. */
+  /** Records answered within the window; those of a call that reached over its edge by the share of its time within. */
   readonly operations: number;
   readonly operationsPerSecond: number;
   readonly meanMs: number;

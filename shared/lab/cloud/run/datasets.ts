@@ -1,6 +1,7 @@
 // Tables as they stand before a cell begins. The smaller ones are loaded once, by the store itself, and copied for every cell that begins with
 // them: what the memory driver holds is never changed in place, so a copy is a map. The larger ones are made up as they are read.
 import { keyOf } from '../../work/keys.ts';
+import { type RecordFields, recordSource } from '../../work/records.ts';
 import { memoryDriver } from '../../../drivers/memory.ts';
 import { type MemoryMapState, type MemoryState, memoryState } from '../../../drivers/memory/effects.ts';
 import { type DriverLimits, openStore, type PutItem } from '../../../store/index.ts';
@@ -10,8 +11,6 @@ import { bulkLoaded, madeUpKey } from '../tables/made-up.ts';
 import { OverlayEntities } from '../tables/overlay.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import { Scheduler } from '../time/scheduler.ts';
-import type { KeySource } from '../work/clients.ts';
-import { valueSource } from '../work/values.ts';
 
 export const TABLE = 'records';
 
@@ -30,15 +29,15 @@ export interface DatasetOptions {
   readonly records: number;
   readonly recordBytes: number;
   readonly limits: DriverLimits;
-  /** Default: the store's. */
-  readonly containerBytesMax?: number;
+  /** Null, or left out: the store's. */
+  readonly containerKib?: number | null | undefined;
   readonly seed: number;
 }
 
 /** A table, and how its records are called. */
 export interface Dataset {
   readonly state: MemoryState;
-  readonly keyOf: KeySource;
+  readonly keyOf: (index: number) => string;
   /** Entities now; null for a made-up table. */
   readonly containers: () => number | null;
 }
@@ -66,7 +65,8 @@ const madeUp = new Kept<MadeUpEntities>(1);
 
 /** A table of so many records, the caller's own. */
 export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
-  const { records, recordBytes, limits, containerBytesMax, seed } = options;
+  const { records, recordBytes, limits, seed } = options;
+  const containerBytesMax = containerBytesOf(options);
   await loadHash();
   const name = [limits.provider, containerBytesMax, records, recordBytes, seed].join(' ');
   if (records > LOADED_MAX) {
@@ -80,26 +80,25 @@ export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
   return { state: { entities, versionCount: known.versionCount }, keyOf, containers: () => entities.size };
 }
 
-async function load({
-  records,
-  recordBytes,
-  limits,
-  containerBytesMax,
-  seed,
-}: DatasetOptions): Promise<MemoryMapState> {
+function containerBytesOf({ containerKib }: Pick<DatasetOptions, 'containerKib'>): number | undefined {
+  return containerKib === null || containerKib === undefined ? undefined : containerKib * 1_024;
+}
+
+async function load({ records, recordBytes, limits, containerKib, seed }: DatasetOptions): Promise<MemoryMapState> {
   const state = memoryState();
   const scheduler = new Scheduler(seed);
   const runtime = new InstanceRuntime(scheduler, sourceOf(seed, CHANCE.dataset));
   const store = openStore({ driver: memoryDriver({ state, limits }), runtime });
-  const valueOf = valueSource(seed, recordBytes);
+  const source = recordSource(seed, recordBytes);
   const work = async (): Promise<void> => {
+    const containerBytesMax = containerBytesOf({ containerKib });
     const size = containerBytesMax === undefined ? {} : { containerBytesMax };
-    const table = await store.table(TABLE, { order: 'key', codec: 'bytes', ...size });
+    const table = await store.table<RecordFields>(TABLE, { order: 'key', ...size });
     for (let first = 0; first < records; first += LOADED_PER_CALL) {
       const count = Math.min(LOADED_PER_CALL, records - first);
-      const items = Array.from({ length: count }, (_, offset): PutItem<Uint8Array> => {
-        const index = first + offset;
-        return { key: keyOf(index), value: valueOf(index, 0) };
+      const items = Array.from({ length: count }, (_, offset): PutItem<RecordFields> => {
+        const { key, fields } = source(first + offset, 0);
+        return { key, value: fields };
       });
       for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') throw outcome.error;
     }

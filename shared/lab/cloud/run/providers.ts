@@ -15,10 +15,6 @@ export const PROVIDER_DATA: Readonly<Record<Provider, ProviderData>> = {
 /** Of the client's processor, on the machine that it names. */
 export const PROCESSOR_DATA: ProcessorTable = PROCESSOR_2026_11_22;
 
-export function dataOf(provider: Provider): ProviderData {
-  return PROVIDER_DATA[provider];
-}
-
 /** What the instances' processors are charged; undefined where they are not modelled. */
 export function costsOf({ hasProcessor, provider }: ModelCell): ProcessorCosts | undefined {
   return hasProcessor ? PROCESSOR_DATA.costs[provider] : undefined;

@@ -1,13 +1,12 @@
 // What was spent between a window's opening and its closing.
 import type { Fleet } from '../instance/fleet.ts';
 import type { ServiceCounters } from '../service/counters.ts';
-import type { WindowListener } from '../work/window.ts';
-import type { Clients } from './layouts.ts';
+import type { WindowListener } from './budget.ts';
 
 export class Spent implements WindowListener {
   readonly #counters: ServiceCounters;
   readonly #fleet: Fleet;
-  readonly #clients: Clients;
+  readonly #stores: { readonly splits: number };
   #before: ServiceCounters | undefined;
   #busyBeforeMs: readonly number[] = [];
   #splitsBefore = 0;
@@ -15,14 +14,11 @@ export class Spent implements WindowListener {
   /** Milliseconds that each instance's processor worked. */
   busyMs: readonly number[] = [];
   splits = 0;
-  readonly #closing = Promise.withResolvers<void>();
-  /** Resolves when the window closes. */
-  readonly isClosed = this.#closing.promise;
 
-  constructor(counters: ServiceCounters, fleet: Fleet, clients: Clients) {
+  constructor(counters: ServiceCounters, fleet: Fleet, stores: { readonly splits: number }) {
     this.#counters = counters;
     this.#fleet = fleet;
-    this.#clients = clients;
+    this.#stores = stores;
   }
 
   /** The service's counts within the window. Throws if it was not closed. */
@@ -34,40 +30,28 @@ export class Spent implements WindowListener {
   readonly opened = (): void => {
     this.#before = structuredClone(this.#counters);
     this.#busyBeforeMs = this.#busy();
-    this.#splitsBefore = this.#splits();
+    this.#splitsBefore = this.#stores.splits;
   };
 
   readonly closed = (): void => {
     this.#counted = difference(this.#before!, this.#counters);
     this.busyMs = this.#busy().map((ms, at) => ms - (this.#busyBeforeMs[at] ?? 0));
-    this.splits = this.#splits() - this.#splitsBefore;
-    this.#closing.resolve();
+    this.splits = this.#stores.splits - this.#splitsBefore;
   };
 
   #busy(): number[] {
     return this.#fleet.instances.map(({ processor }) => processor.busyMs);
   }
-
-  #splits(): number {
-    return this.#clients.tables.reduce((sum, table) => sum + table.stats().splits, 0);
-  }
 }
 
+/** Of equal shapes. */
 function difference(before: ServiceCounters, after: ServiceCounters): ServiceCounters {
-  const minus = (name: Exclude<keyof ServiceCounters, 'billable'>): number => after[name] - before[name];
-  return {
-    requests: minus('requests'),
-    throttled: minus('throttled'),
-    contended: minus('contended'),
-    conflicts: minus('conflicts'),
-    lost: minus('lost'),
-    timedOut: minus('timedOut'),
-    billable: {
-      reads: after.billable.reads - before.billable.reads,
-      writes: after.billable.writes - before.billable.writes,
-      deletes: after.billable.deletes - before.billable.deletes,
-    },
-    bytesRead: minus('bytesRead'),
-    bytesWritten: minus('bytesWritten'),
+  const minus = <Counts extends object>(earlier: Counts, later: Counts): Counts => {
+    const entries = Object.entries(later).map(([name, count]) => {
+      const less: unknown = earlier[name as keyof Counts];
+      return [name, typeof count === 'number' ? count - (less as number) : minus(less as object, count as object)];
+    });
+    return Object.fromEntries(entries) as Counts;
   };
+  return minus(before, after);
 }

@@ -173,7 +173,7 @@ class Calls {
       return await this.#service.send(request, effect, describe);
     } catch (error) {
       if (!(error instanceof ServiceFailure)) throw error;
-      if (isLone && error.failure === 'contended') return [refused('condition', error)];
+      if (isLone && error.code === 'contended') return [refused('condition', error)];
       return request.accesses.map(() => unknown(isThrottled(error) ? 'throttled' : 'other', error));
     }
   }
@@ -184,7 +184,7 @@ class Calls {
 }
 
 function isThrottled(error: unknown): boolean {
-  return error instanceof ServiceFailure && error.failure === 'throttled';
+  return error instanceof ServiceFailure && error.code === 'throttled';
 }
 
 function isOtherRefusal(outcome: { readonly kind: string }): outcome is Refused {

@@ -110,21 +110,30 @@ export class PlainTable {
     return this.#writeIf({ key, bytes }, () => this.#held(key) === undefined);
   }
 
-  /** Reads the record and writes it if nobody did meanwhile, again and again until that is so. Two requests a try; gives the tries that failed. */
-  async putIfUnchanged(key: string, bytes: number): Promise<number> {
-    for (let conflicts = 0; ; conflicts += 1) {
-      const version = (await this.#read(key))?.version;
-      if (await this.#writeIf({ key, bytes }, () => this.#held(key)?.version === version)) return conflicts;
-    }
+  /** Reads the record and writes it unless somebody else did meanwhile: that is a `conflict`. False if there is none. Two requests, one without a record. */
+  async modify(key: string, bytes: number): Promise<boolean | 'conflict'> {
+    const read = await this.#read(key);
+    if (read === undefined) return false;
+    return (await this.#writeIf({ key, bytes }, () => this.#held(key)?.version === read.version)) || 'conflict';
   }
 
-  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request. */
-  async putMany(records: readonly PlainItem[]): Promise<void> {
+  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request, a transaction's begin and commit together. */
+  async putMany(records: readonly PlainItem[], kind = this.#habits.batch): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
     const effect = (): void => {
       for (const { key, bytes } of records) this.#write(key, bytes);
     };
-    await this.#sdk.send({ kind: this.#habits.batch, accesses, effect });
+    await this.#sdk.send({ kind, accesses, effect });
+  }
+
+  /** How many of the records that were written have keys from `from` up to `to`, not included; at most `count`. One request, of `from`'s partition. */
+  async range(from: string, to: string, count: number): Promise<number> {
+    const accesses = [{ ...this.#access('', 'read', 0), partition: this.#partitionOf(from) }];
+    const effect = (): readonly (number | undefined)[] => {
+      const keys = [...this.#state.records.keys()].filter((key) => key >= from && key < to).toSorted();
+      return keys.slice(0, count).map((key) => this.#held(key)?.bytes);
+    };
+    return (await this.#sdk.send({ kind: 'query', accesses, effect, describe: describeFound })).length;
   }
 
   async #read(key: string): Promise<PlainRecord | undefined> {
@@ -169,6 +178,11 @@ const describeRecord: Describe<PlainRecord | undefined> = (record, reply) => {
 
 const describeMany: Describe<readonly (number | undefined)[]> = (found, reply) => {
   for (const bytes of found) reply.bytes += bytes ?? 0;
+};
+
+const describeFound: Describe<readonly (number | undefined)[]> = (found, reply) => {
+  describeMany(found, reply);
+  reply.entities = found.length;
 };
 
 const describeWritten: Describe<boolean> = (isWritten, reply) => {

@@ -46,12 +46,12 @@ export type Failure = 'throttled' | 'contended' | 'lost' | 'timed-out';
 
 /** A request's failure, as its caller sees it. */
 export class ServiceFailure extends Error {
-  readonly failure: Failure;
+  readonly code: Failure;
 
-  constructor(failure: Failure) {
-    super(`the modelled service: ${failure}`);
+  constructor(code: Failure) {
+    super(`the modelled service: ${code}`);
     this.name = 'ServiceFailure';
-    this.failure = failure;
+    this.code = code;
   }
 }
 

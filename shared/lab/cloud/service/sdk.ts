@@ -44,7 +44,7 @@ export class Sdk {
   }
 
   #isRepeated(error: unknown, accesses: readonly Access[], attempt: number): boolean {
-    if (!(error instanceof ServiceFailure) || !this.#retried.includes(error.failure)) return false;
+    if (!(error instanceof ServiceFailure) || !this.#retried.includes(error.code)) return false;
     const name = accesses[0]?.kind === 'read' ? 'sdk.readRetriesMax' : 'sdk.writeRetriesMax';
     return attempt < this.#service.parameters.get(name);
   }

@@ -71,11 +71,21 @@ export class Scheduler {
   after(ms: number, owner?: Owner, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = this.at(this.#nowMs + ms, resolve, owner);
-      signal?.addEventListener('abort', () => {
+      if (signal === undefined) {
+        this.at(this.#nowMs + ms, resolve, owner);
+        return;
+      }
+      const aborted = (): void => {
         cancel();
         resolve();
-      });
+      };
+      // A signal that outlives many waits is not to keep them all.
+      const fire = (): void => {
+        signal.removeEventListener('abort', aborted);
+        resolve();
+      };
+      const cancel = this.at(this.#nowMs + ms, fire, owner);
+      signal.addEventListener('abort', aborted, { once: true });
     });
   }
 

@@ -3,7 +3,7 @@ import { memoryState } from '../../../drivers/memory/effects.ts';
 import type { Order, PutItem } from '../../../store/index.ts';
 import { TABLE } from '../../cloud/run/datasets.ts';
 import { censusOf } from '../../cloud/tables/census.ts';
-import { valueSource } from '../../cloud/work/values.ts';
+import { type RecordFields, recordSource } from '../../work/records.ts';
 import { type Figures, HOUR_MS, type Stage, VACUUM } from './stage.ts';
 import type { MergingWorld, OpenTable } from './world.ts';
 
@@ -22,15 +22,14 @@ export async function emptied(stage: Stage, order: Order, way: 'deleted' | 'expi
   const { world } = stage;
   const state = memoryState();
   const { store, table } = await world.open(state, order);
-  const value = valueSource(1, 100);
+  const source = recordSource(1, 100);
+  const itemOf = (index: number) => ({ key: keyOf(index), value: source(index, 0).fields });
   const ttl = (index: number) => (way === 'expired' && !isKept(index) ? { ttlMs: HOUR_MS / 6 } : {});
   const batches = Array.from({ length: 100_000 / BATCH }, (_, batch) =>
     Array.from({ length: BATCH }, (_unused, index) => batch * BATCH + index),
   );
   for (const batch of batches)
-    await table.putMany(
-      batch.map((index): PutItem<Uint8Array> => ({ key: keyOf(index), value: value(index, 0), ...ttl(index) })),
-    );
+    await table.putMany(batch.map((index): PutItem<RecordFields> => ({ ...itemOf(index), ...ttl(index) })));
   if (way === 'deleted')
     for (const batch of batches) await table.deleteMany(batch.filter((index) => !isKept(index)).map(keyOf));
   await store.close();
@@ -43,7 +42,7 @@ export async function emptied(stage: Stage, order: Order, way: 'deleted' | 'expi
   const freshState = memoryState();
   const fresh = await world.open(freshState, order);
   const kept = batches.flat().filter(isKept);
-  await fresh.table.putMany(kept.map((index) => ({ key: keyOf(index), value: value(index, 0) })));
+  await fresh.table.putMany(kept.map(itemOf));
   const leaves = censusOf(state).leaves / censusOf(freshState).leaves;
   return [
     { figure: 'records found', value: after.records, goal: { atLeast: kept.length } },

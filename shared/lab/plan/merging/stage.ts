@@ -3,8 +3,8 @@ import type { Provider } from '../../kit/dimensions.ts';
 import { memoryState } from '../../../drivers/memory/effects.ts';
 import { type Dataset, datasetOf } from '../../cloud/run/datasets.ts';
 import { modelledDriver } from '../../cloud/service/driver.ts';
+import { recordSource } from '../../work/records.ts';
 import { CHANCE, sourceOf } from '../../cloud/time/chance.ts';
-import { valueSource } from '../../cloud/work/values.ts';
 import { type Seen, writeOn, type Writing } from './callers.ts';
 import { MergingWorld, type OpenTable } from './world.ts';
 
@@ -42,12 +42,12 @@ export class Stage {
 
   write(on: readonly OpenTable[], { keyOf }: Dataset, asked: Pick<Writing, 'forMs' | 'thinkMs'>): Promise<Seen> {
     const random = sourceOf(this.#seed, CHANCE.keys, Math.floor(this.world.scheduler.nowMs));
-    const valueOf = valueSource(this.#seed, RECORD_BYTES);
+    const source = recordSource(this.#seed, RECORD_BYTES);
     const { scheduler } = this.world;
     return writeOn(
       on.map(({ table }) => table),
       4,
-      { scheduler, random, keyOf, valueOf, records: RECORDS, ...asked },
+      { scheduler, random, keyOf, source, records: RECORDS, ...asked },
     );
   }
 }

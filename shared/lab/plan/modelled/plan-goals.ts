@@ -62,11 +62,11 @@ const MANY_OF_A_MILLION: readonly RowInput[] = [4, 16, 64].map((instances) => ({
 const LADDER = [1, 2, 4, 8, 16, 32, 64];
 
 /** A step of the ladder: an instance more is never less work done. */
-const GROWING: readonly RowInput[] = (['read', 'put', 'update'] as const).flatMap((workload) =>
+const GROWING: readonly RowInput[] = (['read', 'put', 'ycsb-a'] as const).flatMap((workload) =>
   LADDER.map((instances, step): RowInput => ({
     id: `${workload} ${instances}`,
     workload,
-    ...(workload === 'update' ? { keys: 'zipfian', records: 100_000 } : {}),
+    ...(workload === 'ycsb-a' ? { records: 100_000 } : {}),
     instances,
     callers: 4,
     warmupOperationsMax: 1_500,
@@ -131,8 +131,7 @@ export const GOALS_PLAN: PlanInput = {
       across: 'nothing',
       rows: [
         {
-          workload: 'update',
-          keys: 'zipfian',
+          workload: 'ycsb-a',
           records: 100_000,
           instances: 16,
           callers: 8,

@@ -7,7 +7,7 @@ const ROWS: readonly RowInput[] = [
   { workload: 'put', callers: 32 },
   { workload: 'put', instances: 4, callers: 4 },
   { workload: 'put', instances: 16, callers: 4, containerKib: 64 },
-  { workload: 'update', keys: 'zipfian', instances: 8, callers: 8 },
+  { workload: 'ycsb-a', instances: 8, callers: 8 },
   { workload: 'modify', keys: 'one', instances: 4 },
   { workload: 'load', callers: 4, operationsMax: 20, warmupOperationsMax: 10 },
   { workload: 'read', callers: 200, following: { concurrency: 40, startMs: 1_000, instancesMax: 8 } },

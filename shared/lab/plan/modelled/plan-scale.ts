@@ -24,7 +24,7 @@ export const SCALE_PLAN: PlanInput = {
         { workload: 'put', instances: 16, callers: 4, processor: false },
         { workload: 'put', instances: 16, callers: 4, containerKib: 64, processor: false },
         { workload: 'put', instances: 16, callers: 4, containerKib: 16, processor: false },
-        { workload: 'update', keys: 'zipfian', records: 20_000, instances: 8, callers: 8, processor: false },
+        { workload: 'ycsb-a', records: 20_000, instances: 8, callers: 8, processor: false },
         { workload: 'modify', keys: 'one', instances: 8, callers: 1, processor: false },
       ],
     },

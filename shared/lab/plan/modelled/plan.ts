@@ -1,14 +1,16 @@
 // A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file is checked before anything runs.
 import * as z from 'zod';
-import { type Provider, PROVIDERS } from '../../kit/dimensions.ts';
-import { parsedPlan } from '../parsed-plan.ts';
 import {
-  KEY_CHOICES,
+  ARRIVALS,
+  MODEL_KEY_CHOICES,
   MODEL_LAYOUTS,
   MODEL_WORKLOADS,
   type ModelLayout,
   type ModelWorkload,
-} from '../../cloud/work/dimensions.ts';
+  type Provider,
+  PROVIDERS,
+} from '../../kit/dimensions.ts';
+import { parsedPlan } from '../parsed-plan.ts';
 import type { ModelCell } from '../../cloud/run/cell.ts';
 
 const count = (most: number) => z.int().min(1).max(most);
@@ -37,7 +39,7 @@ const rowSchema = z.strictObject({
   providers: z.array(z.enum(PROVIDERS)).min(1).optional(),
   layouts: z.array(z.enum(MODEL_LAYOUTS)).min(1).optional(),
   workload: z.enum(MODEL_WORKLOADS),
-  keys: z.enum(KEY_CHOICES).default('uniform'),
+  keys: z.enum(MODEL_KEY_CHOICES).nullable().default(null),
   records: count(1_000_000_000).default(10_000),
   recordBytes: z.int().min(200).max(60_000).default(500),
   /** Instances that are there from the beginning; or `following`, those that the load asks for. */
@@ -48,9 +50,7 @@ const rowSchema = z.strictObject({
   /** Of each instance; with `following` of all of them. */
   callers: count(100_000).default(1),
   /** In place of callers: arrivals a second that wait for nothing. */
-  arrivals: z
-    .strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(['poisson', 'fixed']) })
-    .optional(),
+  arrivals: z.strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(ARRIVALS) }).optional(),
   containerKib: z.int().min(16).max(700).optional(),
   warmupMs: ms.optional(),
   warmupOperationsMax: count(10_000_000).optional(),
@@ -148,8 +148,8 @@ export function rowsOf(common: Common): PlannedRow[] {
 }
 
 function layoutsOf(workload: ModelWorkload): readonly ModelLayout[] {
-  if (workload === 'read') return ['record', 'container'];
-  if (workload === 'modify') return ['conditional', 'container'];
+  if (workload === 'read' || workload === 'ycsb-c') return ['record', 'container'];
+  if (workload === 'modify' || workload === 'ycsb-f') return ['conditional', 'container'];
   if (workload === 'load') return ['record', 'batch', 'container'];
   return ['record', 'conditional', 'container'];
 }
@@ -171,7 +171,7 @@ function cellOf(
     recordBytes,
     fleet: following === undefined ? { kind: 'fixed', instances } : { kind: 'following', ...following },
     load: arrivals ?? { callers: all },
-    ...(containerKib === undefined ? {} : { containerBytesMax: containerKib * 1_024 }),
+    containerKib: containerKib ?? null,
     window: {
       ...window,
       // Each caller is to have had an operation before, and to have two that count.
@@ -184,13 +184,10 @@ function cellOf(
   };
 }
 
+/** Of these, what the row says itself. */
 function given({ warmupMs, warmupOperationsMax, windowMs, operationsMax }: Row): Partial<ModelPlan['window']> {
-  return {
-    ...(warmupMs === undefined ? {} : { warmupMs }),
-    ...(warmupOperationsMax === undefined ? {} : { warmupOperationsMax }),
-    ...(windowMs === undefined ? {} : { windowMs }),
-    ...(operationsMax === undefined ? {} : { operationsMax }),
-  };
+  const all = { warmupMs, warmupOperationsMax, windowMs, operationsMax };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 /** `16 x 4 put, zipfian, 100,000 records, 64 KiB`: what stands in every table. */
@@ -199,7 +196,7 @@ function nameOf(row: Row): string {
   const who = following === undefined ? `${row.instances} x` : `up to ${following.instancesMax} x`;
   const load = arrivals === undefined ? `${row.callers}` : `${arrivals.perSecond}/s`;
   const extras = [
-    row.keys === 'uniform' ? '' : row.keys,
+    row.keys ?? '',
     row.records === 10_000 ? '' : shortCount(row.records),
     row.containerKib === undefined ? '' : `${row.containerKib} KiB`,
     row.processor ? '' : 'no processor',

@@ -1,10 +1,9 @@
 // Charts of a plan's groups: a figure against what differs between the rows, a panel for each provider on one scale, a line for each layout.
-import type { Provider } from '../../kit/dimensions.ts';
+import { MODEL_LAYOUTS, type Provider } from '../../kit/dimensions.ts';
 import { short } from '../../kit/format.ts';
 import { axes, decades, labels, line, logScale, panelsOf, type Shape, type Spot, svg, symbol } from '../chart-parts.ts';
 import { colourOf, PROVIDER_NAMES } from '../names.ts';
-import type { ModelReportCell } from './schema.ts';
-import { MODEL_LAYOUTS } from '../../cloud/work/dimensions.ts';
+import type { ModelReportCell } from './report.ts';
 
 /** What the axis of a group's charts is called. */
 const AXIS_NAMES: Readonly<Record<string, string>> = {
@@ -34,17 +33,17 @@ export function groupChart({ cells, providers, figures }: GroupChart, shape: Sha
   const sizes = { headPx: 44, heightPx: 200, footPx: 50, labelsPx: 48, rightPx: 30 };
   const { panels, heightPx } = panelsOf(providers.length, shape, sizes);
   const range = decades(cells.flatMap((cell) => figures.map(({ of }) => of(cell) ?? 0)));
-  const places = [...new Set(cells.map(({ model }) => model.at))].toSorted((a, b) => a - b);
+  const places = [...new Set(cells.map((cell) => cell.at))].toSorted((a, b) => a - b);
   const drawn = providers.map((provider, at) => {
     const panel = panels[at]!;
     const stepPx = panel.width / places.length;
     const x = { ticks: places, at: (place: number) => panel.left + (places.indexOf(place) + 0.5) * stepPx };
     const y = logScale(range, [panel.top + panel.height, panel.top], 10);
-    const name = AXIS_NAMES[cells[0]!.model.across] ?? '';
-    const own = cells.filter((cell) => cell.provider === provider);
+    const name = AXIS_NAMES[cells[0]!.across] ?? '';
+    const own = cells.filter(({ cell }) => cell.provider === provider);
     return (
       axes(panel, { title: PROVIDER_NAMES[provider], x: { ...x, name, text: placeText, isPlain: true }, y }) +
-      linesOf(own, figures, ({ model }, value) => ({ x: x.at(model.at), y: y.at(value) }))
+      linesOf(own, figures, (cell, value) => ({ x: x.at(cell.at), y: y.at(value) }))
     );
   });
   return svg(shape.widthPx, heightPx, drawn.join(''));
@@ -56,7 +55,7 @@ type Place = (cell: ModelReportCell, value: number) => Spot;
 function linesOf(cells: readonly ModelReportCell[], figures: readonly Figure[], place: Place): string {
   const lines = MODEL_LAYOUTS.flatMap((layout) =>
     figures.map(({ of, lineType = 'solid', isLabelled = true }) => {
-      const own = cells.filter((cell) => cell.layout === layout).toSorted((a, b) => a.model.at - b.model.at);
+      const own = cells.filter(({ cell }) => cell.layout === layout).toSorted((a, b) => a.at - b.at);
       const points = own.map((cell) => {
         const value = of(cell);
         // A logarithmic axis has no place for nothing.
@@ -66,7 +65,7 @@ function linesOf(cells: readonly ModelReportCell[], figures: readonly Figure[], 
     }),
   );
   const marks = lines.map(({ layout, lineType, points }) => {
-    const colour = colourOf(cells[0]?.provider ?? 'datastore', layout);
+    const colour = colourOf(cells[0]?.cell.provider ?? 'datastore', layout);
     const symbols = points.map((point) => (point === undefined ? '' : symbol(layout, point.spot, colour)));
     return (
       line(

@@ -1,11 +1,10 @@
 // Goals of a plan against what the model shows.
-import type { ModelLayout } from '../../cloud/work/dimensions.ts';
+import type { ModelLayout } from '../../kit/dimensions.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 import type { Goal, PlannedRow } from '../../plan/modelled/plan.ts';
 
 /** A goal, and where it stands. */
-export interface GoalResult {
-  readonly row: PlannedRow;
+export interface GoalResult extends Pick<PlannedRow, 'provider' | 'group'> {
   readonly case: string;
   /** `throughput : record`, `conflicts`. */
   readonly what: string;
@@ -20,6 +19,11 @@ export interface GoalResult {
 export interface PlayedRow {
   readonly row: PlannedRow;
   readonly results: readonly ModelResult[];
+}
+
+export function goalsTitle(goals: readonly GoalResult[]): string {
+  const reached = goals.filter(({ isReached }) => isReached).length;
+  return `Goals of the container layout: ${reached} of ${goals.length} reached`;
 }
 
 export function goalsOf(played: readonly PlayedRow[]): GoalResult[] {
@@ -37,7 +41,8 @@ function resultOf(goal: Goal, one: PlayedRow, all: readonly PlayedRow[]): GoalRe
     ...(atMost === undefined ? [] : [`at most ${atMost}`]),
   ];
   return {
-    row,
+    provider: row.provider,
+    group: row.group,
     case: results[0]!.cell.case,
     what: against === undefined ? figure : `${figure} : ${nameOf(against)}`,
     wanted: wanted.join(', '),

@@ -1,5 +1,6 @@
 // The figures of the guard's plan as a text to keep, and what changed between two such texts. Figures stand as they are, to the last digit: the
 // model is the same on every machine.
+import { textTable } from '../../kit/text-table.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 
 const SEPARATOR = '\t';
@@ -66,10 +67,11 @@ function changeOf(name: string, before: Row | undefined, after: Row | undefined)
   const differing = figures.filter((column) => before?.get(column) !== after?.get(column));
   if (differing.length === 0) return [];
   const cells = (row: Row | undefined): string[] => differing.map((column) => row?.get(column) ?? '-');
-  const lines = [differing, cells(before), cells(after)];
-  const widths = differing.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)));
-  const aligned = lines.map((line) => line.map((cell, at) => cell.padStart(widths[at]!)).join('  '));
-  return [name, `          ${aligned[0]}`, `  before  ${aligned[1]}`, `  after   ${aligned[2]}`];
+  const lines = [
+    ['before', ...cells(before)],
+    ['after', ...cells(after)],
+  ];
+  return [name, textTable(['', ...differing], lines, 1)];
 }
 
 function firstLine(text: string): string {

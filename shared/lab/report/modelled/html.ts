@@ -1,26 +1,29 @@
 // The model's report as one self-contained HTML page, in the comparison's style: no script, nothing loaded from anywhere.
-import { whole } from '../../kit/format.ts';
 import { escape } from '../../kit/html.ts';
+import { tableHtml } from '../../kit/html-table.ts';
+import { MODEL_LAYOUTS } from '../../kit/dimensions.ts';
 import { figure, mark, page } from '../html-parts.ts';
 import { PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from '../names.ts';
 import { type Figure, groupChart } from './charts.ts';
-import { MODEL_WORDS } from './report.ts';
-import type { ModelReport, ModelReportCell } from './schema.ts';
-import { MODEL_LAYOUTS } from '../../cloud/work/dimensions.ts';
+import { COLUMN_WORDS, COLUMNS, decimalOr } from './columns.ts';
+import { goalsTitle } from './goals.ts';
+import { MODEL_WORDS, type ModelReport, type ModelReportCell } from './report.ts';
 
-const THROUGHPUT: readonly Figure[] = [{ of: (cell) => cell.recordsPerSecond }];
-const LATENCY: readonly Figure[] = [
-  { of: (cell) => cell.p50Ms },
-  { of: (cell) => cell.p99Ms, lineType: 'dashed', isLabelled: false },
-];
-const SPENT: readonly Figure[] = [
-  { of: (cell) => cell.requestsPer1000Records / 1_000 },
-  { of: (cell) => cell.billableOperationsPer1000Records / 1_000, lineType: 'dashed', isLabelled: false },
-];
+const CHARTS: Readonly<Record<string, readonly Figure[]>> = {
+  'Throughput, records a second (logarithmic)': [{ of: (cell) => cell.operationsPerSecond }],
+  'Latency, milliseconds (logarithmic): p50, and p99 dashed': [
+    { of: (cell) => cell.p50Ms },
+    { of: (cell) => cell.p99Ms, lineType: 'dashed', isLabelled: false },
+  ],
+  'Requests a record, and billed operations dashed (logarithmic)': [
+    { of: (cell) => cell.requestsPerOperation },
+    { of: (cell) => cell.billedPerOperation, lineType: 'dashed', isLabelled: false },
+  ],
+};
 
 /** The whole document. */
 export function modelHtml(report: ModelReport): string {
-  const groups = [...Map.groupBy(report.cells, (cell) => cell.model.group)];
+  const groups = [...Map.groupBy(report.cells, ({ group }) => group)];
   const body = [
     header(report),
     goals(report),
@@ -28,17 +31,14 @@ export function modelHtml(report: ModelReport): string {
     parameters(report),
     footer(report),
   ];
-  return page(`Stowage: model of the clouds, plan ${report.plan.name}`, body.join('\n'));
+  return page(`Stowage: model of the clouds, plan ${report.plan}`, body.join('\n'));
 }
 
-function header({ plan, model, providers, durationMs }: ModelReport): string {
-  const { processor, clouds } = model;
-  const items = clouds
-    .filter(({ provider }) => providers.some((one) => one.ran && one.provider === provider))
-    .map(
-      ({ provider, name, date }) =>
-        `<li><b>${PROVIDER_NAMES[provider]}</b>: modelled after ${escape(name)}, sources of ${escape(date)}</li>`,
-    );
+function header({ plan, seed, processor, clouds }: ModelReport): string {
+  const items = clouds.map(
+    ({ provider, name, date }) =>
+      `<li><b>${PROVIDER_NAMES[provider]}</b>: modelled after ${escape(name)}, sources of ${escape(date)}</li>`,
+  );
   const costs =
     processor === null
       ? 'not modelled: operations cost none'
@@ -46,104 +46,78 @@ function header({ plan, model, providers, durationMs }: ModelReport): string {
   return `<header>
 <h1>Stowage: a model of the clouds</h1>
 <p class="caveat warning"><b>${escape(MODEL_WORDS)}</b></p>
-<p>Plan <i>${escape(plan.name)}</i>, seed ${plan.seed}, ${plan.recordBytes}-byte records, ${whole(durationMs / 1_000)} s of virtual time in all. The same seed gives the same figures on any machine.</p>
+<p>Plan <i>${escape(plan)}</i>, seed ${seed}. The same seed gives the same figures on any machine.</p>
 <ul>${items.join('')}<li><b>Processor of an instance</b>: ${costs}</li></ul>
 </header>`;
 }
 
-function goals({ model }: ModelReport): string {
-  const { goals: all } = model;
+function goals({ goals: all }: ModelReport): string {
   if (all.length === 0) return '';
-  const rows = all.map(
-    ({ provider, case: name, what, wanted, value, isReached }) =>
-      `<tr><td>${PROVIDER_SHORT_NAMES[provider]}</td><td>${escape(name)}</td><td>${escape(what)}</td><td>${escape(wanted)}</td><td class="n">${value === null ? '-' : value.toFixed(2)}</td><td>${isReached ? 'yes' : '<b>no</b>'}</td></tr>`,
-  );
-  const reached = all.filter(({ isReached }) => isReached).length;
-  return `<section><h2>Goals of the container layout: ${reached} of ${all.length} reached</h2>
-<div class="scroll"><table class="all"><thead><tr><th>Provider</th><th>Case</th><th>Figure</th><th>Wanted</th><th class="n">Is</th><th>Reached</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
+  const title = goalsTitle(all);
+  const rows = all.map(({ provider, case: name, what, wanted, value, isReached }) => [
+    PROVIDER_SHORT_NAMES[provider],
+    ...[name, what, wanted].map(escape),
+    decimalOr(value),
+    isReached ? 'yes' : '<b>no</b>',
+  ]);
+  const columns = ['Provider', 'Case', 'Figure', 'Wanted', 'Is', 'Reached'].map((column) => ({ title: column }));
+  return `<section><h2>${title}</h2>${tableHtml({ caption: title, columns, rows })}</section>`;
 }
 
 function groupSection(report: ModelReport, title: string, cells: readonly ModelReportCell[]): string {
-  const drawn = cells[0]!.model.across === 'nothing' ? '' : charts(report, title, cells);
-  const words =
-    'Case: instances x callers of each. req., billed, confl.: an operation. slowest: operations of the slowest caller, of the mean caller; - where callers had few. proc.: of the busiest instance. refused: throttled, or given up for a lock.';
-  return `<section><h2>${escape(title)}</h2>${legend(report, cells)}${drawn}${table(cells)}<p class="words">${words}</p></section>`;
+  const drawn = cells[0]!.across === 'nothing' ? '' : charts(report, title, cells);
+  const words = escape(COLUMN_WORDS.join(' '));
+  return `<section><h2>${escape(title)}</h2>${legend(report, cells)}${drawn}${table(title, cells)}<p class="words">${words}</p></section>`;
 }
 
-function charts({ providers }: ModelReport, title: string, cells: readonly ModelReportCell[]): string {
-  const ran = providers.filter((one) => one.ran).map(({ provider }) => provider);
-  const one = (words: string, figures: readonly Figure[]): string => {
-    const chart = { cells, providers: ran, figures };
-    return `<h3>${words}</h3>${figure((shape) => groupChart(chart, shape), `${title}: ${words}`)}`;
-  };
-  return [
-    one('Throughput, records a second (logarithmic)', THROUGHPUT),
-    one('Latency, milliseconds (logarithmic): p50, and p99 dashed', LATENCY),
-    one('Requests a record, and billed operations dashed (logarithmic)', SPENT),
-  ].join('\n');
+function charts({ clouds }: ModelReport, title: string, cells: readonly ModelReportCell[]): string {
+  const providers = clouds.map(({ provider }) => provider);
+  const drawn = Object.entries(CHARTS).map(([words, figures]) => {
+    const draw = (shape: Parameters<typeof groupChart>[1]): string => groupChart({ cells, providers, figures }, shape);
+    return `<h3>${words}</h3>${figure(draw, `${title}: ${words}`)}`;
+  });
+  return drawn.join('\n');
 }
 
-function legend({ providers }: ModelReport, cells: readonly ModelReportCell[]): string {
-  const groups = providers
-    .filter(({ ran }) => ran)
-    .map(({ provider }) => {
-      const layouts = MODEL_LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
-      const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
-      return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
-    });
+function legend({ clouds }: ModelReport, cells: readonly ModelReportCell[]): string {
+  const layouts = MODEL_LAYOUTS.filter((layout) => cells.some(({ cell }) => cell.layout === layout));
+  const groups = clouds.map(({ provider }) => {
+    const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
+    return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
+  });
   return `<p class="legend">${groups.join(' ')}</p>`;
 }
 
-const TITLES = [
-  'records/s',
-  'p50 ms',
-  'p99 ms',
-  'req.',
-  'billed',
-  'conflicts',
-  '$ / 1M',
-  'slowest',
-  'proc. %',
-  'throttled',
-  'failed',
-];
-
-function table(cells: readonly ModelReportCell[]): string {
-  const rows = cells.map((cell) => {
-    const series = `${mark(cell.provider, cell.layout)} ${PROVIDER_SHORT_NAMES[cell.provider]} ${cell.layout}`;
-    const numbers = numbersOf(cell).map((text) => `<td class="n">${text}</td>`);
-    return `<tr><td>${series}</td><td>${escape(cell.model.case)}</td>${numbers.join('')}</tr>`;
+function table(caption: string, cells: readonly ModelReportCell[]): string {
+  const rows = cells.map((one) => {
+    const { provider, layout, case: name } = one.cell;
+    const row = cells.filter(({ cell }) => cell.provider === provider && cell.case === name);
+    const series = `${mark(provider, layout)} ${PROVIDER_SHORT_NAMES[provider]} ${layout}`;
+    return [series, escape(name), ...Object.values(COLUMNS).map((column) => column(one, row))];
   });
-  const titles = TITLES.map((title) => `<th class="n">${title}</th>`);
-  return `<div class="scroll"><table class="all"><thead><tr><th>Series</th><th>Case</th>${titles.join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
+  const numbers = Object.keys(COLUMNS).map((title) => ({ title, isNumber: true }));
+  return tableHtml({ caption, columns: [{ title: 'Series' }, { title: 'Case' }, ...numbers], rows });
 }
 
-function numbersOf(cell: ModelReportCell): string[] {
-  const { slowestCaller, conflictsPer1000Records, processorBusiest, throttled, contended } = cell.model;
-  return [
-    whole(cell.recordsPerSecond),
-    ...[cell.p50Ms, cell.p99Ms].map((ms) => (ms === null ? '-' : ms.toFixed(ms < 10 ? 2 : 1))),
-    ...[cell.requestsPer1000Records, cell.billableOperationsPer1000Records, conflictsPer1000Records].map((per1000) =>
-      (per1000 / 1_000).toFixed(2),
-    ),
-    String(Number(cell.dollarsPerMillionRecords.toPrecision(2))),
-    slowestCaller === null ? '-' : slowestCaller.toFixed(2),
-    String(Math.round(processorBusiest * 100)),
-    String(throttled + contended),
-    String(cell.errors + cell.unfinished),
+function parameters({ clouds }: ModelReport): string {
+  const columns = [
+    { title: 'Parameter' },
+    { title: 'Value', isNumber: true },
+    { title: 'Low to high', isNumber: true },
+    { title: 'Grade' },
+    { title: 'Source' },
   ];
-}
-
-function parameters({ model }: ModelReport): string {
-  const tables = model.clouds
-    .filter((cloud) => cloud.parameters.length > 0)
-    .map(({ provider, name, parameters: all }) => {
-      const rows = all.map(
-        (one) =>
-          `<tr><td>${escape(one.name)}</td><td class="n">${one.value}</td><td class="n">${one.low} to ${one.high}</td><td>${one.grade}</td><td style="white-space:normal">${escape(one.source)}</td></tr>`,
-      );
-      return `<h3>${PROVIDER_NAMES[provider]}, ${escape(name)}</h3><div class="scroll"><table class="all"><thead><tr><th>Parameter</th><th class="n">Value</th><th class="n">Low to high</th><th>Grade</th><th>Source</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
-    });
+  const tables = clouds.map(({ provider, name, parameters: all }) => {
+    const caption = `${PROVIDER_NAMES[provider]}, ${escape(name)}`;
+    const rows = all.map((one) => [
+      escape(one.name),
+      String(one.value),
+      `${one.low} to ${one.high}`,
+      one.grade,
+      escape(one.source),
+    ]);
+    return tableHtml({ caption, columns, rows });
+  });
   return `<section><h2>The parameters that these figures hang on</h2>${tables.join('\n')}</section>`;
 }
 

@@ -57,5 +57,5 @@ test('of a fixed fleet each caller has its instance, from the first moment', asy
   const fleet = new Fleet(new Scheduler(1), { kind: 'fixed', instances: 2 });
   const taken = await Promise.all([0, 1, 2, 3].map(async (caller) => await fleet.take(caller)));
   expect(taken.map(({ number }) => number)).toEqual([0, 1, 0, 1]);
-  expect(fleet.instances.map(({ inFlight }) => inFlight)).toEqual([2, 2]);
+  expect(fleet.instances.map(({ taken }) => taken)).toEqual([2, 2]);
 });

@@ -2,11 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../../shared/lab/kit/histogram.ts';
 import { type Random, seededRandom } from '../../../../shared/lab/kit/random.ts';
-import { Fleet } from '../../../../shared/lab/cloud/instance/fleet.ts';
 import { Processor } from '../../../../shared/lab/cloud/instance/processor.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
-import { openLoop } from '../../../../shared/lab/cloud/work/loops.ts';
-import { Window } from '../../../../shared/lab/cloud/work/window.ts';
+import { played } from '../run/played.ts';
 
 const OPERATIONS = 250_000;
 const SERVICE_MS = 1;
@@ -14,40 +12,22 @@ const SERVICE_MS = 1;
 /** Poisson arrivals at one processor; each operation takes what `drawMs` says, 1 ms on average. */
 async function queue(arrivalsPerSecond: number, drawMs: (random: Random) => number) {
   const scheduler = new Scheduler(1);
-  const fleet = new Fleet(scheduler, { kind: 'fixed', instances: 1 });
+  const processor = new Processor(scheduler);
   const random = seededRandom(2);
-  const busy = { fromMs: 0, toMs: 0 };
-  const busyMs = (): number => fleet.instances[0]!.processor.busyMs;
-  const window = new Window(scheduler, 0, {
-    warmupMs: 1e9,
-    warmupOperationsMax: 5_000,
-    windowMs: 1e9,
-    operationsMax: OPERATIONS,
-    listener: {
-      opened: () => {
-        busy.fromMs = busyMs();
-      },
-      closed: () => {
-        busy.toMs = busyMs();
-      },
-    },
-  });
-  const loop = {
+  const busyMs: number[] = [];
+  const note = (): void => void busyMs.push(processor.busyMs);
+  const { durationMs, histogram, records, underWayMs } = await played({
     scheduler,
-    fleet,
-    window,
-    nextOperation: () => ({ kind: 'read' as const, index: 0, round: 0 }),
-    call: async ({ processor }: { processor: Processor }) => await processor.spend(drawMs(random) * 1_000),
-  };
-  const arrivals = { perSecond: arrivalsPerSecond, spacing: 'poisson' as const };
-  await scheduler.run(openLoop(loop, arrivals, seededRandom(3)), 1e9);
-  const windowMs = window.closedMs - window.openedMs;
+    load: { perSecond: arrivalsPerSecond, spacing: 'poisson' },
+    budget: { warmupMs: 1e9, warmupOperationsMax: 5_000, operationsMax: OPERATIONS },
+    serve: async () => await processor.spend(drawMs(random) * 1_000),
+    listener: { opened: note, closed: note },
+  });
   return {
-    utilisation: (busy.toMs - busy.fromMs) / windowMs,
-    perSecond: window.operations / (windowMs / 1_000),
-    underWay: window.underWayMs / windowMs,
-    ...latenciesOf(window.histogram),
-    meanMs: window.latencyMs / window.operations,
+    utilisation: (busyMs[1]! - busyMs[0]!) / durationMs,
+    perSecond: records / (durationMs / 1_000),
+    underWay: underWayMs / durationMs,
+    ...latenciesOf(histogram),
   };
 }
 

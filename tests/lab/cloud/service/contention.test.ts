@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
-import { request, stillService, write } from './modelled.ts';
+import { modifyAtLast, request, stillService, write } from './modelled.ts';
 
 const W = 0.5;
 const G = 4;
@@ -40,10 +40,14 @@ test.each([2, 4, 16])(
   'Azure: of %d callers that update one entity, one succeeds in each round, all others get 412',
   async (n) => {
     const service = stillService('azure-tables', TIMES);
-    const table = new PlainTable(service, plainState(), () => 'p');
+    const table = new PlainTable(
+      service,
+      plainState(() => 500),
+      () => 'p',
+    );
     let conflicts = 0;
     const { perSecond } = await callers(service, n, async () => {
-      conflicts += await table.putIfUnchanged('a', 500);
+      conflicts += await modifyAtLast(table, 'a', 500);
     });
     // Whoever is refused is answered half a commit sooner, and waits for nobody: a round lasts 4 w + g + c / 2. After n rounds each has won
     // once and lost that half commit, so the last round is longer by it.
@@ -56,16 +60,24 @@ test.each([2, 4, 16])(
 
 test('Azure: a caller alone meets no conflict', async () => {
   const service = stillService('azure-tables', TIMES);
-  const table = new PlainTable(service, plainState(), () => 'p');
-  const { perSecond } = await callers(service, 1, () => table.putIfUnchanged('a', 500));
+  const table = new PlainTable(
+    service,
+    plainState(() => 500),
+    () => 'p',
+  );
+  const { perSecond } = await callers(service, 1, () => modifyAtLast(table, 'a', 500));
   expectWithin(perSecond, 1_000 / (4 * W + G + C), 0.02);
   expect(service.counters.conflicts).toBe(0);
 });
 
 test('Datastore: of two callers that update one entity, the second waits for the lock, finds its read stale, and starves', async () => {
   const service = stillService('datastore', { ...TIMES, 'contention.holdShare': 1 });
-  const table = new PlainTable(service, plainState(), () => 'p');
-  const { perSecond, byCaller } = await callers(service, 2, () => table.putIfUnchanged('a', 500));
+  const table = new PlainTable(
+    service,
+    plainState(() => 500),
+    () => 'p',
+  );
+  const { perSecond, byCaller } = await callers(service, 2, () => modifyAtLast(table, 'a', 500));
   // The loser holds the lock last, for half a commit, so the winner is there first again, each time.
   expectWithin(perSecond, 1_000 / (4 * W + G + C), 0.02);
   expectWithin(service.counters.conflicts / (perSecond * SECONDS), 1, 0.02);

@@ -7,7 +7,7 @@ import type { ModelledService } from '../../../../shared/lab/cloud/service/servi
 import type { Driver, EntityId, EntityVersion, Write } from '../../../../shared/store/contract/driver.ts';
 import { conformance } from '../../../conformance/conformance.ts';
 import { entityId, partName } from '../../../support/ids.ts';
-import { stillService } from './modelled.ts';
+import { modifyAtLast, stillService } from './modelled.ts';
 
 const TIMED = { 'network.oneWayMs.median': 0.5, 'commit.sigma': 0.6, 'get.sigma': 0.6, 'list.sigma': 0.6 };
 
@@ -171,7 +171,8 @@ describe('a plain table', () => {
       expect(await table.insert('a', 100)).toBe(false);
       expect(await table.insert('z', 100)).toBe(true);
       await table.put('a', 200);
-      expect(await table.putIfUnchanged('b', 300)).toBe(0);
+      expect(await table.modify('b', 300)).toBe(true);
+      expect(await table.modify('y', 300)).toBe(false);
       expect(await table.getMany(['a', 'b', 'c', 'z', 'y'])).toEqual([200, 300, 500, 100, undefined]);
       expect(service.counters.bytesRead).toBe(500 + 500 + 200 + 300 + 500 + 100);
     };
@@ -180,9 +181,10 @@ describe('a plain table', () => {
 
   test('written to by several under one condition loses no update', async () => {
     const service = stillService('azure-tables', TIMED);
-    const state = plainState();
+    const state = plainState(() => 500);
     const table = new PlainTable(service, state, () => 't');
-    await service.scheduler.run(Promise.all(Array.from({ length: 8 }, () => table.putIfUnchanged('a', 500))), 10_000);
+    const work = Promise.all(Array.from({ length: 8 }, () => modifyAtLast(table, 'a', 500)));
+    await service.scheduler.run(work, 10_000);
     expect(state.records.get('a')?.version).toBe(8);
   });
 });

@@ -19,7 +19,7 @@ async function fates(overrides: Readonly<Record<string, number>>) {
   const settled = Promise.allSettled(sent);
   await service.scheduler.run(settled, Infinity);
   const failures = (await settled).flatMap((one) => (one.status === 'rejected' ? [one.reason as ServiceFailure] : []));
-  const count = (failure: string): number => failures.filter((one) => one.failure === failure).length / COUNT;
+  const count = (failure: string): number => failures.filter((one) => one.code === failure).length / COUNT;
   return { effects: effects / COUNT, lost: count('lost'), timedOut: count('timed-out'), service };
 }
 

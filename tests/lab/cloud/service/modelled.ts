@@ -3,6 +3,7 @@ import { calmProvider } from '../../../../shared/lab/cloud/data/calm.ts';
 import { type Level, type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
 import type { Access, ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
 import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import type { PlainTable } from '../../../../shared/lab/cloud/service/plain.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
 type Overrides = Readonly<Record<string, number | Level>>;
@@ -73,4 +74,9 @@ export async function offer(
   });
   await scheduler.run(work, Infinity);
   return total;
+}
+
+/** Modifies the record until nobody else does at the same time; gives the tries that met another's. */
+export async function modifyAtLast(table: PlainTable, key: string, bytes: number): Promise<number> {
+  for (let conflicts = 0; ; conflicts += 1) if ((await table.modify(key, bytes)) === true) return conflicts;
 }

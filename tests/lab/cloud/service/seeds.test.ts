@@ -8,19 +8,23 @@ import type { ProviderData } from '../../../../shared/lab/cloud/data/parameters.
 import { modelledDriver } from '../../../../shared/lab/cloud/service/driver.ts';
 import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import { entityId, partName } from '../../../support/ids.ts';
-import { serviceOf } from './modelled.ts';
+import { modifyAtLast, serviceOf } from './modelled.ts';
 
 /** A hash of all that callers saw and when, with failures, and of the bill. */
 async function runOf(data: ProviderData, seed: number): Promise<string> {
   const service = serviceOf(data, { 'loss.replyShare': 0.02, 'tail.share': 0.05 }, seed);
   const hash = createHash('sha256');
   const tell = (what: unknown): void => void hash.update(`${service.scheduler.nowMs} ${JSON.stringify(what)}\n`);
-  const table = new PlainTable(service, plainState(), (key) => key.slice(0, 1));
+  const table = new PlainTable(
+    service,
+    plainState(() => 500),
+    (key) => key.slice(0, 1),
+  );
   const state = memoryState();
   const plain = async (caller: number): Promise<void> => {
     for (let round = 0; round < 20; round += 1) {
       const key = `k${(caller * 7 + round) % 5}`;
-      tell(await table.putIfUnchanged(key, 500 + round).catch(String));
+      tell(await modifyAtLast(table, key, 500 + round).catch(String));
       tell(await table.get(key).catch(String));
     }
   };

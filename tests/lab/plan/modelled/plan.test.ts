@@ -26,7 +26,9 @@ describe('a plan file', () => {
       'callers and arrivals',
       JSON.stringify({
         name: 'x',
-        groups: [{ ...GROUP, rows: [{ workload: 'put', callers: 2, arrivals: { perSecond: 1, spacing: 'fixed' } }] }],
+        groups: [
+          { ...GROUP, rows: [{ workload: 'put', callers: 2, arrivals: { perSecond: 1, spacing: 'equidistant' } }] },
+        ],
       }),
       /callers or arrivals/,
     ],

@@ -1,0 +1,77 @@
+// A window that ends by time or by a budget of operations, whichever is first: so a plan takes minutes, whatever its layouts do.
+import type { WindowPhases } from '../../load/phases.ts';
+import type { Scheduler } from '../time/scheduler.ts';
+
+/** When the warm-up and the window end: after so much virtual time, or so many operations, whichever is first. */
+export interface Budget {
+  readonly warmupMs: number;
+  readonly warmupOperationsMax: number;
+  readonly windowMs: number;
+  readonly operationsMax: number;
+}
+
+/** Whoever counts what is spent within the window. */
+export interface WindowListener {
+  readonly opened: () => void;
+  readonly closed: () => void;
+}
+
+export class BudgetPhases implements WindowPhases {
+  readonly startMs: number;
+  openedMs = Infinity;
+  closedMs = Infinity;
+  /** Nobody looked. */
+  readonly steadiness = 'not known';
+  readonly #scheduler: Scheduler;
+  readonly #budget: Budget;
+  readonly #listener: WindowListener;
+  #operations = 0;
+
+  constructor(scheduler: Scheduler, budget: Budget, listener: WindowListener) {
+    this.#scheduler = scheduler;
+    this.#budget = budget;
+    this.#listener = listener;
+    this.startMs = scheduler.nowMs;
+  }
+
+  /** Until the warm-up or the window ends by time. */
+  get tickMs(): number {
+    return this.#endMs - this.#scheduler.nowMs;
+  }
+
+  get isOpen(): boolean {
+    return this.openedMs < Infinity && this.closedMs === Infinity;
+  }
+
+  look(): void {
+    if (this.closedMs === Infinity && this.#scheduler.nowMs >= this.#endMs) this.#next();
+  }
+
+  close(): void {
+    while (this.closedMs === Infinity) this.#next();
+  }
+
+  replied(): void {
+    if (this.closedMs < Infinity) return;
+    const { warmupOperationsMax, operationsMax } = this.#budget;
+    this.#operations += 1;
+    if (this.#operations >= (this.isOpen ? operationsMax : warmupOperationsMax)) this.#next();
+  }
+
+  get #endMs(): number {
+    const { warmupMs, windowMs } = this.#budget;
+    return this.isOpen ? this.openedMs + windowMs : this.startMs + warmupMs;
+  }
+
+  #next(): void {
+    const { nowMs } = this.#scheduler;
+    this.#operations = 0;
+    if (this.isOpen) {
+      this.closedMs = nowMs;
+      this.#listener.closed();
+    } else {
+      this.openedMs = nowMs;
+      this.#listener.opened();
+    }
+  }
+}

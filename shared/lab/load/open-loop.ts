@@ -1,0 +1,31 @@
+// The open loop: calls that begin when they are due, whatever was answered. A closed loop alone would leave out all that could not be asked while the store
+// stood still (Gil Tene calls that coordinated omission): so latency counts from the moment a call was due.
+import pLimit from 'p-limit';
+
+export interface OpenLoop {
+  /** Asked before each call; true ends the loop. */
+  readonly isOver: () => boolean;
+  /** When the first call is due, and the milliseconds from each to the next (arrivals.ts). */
+  readonly startMs: number;
+  readonly gapMs: () => number;
+  /** Resolves at that moment, or when the loop is over. */
+  readonly until: (dueMs: number) => Promise<void>;
+  /** Calls that are due while so many are in flight wait for their turn; Infinity: none does. */
+  readonly inFlightMax: number;
+  /** Makes call number `arrival`, from 0. Never rejects. */
+  readonly call: (arrival: number, dueMs: number) => Promise<void>;
+}
+
+/** Resolves when the loop is over and every call that was due has been made and answered. */
+export async function openLoop({ isOver, startMs, gapMs, until, inFlightMax, call }: OpenLoop): Promise<void> {
+  const limit = pLimit(inFlightMax);
+  const calls = new Set<Promise<void>>();
+  let dueMs = startMs;
+  for (let arrival = 0; !isOver(); arrival += 1) {
+    await until(dueMs);
+    const made: Promise<void> = limit(call, arrival, dueMs).finally(() => calls.delete(made));
+    calls.add(made);
+    dueMs += gapMs();
+  }
+  await Promise.all(calls);
+}

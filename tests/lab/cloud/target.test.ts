@@ -1,0 +1,78 @@
+// A modelled cloud as a place where the comparison's own cells run.
+import { describe, expect, test } from 'vitest';
+import { memoryState } from '../../../shared/drivers/memory.ts';
+import { ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
+import { Instance } from '../../../shared/lab/cloud/instance/instance.ts';
+import { loadHash } from '../../../shared/lab/cloud/run/datasets.ts';
+import { PROVIDER_DATA, PROCESSOR_DATA } from '../../../shared/lab/cloud/run/providers.ts';
+import { ModelledCloud } from '../../../shared/lab/cloud/target.ts';
+import { type Layout, LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
+import { type CellRequestInput, type CellResult, cellResultSchema } from '../../../shared/lab/load/cell.ts';
+import { prepareDataset, removeDataset } from '../../../shared/lab/load/dataset.ts';
+import { runCell } from '../../../shared/lab/load/run.ts';
+import { whyNot } from '../../../shared/lab/work/workloads.ts';
+import { cell } from '../fakes.ts';
+
+const { signal } = new AbortController();
+
+async function cloudOf(provider: Provider) {
+  await loadHash();
+  const parameters = new ProviderParameters(PROVIDER_DATA[provider]);
+  const cloud = new ModelledCloud({ parameters, seed: 1, costs: PROCESSOR_DATA.costs[provider] });
+  const targets = cloud.targets(new Instance(0, cloud.scheduler, 0), memoryState());
+  const runtime = cloud.loadRuntime();
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    await cloud.scheduler.run(work, 1e7);
+    return work;
+  };
+  return { cloud, targets, runtime, inTime };
+}
+
+async function ran(provider: Provider, input: Partial<CellRequestInput>): Promise<CellResult> {
+  const { targets, runtime, inTime } = await cloudOf(provider);
+  const request = cell({ records: 1_000, insertFrom: 1_000, durationMs: 1_000, callers: 4, ...input });
+  if (request.workload !== 'load') await inTime(prepareDataset(request, targets, { signal, runtime }));
+  return inTime(runCell(request, targets, { signal, runtime }));
+}
+
+describe.each(PROVIDERS)('%s', (provider) => {
+  describe.each(LAYOUTS)('the layout %s', (layout: Layout) => {
+    test.each(WORKLOADS.filter((workload) => whyNot(layout, workload) === undefined))('runs %s', async (workload) => {
+      const result = await ran(provider, { layout, workload });
+      expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
+      // Datastore turns batches away while the ranges of a new kind are few.
+      expect(Object.keys(result.errors).filter((code) => code !== 'throttled')).toEqual([]);
+      expect(result.records).toBeGreaterThan(0);
+      expect(result.processor.busy).toBeGreaterThan(0);
+      expect(result.place).toMatchObject({ isEmulator: true, backend: `MODEL ${PROVIDER_DATA[provider].name}` });
+    });
+  });
+});
+
+test('the same cell is the same result, to the last digit', async () => {
+  const once = await ran('datastore', { layout: 'container', workload: 'ycsb-a' });
+  expect(await ran('datastore', { layout: 'container', workload: 'ycsb-a' })).toEqual(once);
+});
+
+test('a dataset that was removed is no longer there', async () => {
+  const { targets, runtime, inTime } = await cloudOf('azure-tables');
+  const request = cell({ records: 100, workload: 'ycsb-c' });
+  await inTime(prepareDataset(request, targets, { signal, runtime }));
+  const table = await targets.baseline.open(request.dataset);
+  expect(await inTime(table.scan())).toBe(100);
+  await inTime(removeDataset(request.dataset, targets, signal));
+  expect(await inTime((await targets.baseline.open(request.dataset)).scan())).toBe(0);
+});
+
+test('the baseline refuses to insert what is there, and to modify what is not', async () => {
+  const { targets, inTime } = await cloudOf('datastore');
+  const table = await targets.baseline.open('test1');
+  const record = { key: 't00:customer:1', fields: { name: 'a', address: 'b', email: 'c', since: 'd', notes: 'e' } };
+  expect(await inTime(table.modify(record))).toBe(false);
+  await inTime(table.insert(record));
+  await expect(inTime(table.insert(record))).rejects.toMatchObject({ code: 'exists' });
+  expect(await inTime(table.modify(record))).toBe(true);
+  await inTime(table.putInTransaction([{ ...record, key: 't00:customer:2' }]));
+  expect(await inTime(table.getMany(['t00:customer:1', 't00:customer:2', 't00:customer:3']))).toBe(2);
+  expect(targets.baseline.usage().bytesWritten).toBeGreaterThan(0);
+});
