@@ -1,7 +1,7 @@
 // Records of a key and one text, as documents B, C and E have them, in a table of the plain SDK or of this store. Work that was not done wholly is an error:
 // it must not be measured.
 import type { Baseline, BaselineTable } from '../../../shared/lab/work/baseline.ts';
-import type { RecordFields, SampleRecord } from '../../../shared/lab/work/records.ts';
+import type { SampleRecord } from '../../../shared/lab/work/records.ts';
 import { tenantEnd } from '../../../shared/lab/work/keys.ts';
 import type { Table } from '../../../shared/store/index.ts';
 
@@ -40,7 +40,7 @@ export function sdkTable({ getManyMax }: Baseline, table: BaselineTable): TextTa
 
 /** One property, which is in no index, where the comparison's records have more. */
 function plainOf({ key, text }: TextRecord): SampleRecord {
-  return { key, fields: { notes: text } as RecordFields };
+  return { key, fields: { notes: text } };
 }
 
 export function storeTable(table: Table<string>): TextTable {

@@ -178,7 +178,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await start();
     await ended();
     expect(await page.textContent('#status')).toBe('Done. 2 runs failed. What was made is removed.');
-    expect(await page.textContent('#live')).toMatch(/Azure batch, load, 500 B, 4 callers, run 1: HTTP 500/);
+    expect(await page.textContent('#live')).toMatch(/Azure batch, load, 1,000 B, 4 callers, run 1: HTTP 500/);
   });
 
   test('sends keys to the functions that they are for, and keeps them nowhere', async () => {
