@@ -289,6 +289,33 @@ describe('the model', () => {
   });
 });
 
+describe('the laboratory has one', () => {
+  const measuring = sources.filter(({ file }) =>
+    /^(shared\/lab|infra\/(lab|cli|start)|functions\/compare)\//.test(file),
+  );
+  const having = (pattern: RegExp): string[] =>
+    measuring.filter(({ text }) => pattern.test(withoutComments(text))).map(({ file }) => file);
+
+  test('loop of callers who wait for their replies', () => {
+    expect(having(/Promise\.all\(\s*Array\.from\(\{ length: (?!count\b)/)).toEqual(['shared/lab/load/closed-loop.ts']);
+  });
+
+  test('loop of calls that are due', () => {
+    expect(having(/from 'p-limit'/)).toEqual(['shared/lab/load/open-loop.ts']);
+  });
+
+  test('printer of tables for a terminal, and one for a page', () => {
+    expect(having(/cells?\.map\([^;]*pad(Start|End)\(/)).toEqual(['shared/lab/kit/text-table.ts']);
+    expect(having(/<t(able|head|body)\b/)).toEqual(['shared/lab/kit/html-table.ts']);
+  });
+
+  test('client of each plain SDK', () => {
+    const calls = /\.(createEntity|updateEntity|upsertEntity|getEntity|listEntities|submitTransaction|createQuery)\(/;
+    expect(having(calls)).toEqual(['shared/lab/sdk/azure-tables.ts', 'shared/lab/sdk/datastore.ts']);
+    expect(having(/from '@google-cloud\/datastore'/)).toEqual(['shared/lab/sdk/datastore.ts']);
+  });
+});
+
 describe('the library', () => {
   const library = sources.filter(({ file }) => /^shared\/(store|drivers)\//.test(file));
 

@@ -1,5 +1,6 @@
 // `npm run merging`: the stories of merging on modelled clouds, in virtual time, against their goals.
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { decimal } from '../../../shared/lab/kit/format.ts';
 import type { MergingFigure } from '../../../shared/lab/plan/merging/stage.ts';
 import { mergingStories } from '../../../shared/lab/plan/merging/stories.ts';
 import { command, runCommand, wholeNumber } from '../../cli/options.ts';
@@ -32,10 +33,8 @@ await runCommand(MERGING, process.argv.slice(2), async ({ values }) => {
     for await (const figure of mergingStories(provider, seed, cycles)) {
       const verdict = verdictOf(figure);
       if (verdict.startsWith('MISSED')) missed += 1;
-      const value = Number.isInteger(figure.value) ? String(figure.value) : figure.value.toFixed(2);
-      console.log(
-        `${provider.padEnd(13)} ${figure.story.padEnd(36)} ${figure.figure.padEnd(38)} ${value.padStart(8)}  ${verdict}`.trimEnd(),
-      );
+      const value = Number.isInteger(figure.value) ? String(figure.value) : decimal(figure.value);
+      console.log(`${provider}, ${figure.story}, ${figure.figure}: ${value} ${verdict}`.trimEnd());
     }
   }
   console.log(missed === 0 ? '\nall goals are met' : `\n${missed} goals are missed`);

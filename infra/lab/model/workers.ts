@@ -1,6 +1,7 @@
 // Shares a plan's cells out to worker threads. A cell's result depends on the cell alone: how many workers there are changes nothing but the time.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
 import type { ModelCell, ModelResult } from '../../../shared/lab/cloud/run/cell.ts';
 import type { Answer } from './worker.ts';
 
@@ -18,29 +19,28 @@ export interface WorkersOptions {
 /** The results, in the order of the cells. Rejects with the first cell that failed, or the signal's reason. */
 export async function runCells(cells: readonly ModelCell[], options: WorkersOptions): Promise<ModelResult[]> {
   const { workers, signal, onResult } = options;
+  const started: Worker[] = [];
+  const idle: Worker[] = [];
   const results: ModelResult[] = [];
-  let next = 0;
   let done = 0;
-  const failed = new AbortController();
-  const ended = AbortSignal.any([signal, failed.signal]);
-  const work = async (): Promise<void> => {
-    const worker = new Worker(WORKER, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
-    try {
-      for (let at = next++; at < cells.length; at = next++) {
-        const result = await ask(worker, cells[at]!, ended);
-        results[at] = result;
-        done += 1;
-        onResult(result, done);
-      }
-    } catch (error) {
-      failed.abort(error);
-    } finally {
-      await worker.terminate();
-    }
+  const play = async ([at, cell]: readonly [number, ModelCell]): Promise<void> => {
+    const worker = idle.pop() ?? new Worker(WORKER, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    if (!started.includes(worker)) started.push(worker);
+    const result = await ask(worker, cell, signal);
+    idle.push(worker);
+    results[at] = result;
+    done += 1;
+    onResult(result, done);
   };
-  await Promise.all(Array.from({ length: Math.min(workers, cells.length) }, work));
-  ended.throwIfAborted();
-  return results;
+  try {
+    await eachInFlight([...cells.entries()], workers, play);
+    return results;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    await Promise.all(started.map((worker) => worker.terminate()));
+  }
 }
 
 async function ask(worker: Worker, cell: ModelCell, signal: AbortSignal): Promise<ModelResult> {

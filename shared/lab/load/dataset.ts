@@ -1,11 +1,11 @@
 // The records that a workload begins with: loaded before anything is measured, and removed when nothing works on them any more.
-import pLimit from 'p-limit';
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { keyOf } from '../work/keys.ts';
 import type { RecordFields } from '../work/records.ts';
 import { LOAD_RECORDS_PER_CALL } from '../work/workloads.ts';
 import type { CellRequest, DatasetRequest } from './cell.ts';
+import { eachInFlight } from './closed-loop.ts';
 import { isOfContainers, type Layout } from '../kit/dimensions.ts';
 import { driverClient, removeEntities } from '../work/driver-client.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient } from '../work/layout-clients.ts';
@@ -134,22 +134,15 @@ async function sendAll(
   ramp: Ramp | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const limit = pLimit(PRELOAD_CONCURRENCY);
-  const failed = new AbortController();
-  const send = async (some: readonly Operation[]): Promise<void> => {
+  // Settles when nothing is in flight any more: what has ended writes no more.
+  await eachInFlight(chunks(operations, LOAD_RECORDS_PER_CALL), PRELOAD_CONCURRENCY, async (some) => {
     await ramp?.turn(() => signal.aborted, signal);
     signal.throwIfAborted();
-    if (failed.signal.aborted) return;
     const units = [...client.call(some)].flat();
     const errors = (await Promise.all(units.map((unit) => unit.send()))).flat();
     if (errors.length > 0)
       throw new Error(`loading the dataset failed for ${errors.length} records`, { cause: errors[0] });
-  };
-  const sent = chunks(operations, LOAD_RECORDS_PER_CALL).map((some) => limit(send, some));
-  for (const one of sent) one.catch(() => failed.abort());
-  // All of them: what has ended writes no more.
-  const settled = await Promise.allSettled(sent);
-  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ProviderParameters, RequestKind } from '../../cloud/data/parameter
 import type { Access, Describe } from '../../cloud/service/request.ts';
 import { Sdk } from '../../cloud/service/sdk.ts';
 import { ModelledService } from '../../cloud/service/service.ts';
+import { eachInFlight } from '../../load/closed-loop.ts';
 import { Scheduler } from '../../cloud/time/scheduler.ts';
 
 /** Connections of document B's parallel loop: what ASP.NET of that day allowed a processor. With everything switched on it had 48. */
@@ -174,11 +175,7 @@ class Sender {
 
   /** These requests over so many connections. */
   async sideBySide(kind: RequestKind, requests: readonly (readonly Access[])[], connections: number): Promise<void> {
-    const waiting = requests[Symbol.iterator]();
-    const connection = async (): Promise<void> => {
-      for (const accesses of waiting) await this.#send(kind, accesses);
-    };
-    await Promise.all(Array.from({ length: Math.min(connections, requests.length) }, connection));
+    await eachInFlight(requests, connections, (accesses) => this.#send(kind, accesses));
   }
 
   /** These reads in one request: of their keys, or a query that finds them. */
