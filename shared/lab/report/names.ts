@@ -1,5 +1,5 @@
 // Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in the terminal.
-import type { Layout, Provider, RecordForm, Workload } from '../kit/dimensions.ts';
+import type { Layout, Provider, Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -114,11 +114,12 @@ export function cellWords(cell: Coordinates): string {
   return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${whole(recordBytes)} B, ${loadWords(cell)}`;
 }
 
-const FORM_WORDS: Readonly<Record<RecordForm, string>> = { ycsb: "YCSB's, random", text: 'compressible text' };
-
-/** `records of 1,000 bytes (YCSB's, random)`. */
+/** `records of 1,000 random bytes, as YCSB's`. */
 export function recordWords({ recordBytes, recordForm }: Pick<Plan, 'recordBytes' | 'recordForm'>): string {
-  return `records of ${list(recordBytes.map(whole))} bytes (${FORM_WORDS[recordForm]})`;
+  const sizes = list(recordBytes.map(whole));
+  return recordForm === 'ycsb'
+    ? `records of ${sizes} random bytes, as YCSB's`
+    : `records of ${sizes} bytes of compressible text`;
 }
 
 /** `0123456789ab`, with `+` behind it where files differed from the commit; `unknown`. */

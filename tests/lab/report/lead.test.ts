@@ -7,7 +7,7 @@ test('three sentences: what is compared, what it means, how far to trust it', ()
   const report = sampleReport();
   report.cells[0]!.runs[0]!.isSound = false;
   expect(leadOf(report)).toEqual([
-    "The same work (load, ycsb-a and ycsb-c; records of 1,000 bytes (YCSB's, random)) on Google Cloud Datastore and Azure Table Storage is laid out as one entity a record, the SDK’s batches and this store’s containers.",
+    "The same work (load, ycsb-a and ycsb-c; records of 1,000 random bytes, as YCSB's) on Google Cloud Datastore and Azure Table Storage is laid out as one entity a record, the SDK’s batches and this store’s containers.",
     'Each at its best load, containers are faster than one entity a record in 6 of 6 pairs (30 x); faster than the SDK’s batches in 6 of 6 pairs (2.2 x); billed 0.0067 x what one entity a record is.',
     'Figures are medians of 6 runs on emulators on one machine, so compare layouts and take no rate for a cloud’s; 323 of 324 runs are sound.',
   ]);
