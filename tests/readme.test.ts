@@ -97,7 +97,7 @@ test(
 
 /** A snippet of the library's section, by what it names, in a file of its own beside what it imports, as in the project's folder. */
 async function withSnippet<T>(name: string, more: string, use: (file: string) => Promise<T>): Promise<T> {
-  const section = /\n## The library\n[^]*?\n## /.exec(await readme())?.[0] ?? '';
+  const section = /\n## Library\n[^]*?\n## /.exec(await readme())?.[0] ?? '';
   const snippet = [...section.matchAll(/```[jt]s\n([^]*?)```/g)]
     .map(([, text]) => text!)
     .find((text) => text.includes(name));
