@@ -3,7 +3,7 @@ import { chunks } from '../../../shared/lab/kit/chunks.ts';
 import { billableOf } from '../../../shared/lab/cost/billable.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { type Spent as Took, spentOn } from '../../../shared/lab/load/spent.ts';
-import type { Usage } from '../../../shared/lab/kit/usage.ts';
+import { increase, type Usage } from '../../../shared/lab/kit/usage.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
 import type { Baseline } from '../../../shared/lab/work/baseline.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
@@ -65,7 +65,7 @@ export class Site {
     });
     const before = structuredClone(clients.spent[way.client]());
     const took = await spentOn(() => sendAll(calls, way.inFlight, signal));
-    return { ...took, callMs: waitedMs / calls.length, spent: spentSince(before, clients.spent[way.client]()) };
+    return { ...took, callMs: waitedMs / calls.length, spent: increase(before, clients.spent[way.client]()) };
   }
 
   /** Forgets the table, and removes it from the SDK's account: emulators hold everything in memory. */
@@ -119,7 +119,11 @@ async function openClients(provider: Provider, context: Pick<ExperimentContext, 
   const emulator = await context.emulator(provider);
   const baseline = emulator.baseline();
   const { driver, counters } = measured(emulator.driver(SPACE));
-  const spent = { sdk: () => baseline.usage(), store: () => billableOf(provider, counters) };
+  const sdk = (): Spent => {
+    const { requests, billable } = baseline.usage();
+    return { requests, billable };
+  };
+  const spent = { sdk, store: () => billableOf(provider, counters) };
   return { backend: emulator.backend, baseline, store: openStore({ driver }), spent };
 }
 
@@ -150,12 +154,4 @@ export async function loadRecords(
 ): Promise<void> {
   const calls = chunks(records, group).map((some) => () => table.putMany(some));
   await sendAll(calls, LOADERS, signal);
-}
-
-function spentSince(before: Spent, now: Spent): Spent {
-  const since = (kind: keyof Spent['billable']): number => now.billable[kind] - before.billable[kind];
-  return {
-    requests: now.requests - before.requests,
-    billable: { reads: since('reads'), writes: since('writes'), deletes: since('deletes') },
-  };
 }

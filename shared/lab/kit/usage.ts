@@ -14,6 +14,18 @@ export function countsBetween(earlier: Counts, later: Counts): Counts {
   return Object.fromEntries(differences.filter(([, times]) => times > 0));
 }
 
+/** What each counter, or each within it, counts more than before. Both have the same shape. */
+export function increase<Counters extends object>(before: Counters, after: Counters): Counters {
+  const entries = Object.entries(after).map(([name, count]) => {
+    const earlier: unknown = before[name as keyof Counters];
+    return [
+      name,
+      typeof count === 'number' ? count - (earlier as number) : increase(earlier as object, count as object),
+    ];
+  });
+  return Object.fromEntries(entries) as Counters;
+}
+
 /** All of them together, by code. */
 export function sumOfCounts(many: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};

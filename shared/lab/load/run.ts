@@ -2,7 +2,7 @@
 import { systemRuntime } from '../../store/index.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import { whyNot } from '../work/workloads.ts';
-import { countsBetween, type Usage } from '../kit/usage.ts';
+import { countsBetween, increase, type Usage } from '../kit/usage.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import { openDataset, type PrepareOptions, rampOf } from './dataset.ts';
 import { DRAIN_MS } from './phases.ts';
@@ -10,7 +10,6 @@ import { encodeHistogram } from '../kit/histogram.ts';
 import type { LayoutClient } from '../work/layout-clients.ts';
 import { operationSource } from '../work/operations.ts';
 import { processorShares } from './processor-shares.ts';
-import { storeCountersBetween } from './store-counters.ts';
 import type { CellTargets } from './targets.ts';
 import { runWindow, type WindowResult } from './window.ts';
 
@@ -54,7 +53,7 @@ export async function runCell(
     recordsPerCall: client.recordsPerCall(workload),
     ...counts,
     usage: spent(before.usage, usage()),
-    store: before.store && storeCountersBetween(before.store, storeCounters()!),
+    store: before.store && increase(before.store, storeCounters()!),
     histogram: encodeHistogram(histogram),
     operations: histogram.totalCount,
     isHeldByRamp: ramp?.hasHeld ?? false,
@@ -82,17 +81,9 @@ function emptyCell(
   );
 }
 
-function spent(before: Usage, after: Usage): Usage {
+function spent({ retries: earlier, ...before }: Usage, { retries: later, ...after }: Usage): Usage {
   return {
-    requests: after.requests - before.requests,
-    retries: before.retries === null || after.retries === null ? null : countsBetween(before.retries, after.retries),
-    conflicts: after.conflicts - before.conflicts,
-    billable: {
-      reads: after.billable.reads - before.billable.reads,
-      writes: after.billable.writes - before.billable.writes,
-      deletes: after.billable.deletes - before.billable.deletes,
-    },
-    bytesWritten: after.bytesWritten - before.bytesWritten,
-    bytesRead: after.bytesRead - before.bytesRead,
+    ...increase(before, after),
+    retries: earlier === null || later === null ? null : countsBetween(earlier, later),
   };
 }

@@ -28,11 +28,6 @@ export function countersIn(stats: StoreCounters): StoreCounters {
   return ofEach((name) => stats[name]);
 }
 
-/** What the later ones count more than the earlier ones. */
-export function storeCountersBetween(earlier: StoreCounters, later: StoreCounters): StoreCounters {
-  return ofEach((name) => later[name] - earlier[name]);
-}
-
 export function sumOfStoreCounters(many: readonly StoreCounters[]): StoreCounters {
   return ofEach((name) => many.reduce((sum, counters) => sum + counters[name], 0));
 }

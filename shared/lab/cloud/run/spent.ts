@@ -1,4 +1,5 @@
 // What was spent between a window's opening and its closing.
+import { increase } from '../../kit/usage.ts';
 import type { Fleet } from '../instance/fleet.ts';
 import type { ServiceCounters } from '../service/counters.ts';
 import type { WindowListener } from './budget.ts';
@@ -34,7 +35,7 @@ export class Spent implements WindowListener {
   };
 
   readonly closed = (): void => {
-    this.#counted = difference(this.#before!, this.#counters);
+    this.#counted = increase(this.#before!, this.#counters);
     this.busyMs = this.#busy().map((ms, at) => ms - (this.#busyBeforeMs[at] ?? 0));
     this.splits = this.#stores.splits - this.#splitsBefore;
   };
@@ -42,16 +43,4 @@ export class Spent implements WindowListener {
   #busy(): number[] {
     return this.#fleet.instances.map(({ processor }) => processor.busyMs);
   }
-}
-
-/** Of equal shapes. */
-function difference(before: ServiceCounters, after: ServiceCounters): ServiceCounters {
-  const minus = <Counts extends object>(earlier: Counts, later: Counts): Counts => {
-    const entries = Object.entries(later).map(([name, count]) => {
-      const less: unknown = earlier[name as keyof Counts];
-      return [name, typeof count === 'number' ? count - (less as number) : minus(less as object, count as object)];
-    });
-    return Object.fromEntries(entries) as Counts;
-  };
-  return minus(before, after);
 }
