@@ -9,7 +9,7 @@ import {
 } from '../../../../shared/lab/work/layout-clients.ts';
 import type { Operation } from '../../../../shared/lab/work/operations.ts';
 import type { RecordFields, SampleRecord } from '../../../../shared/lab/work/records.ts';
-import type { Store, Table } from '../../../../shared/store/index.ts';
+import type { Store } from '../../../../shared/store/index.ts';
 import type { ContestName } from './goals.ts';
 import { handledAll, RECORD_COUNT, Sample } from './sample.ts';
 import type { Work } from './turn.ts';
@@ -43,13 +43,14 @@ export interface Party {
 /** This store, order `hash`, the default. `small` has room for branches, and not for a leaf. */
 export async function ownParty(store: Store, small: Store, dataset: string): Promise<Party> {
   const table = await store.table<RecordFields>(dataset);
+  const single = containerClient(table);
   return {
-    single: containerClient(table),
+    single,
     uncached: containerClient(await small.table<RecordFields>(dataset)),
     bulk: async (name) => containerClient(await store.table<RecordFields>(name)),
     parallel: [1],
     recall: (keys) => table.getMany(keys),
-    getMany: (keys) => countFound(table, keys),
+    getMany: (keys) => sendMany(single, keys.map(read), 1),
     scan: async () => {
       let count = 0;
       for await (const _ of table.scan()) count += 1;
@@ -157,10 +158,4 @@ export async function sendMany(
 
 function failIfAny([error]: readonly unknown[]): void {
   if (error !== undefined) throw error;
-}
-
-/** How many of the keys were there, asked for in one call. */
-export async function countFound(table: Table<RecordFields>, keys: readonly string[]): Promise<number> {
-  const outcomes = await table.getMany(keys);
-  return outcomes.filter(({ status }) => status === 'found').length;
 }

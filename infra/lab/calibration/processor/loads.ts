@@ -8,9 +8,8 @@ import { batchClient, containerClient, recordClient } from '../../../../shared/l
 import type { Operation } from '../../../../shared/lab/work/operations.ts';
 import { type RecordFields, recordSource, type SampleRecord } from '../../../../shared/lab/work/records.ts';
 import { type Driver, openStore } from '../../../../shared/store/index.ts';
-import { handledAll } from '../../bench/contest/sample.ts';
 import type { Work } from '../../bench/contest/turn.ts';
-import { countFound, read, sendMany, sendOne, update } from '../../bench/contest/works.ts';
+import { read, sendMany, sendOne, SMALL_CACHE_BYTES, update } from '../../bench/contest/works.ts';
 import type { Backend, LoadKind } from './costs.ts';
 import { countedDriver, type DriverUse } from './counted.ts';
 
@@ -22,8 +21,6 @@ const STRIDE = 7_919;
 const BATCH_SIZES = [10, 50, 100, 500];
 const BATCHES_IN_FLIGHT = 8;
 const TIMEOUT_MS = 120_000;
-/** Room for branches, and not for a leaf with its page table. */
-const SMALL_CACHE_BYTES = 16 * 1_024;
 /** The dataset, and the table, of every load. */
 const CALIBRATION = 'calibration';
 
@@ -113,13 +110,11 @@ export async function containerLoads(
     get: () => sendOne(client, read(next().key)),
     put: () => sendOne(client, update(next())),
     update: () => sendOne(client, { kind: 'modify', record: next() }),
-    getManyRecord: async () =>
-      handledAll(
-        await countFound(
-          table,
-          some(many).map(({ key }) => key),
-        ),
-        many,
+    getManyRecord: () =>
+      sendMany(
+        client,
+        some(many).map(({ key }) => read(key)),
+        1,
       ),
     putManyRecord: () => sendMany(client, some(many).map(update), 1),
   };
