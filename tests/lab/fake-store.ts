@@ -1,4 +1,5 @@
 // A store of known service times, in virtual time: what a load on it yields stands in any textbook.
+import type { WindowOptions } from '../../shared/lab/load/window.ts';
 import type { Unit } from '../../shared/lab/work/layout-clients.ts';
 import type { Runtime } from '../../shared/store/index.ts';
 import { quiet } from '../support/virtual-runtime.ts';
@@ -83,4 +84,23 @@ export class FakeStore {
       },
     };
   }
+}
+
+/** A window on this clock: of one caller, a second long. */
+export function windowOptions(clock: Clock, options: Partial<WindowOptions>): WindowOptions {
+  return {
+    callers: 1,
+    ratePerSecond: null,
+    arrivals: 'equidistant',
+    drawSeed: 1,
+    part: { index: 0, count: 1 },
+    durationMs: 1_000,
+    warmup: { leastMs: 200, mostMs: 1_000 },
+    windowAtMs: null,
+    drainMs: 10_000,
+    signal: new AbortController().signal,
+    runtime: clock.runtime,
+    ramp: undefined,
+    ...options,
+  };
 }

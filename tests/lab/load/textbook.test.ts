@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../shared/lab/kit/histogram.ts';
 import { runWindow, type WindowOptions, type WindowResult } from '../../../shared/lab/load/window.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { Clock, FakeStore } from '../fake-store.ts';
+import { Clock, FakeStore, windowOptions } from '../fake-store.ts';
 
 interface Load extends Partial<
   Pick<WindowOptions, 'ratePerSecond' | 'arrivals' | 'drawSeed' | 'durationMs' | 'callers' | 'windowAtMs'>
@@ -18,21 +18,7 @@ async function measured(
   clock = new Clock(),
 ): Promise<WindowResult> {
   const store = new FakeStore(clock, servers, serviceMs);
-  const window = runWindow(() => [[store.unit(records)]], {
-    callers: 1,
-    ratePerSecond: null,
-    arrivals: 'equidistant',
-    drawSeed: 1,
-    part: { index: 0, count: 1 },
-    durationMs: 1_000,
-    warmup: { leastMs: 200, mostMs: 1_000 },
-    windowAtMs: null,
-    drainMs: 10_000,
-    signal: new AbortController().signal,
-    runtime: clock.runtime,
-    ramp: undefined,
-    ...options,
-  });
+  const window = runWindow(() => [[store.unit(records)]], windowOptions(clock, options));
   return await clock.run(window);
 }
 

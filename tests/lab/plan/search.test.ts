@@ -5,7 +5,7 @@ import { runWindow } from '../../../shared/lab/load/window.ts';
 import { type Merged, mergeParts } from '../../../shared/lab/plan/merge.ts';
 import { searchSchema } from '../../../shared/lab/plan/plan.ts';
 import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/search.ts';
-import { Clock, FakeStore } from '../fake-store.ts';
+import { Clock, FakeStore, windowOptions } from '../fake-store.ts';
 import { result } from '../fakes.ts';
 
 const SEARCH = searchSchema.parse({ percentile: 99, latencyMsMax: 20, fromPerSecond: 100, toPerSecond: 100_000 });
@@ -77,22 +77,8 @@ test('finds what two servers of 5 ms hold: 400 a second, when calls come at equa
   const { confirmed } = await searchRate(search, async (rate) => {
     const clock = new Clock();
     const store = new FakeStore(clock, 2, () => 5);
-    const window = await clock.run(
-      runWindow(() => [[store.unit()]], {
-        callers: 64,
-        ratePerSecond: rate,
-        arrivals: 'equidistant',
-        drawSeed: 1,
-        part: { index: 0, count: 1 },
-        durationMs: 1_000,
-        warmup: { leastMs: 100, mostMs: 500 },
-        windowAtMs: null,
-        drainMs: 1_000,
-        signal: new AbortController().signal,
-        runtime: clock.runtime,
-        ramp: undefined,
-      }),
-    );
+    const options = { callers: 64, ratePerSecond: rate, warmup: { leastMs: 100, mostMs: 500 }, drainMs: 1_000 };
+    const window = await clock.run(runWindow(() => [[store.unit()]], windowOptions(clock, options)));
     return judged(search, rate, runOf(0, 0, { ...mergedWindow(window) }));
   });
   expect(confirmed!.ratePerSecond).toBeLessThanOrEqual(400);
