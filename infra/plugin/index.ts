@@ -94,7 +94,7 @@ export default class StowagePlugin {
     compare: {
       usage: 'Runs the comparison across the deployed clouds',
       lifecycleEvents: ['compare'],
-      options: { full: flag('The plan full: every workload, up to 128 callers, an hour and a half or more') },
+      options: { full: flag('The plan full: every workload, up to 128 callers, two hours or more') },
     },
     keys: {
       usage: 'Shows how many app keys are valid, or changes them',
