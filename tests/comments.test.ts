@@ -1,0 +1,112 @@
+// Comments are read once: short, narrow, subject first. A room that was gone through leaves OPEN.
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const COLUMNS_MAX = 100;
+const WORDS_MAX = 30;
+/** The public interface states shapes, units, defaults, errors and round trips. */
+const PUBLIC = /^shared\/(store\/contract|drivers\/[^/]+\.ts$)/;
+const PUBLIC_WORDS_MAX = 80;
+/** Rooms that have not been gone through. The list may only become shorter. */
+const OPEN = [
+  'functions/azure/',
+  'functions/compare/',
+  'functions/gcp/',
+  'functions/http/',
+  'functions/instance/',
+  'functions/records/',
+  'functions/vacuum/',
+  'infra/azure/',
+  'infra/check.mjs',
+  'infra/cli/',
+  'infra/emulators/',
+  'infra/gcp/',
+  'infra/hosts/',
+  'infra/lab/',
+  'infra/package/',
+  'infra/plugin/',
+  'infra/processes/',
+  'infra/run.mjs',
+  'infra/start/',
+  'shared/drivers/',
+  'shared/lab/cloud/',
+  'shared/lab/cost/',
+  'shared/lab/kit/',
+  'shared/lab/load/',
+  'shared/lab/plan/',
+  'shared/lab/report/',
+  'shared/lab/sdk/',
+  'shared/lab/work/',
+  'shared/store/admin/',
+  'shared/store/container/',
+  'shared/store/contract/',
+  'shared/store/engine/',
+  'shared/store/format/',
+  'shared/store/io/',
+  'shared/store/system/',
+  'shared/store/table/',
+  'shared/store/store.ts',
+  'shared/store/index.ts',
+  'tests/architecture.test.ts',
+  'tests/conformance/',
+  'tests/decisions.test.ts',
+  'tests/drivers/',
+  'tests/functions/',
+  'tests/infra/',
+  'tests/lab/',
+  'tests/readme.test.ts',
+  'tests/simulation/',
+  'tests/store/',
+  'tests/support/',
+];
+
+interface Comment {
+  readonly at: string;
+  readonly text: string;
+}
+
+const files = globSync('{functions,infra,shared,tests}/**/*.{ts,mjs,tf}', { cwd: ROOT })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => !/(^|\/)(\.terraform|\.build|dist)\//.test(file) && !OPEN.some((room) => file.startsWith(room)));
+const comments = files.flatMap((file) => commentsOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+
+test('a line of a comment has at most 100 columns', () => {
+  const wide = comments.filter(({ text }) => text.split('\n').some((line) => line.length > COLUMNS_MAX));
+  expect(wide.map(({ at }) => at)).toEqual([]);
+});
+
+test('a comment has at most 30 words, unless it states a rule or the public interface', () => {
+  const most = (at: string): number => (PUBLIC.test(at) ? PUBLIC_WORDS_MAX : WORDS_MAX);
+  const long = comments.filter(({ at, text }) => wordsOf(text).length > most(at) && !/\brules? \d/i.test(text));
+  expect(long.map(({ at, text }) => `${at}: ${wordsOf(text).length} words`)).toEqual([]);
+});
+
+test('a sentence begins with its subject or its verb', () => {
+  const opening = /(?:^|[.:;] )(What|Who|Whose|Those|Of|Where|So (?:many|much|long|often|few))\b/;
+  const wrong = comments.filter(({ text }) => opening.test(wordsOf(text).join(' ')));
+  expect(wrong.map(({ at, text }) => `${at}: ${wordsOf(text).slice(0, 8).join(' ')}`)).toEqual([]);
+});
+
+/** Neighbouring lines that hold nothing but comment, as one. Comments behind code are left out. */
+function commentsOf(file: string, source: string): Comment[] {
+  const found: Comment[] = [];
+  let lines: string[] = [];
+  const isComment = file.endsWith('.tf') ? /^\s*#/ : /^\s*(\/\/|\/\*|\*( |\/|$))/;
+  source.split('\n').forEach((line, index) => {
+    const isStart = /^\s*\/\*/.test(line);
+    if (lines.length > 0 && (isStart || !isComment.test(line))) {
+      found.push({ at: `${file}:${index + 1 - lines.length}`, text: lines.join('\n') });
+      lines = [];
+    }
+    if (isComment.test(line)) lines.push(line);
+  });
+  return found;
+}
+
+function wordsOf(comment: string): string[] {
+  const text = comment.replaceAll(/^\s*(\/\*\*?|\*\/|\*|\/\/|#)/gm, '').replaceAll('*/', '');
+  return text.split(/\s+/).filter((word) => /\w/.test(word));
+}
