@@ -27,7 +27,17 @@ const GENERATED = new Set([
  * it. A room is a folder or a file; `*.ts` are the files that lie in the folder itself.
  */
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
-  'shared/store': ['contract', 'format', 'container system', 'io', 'engine', 'table admin', 'store.ts', 'index.ts'],
+  'shared/store': [
+    'contract',
+    'format',
+    'container system',
+    'traffic',
+    'io',
+    'engine',
+    'table admin',
+    'store.ts',
+    'index.ts',
+  ],
   'shared/drivers': ['common', 'memory datastore azure-tables', '*.ts'],
   'shared/drivers/datastore': ['messages grpc', '*.ts'],
   shared: ['store', 'drivers', 'lab'],
@@ -84,6 +94,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'node:timers/promises',
     'node:worker_threads',
   ],
+  ['shared/store/traffic', 'lru-cache'],
   ['shared/store/io', 'lru-cache'],
   ['shared/store/engine', 'p-limit'],
   ['shared/store/table', 'msgpackr', 'node:zlib'],

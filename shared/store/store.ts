@@ -1,7 +1,6 @@
 // The store: one driver, one cache, one set of bounds, and an engine for each table in use.
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
-import { TAG_DIGITS } from './container/turn-order.ts';
 import type {
   CallOptions,
   Store,
@@ -22,13 +21,13 @@ import { CallDriver } from './io/call-driver.ts';
 import { Clock, drawId } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
 import { Deadlines } from './io/deadline.ts';
-import { RecentContainers } from './io/recent-containers.ts';
 import { withRetry } from './io/retry.ts';
 import { Semaphore } from './io/semaphore.ts';
 import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
+import { TAG_DIGITS } from './traffic/writer-order.ts';
 
 const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
 const CACHE_BYTES_LEAST = 16 * 1024;
@@ -75,7 +74,6 @@ class ContainerStore implements Store {
       runtime,
       clock: new Clock(runtime),
       cache: new ContainerCache(cacheBytesMax),
-      recentContainers: new RecentContainers(),
       deadlines: this.#deadlines,
       readLimit: new AdaptiveLimit(runtime, inFlightMax),
       writeLimit: new AdaptiveLimit(runtime, inFlightMax),

@@ -162,6 +162,11 @@ export function firstDueMs(changes: readonly Change[]): number {
   return changes.reduce((least, { isSettled, dueMs }) => (isSettled ? least : Math.min(least, dueMs)), Infinity);
 }
 
+/** How often the change that was refused most often was. */
+export function refusalsOf(changes: readonly Change[]): number {
+  return changes.reduce((most, { refusals }) => Math.max(most, refusals), 0);
+}
+
 /** Many may repair one branch at a time: a hint that was refused so often is dropped. */
 const HINT_REFUSALS_MAX = 8;
 

@@ -8,11 +8,12 @@ import { PURGE_AFTER_MS, deadShare } from './compaction.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { fits, PATCH_SHARE, sizesOf, SPLIT_SHARE } from './size.ts';
+import { fits, PATCH_SHARE, sizesOf } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
 import { cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
 import { successor } from './successor.ts';
+import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
 /** Where more than this share of a container's records is dead, its layers are merged before it is split: it may be small enough then. */
@@ -39,7 +40,7 @@ export interface PlanInput extends SplitInput {
   /** Whether the container is written whole, as what is made of it has pages that its stored version lacks (absorb.ts). */
   readonly mustReplace: boolean;
   /** Nodes that the container is to be split among for its traffic; 0: for that it may stay as it is. */
-  readonly partsByTraffic: number;
+  readonly nodesForTraffic: number;
   /** What an update asks of others (`Header.holdForMs`). */
   readonly holdForMs: number;
 }
@@ -58,8 +59,8 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits, snapshot.header);
-  const mustSplit = input.mustSplit || !fits(live, splitLimits, SPLIT_SHARE);
-  if (mustSplit || input.partsByTraffic > 0) {
+  const mustSplit = input.mustSplit || isFull(live, splitLimits);
+  if (mustSplit || input.nodesForTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     if (wouldShedMuch(input, header, rules)) return { kind: 'needs_merge' };
     const plan = planForTraffic(input, rules) ?? (mustSplit ? planSplitIfPossible(input, 0, rules) : undefined);
@@ -86,7 +87,7 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
 function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
   // Its pages are cut where the parts begin, and layers have pages of their own: they are merged first.
   if (input.evaluation.layers.length > 0) return undefined;
-  for (let parts = input.partsByTraffic; parts > 1; parts >>>= 1) {
+  for (let parts = input.nodesForTraffic; parts > 1; parts >>>= 1) {
     const plan = planSplitIfPossible(input, parts, rules);
     if (plan !== undefined) return plan;
   }
@@ -120,7 +121,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
 function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
   const { taken } = sizesOf(header, encodeHeader(header, before).length, limits, before);
-  return fits(taken, splitLimits, SPLIT_SHARE) ? header : { ...header, lastSplit: undefined };
+  return isFull(taken, splitLimits) ? { ...header, lastSplit: undefined } : header;
 }
 
 /** What a new node may take: its share of the container, if that is split for its traffic. */

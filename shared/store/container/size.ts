@@ -1,4 +1,4 @@
-// What a container counts against the provider's limits, and the shares of them at which it is split or written anew.
+// What a container counts against the provider's limits, and the share of them at which it is written anew.
 import { StoreError } from '../contract/errors.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
@@ -15,9 +15,6 @@ export interface Size {
   readonly chunks: number;
   readonly headerBytes: number;
 }
-
-/** A container beyond this share of a budget is split. */
-export const SPLIT_SHARE = 0.7;
 
 /** A container that takes more than this share of a budget, dead chunks counted, is replaced: a replace drops them. */
 export const PATCH_SHARE = 0.9;

@@ -11,7 +11,7 @@ import { insertNodes } from './insert-nodes.ts';
 
 /**
  * A leaf and its neighbour become one where they take less than this share of a container together; else the neighbour lives on, in a copy. What a split
- * makes takes more together (`SPLIT_SHARE`), so that nothing is split and merged in turns.
+ * makes takes more together (`when-to-split.ts`), so that nothing is split and merged in turns.
  */
 export const MERGE_SHARE = 0.6;
 

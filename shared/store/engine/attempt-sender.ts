@@ -25,7 +25,6 @@ export class AttemptSender implements Trouble {
   mustSplit = false;
   failuresInARow = 0;
   throttledInARow = 0;
-  conflictsInARow = 0;
   turnedAway: StoreError | undefined;
   /** Whether a read has shown the container since a commit was acknowledged. */
   hasLooked = false;
@@ -60,11 +59,11 @@ export class AttemptSender implements Trouble {
 
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async send(write: Write, attempt: Attempt): Promise<boolean> {
-    const { clock, recentContainers, writeBatcher } = this.#core;
+    const { clock, traffic, writeBatcher } = this.#core;
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const sending = writeBatcher.send(write, recentContainers.failedRecently(this.#id), attempt.changes.length);
+    const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id), attempt.changes.length);
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
@@ -122,16 +121,13 @@ export class AttemptSender implements Trouble {
   }
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
-    const { cache, contention, counters, courtesy, recentContainers } = this.#core;
-    recentContainers.noteSuccess(this.#id);
-    contention.noteCommit(this.#id);
-    courtesy.noteCommit(this.#id);
+    const { cache, counters, traffic } = this.#core;
+    traffic.noteCommit(this.#id);
     this.seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
     this.failuresInARow = 0;
     this.throttledInARow = 0;
     this.turnedAway = undefined;
-    this.conflictsInARow = 0;
     this.hasLooked = false;
     this.mustSplit = false;
     this.#open.acknowledge(attempt);
@@ -166,14 +162,12 @@ export class AttemptSender implements Trouble {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, courtesy, reader, recentContainers } = this.#core;
-    recentContainers.noteFailure(this.#id);
+    const { counters, reader, traffic } = this.#core;
+    traffic.noteFailure(this.#id, outcome.kind === 'refused');
     this.turnedAway = undefined;
     if (outcome.kind === 'refused') {
       attempt.refused = true;
       counters.conflicts += 1;
-      this.conflictsInARow += 1;
-      courtesy.noteRefusal(this.#id);
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);

@@ -15,16 +15,14 @@ export interface Trouble {
   /** Attempts and reads that failed, without those that met another's commit or were throttled. */
   readonly failuresInARow: number;
   readonly throttledInARow: number;
-  /** Attempts that were refused, as others wrote the container before. */
-  readonly conflictsInARow: number;
   /** The provider's last word, if it turned the last attempt away. */
   readonly turnedAway: StoreError | undefined;
 }
 
-/** Who met another's commit tries again at once, but for hints: many may repair one branch, and nobody waits for it. */
-export function doublingsFor({ failuresInARow, throttledInARow, conflictsInARow }: Trouble, areHints: boolean): number {
+/** `hintRefusals`: of the hints that wait, if nothing else does. Other refused changes are tried again at once. */
+export function doublingsFor({ failuresInARow, throttledInARow }: Trouble, hintRefusals: number): number {
   const throttled = throttledInARow > 0 ? THROTTLED_DOUBLINGS + throttledInARow : 0;
-  return failuresInARow + throttled + (conflictsInARow > 0 && areHints ? HINTS_DOUBLINGS + conflictsInARow : 0);
+  return failuresInARow + throttled + (hintRefusals > 0 ? HINTS_DOUBLINGS + hintRefusals : 0);
 }
 
 /** Full jitter, doubling; not before the provider wants to be asked again. `share`: from 0 to 1, by chance. */

@@ -1,5 +1,5 @@
 // One container's queue of changes: who waits, and whose turn it is. While a commit is under way later changes gather; then all go in one.
-import { failAll } from '../container/attempts.ts';
+import { failAll, refusalsOf } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { pagesToCommit, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -104,7 +104,8 @@ export class CommitQueue {
   }
 
   get #doublings(): number {
-    return doublingsFor(this.#committer.sender, this.#areHints) + (this.#absorbing?.unsureInARow ?? 0);
+    const hintRefusals = this.#areHints ? refusalsOf(this.#changes) : 0;
+    return doublingsFor(this.#committer.sender, hintRefusals) + (this.#absorbing?.unsureInARow ?? 0);
   }
 
   get #areHints(): boolean {
@@ -154,7 +155,7 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { counters, courtesy, reader, turns } = this.#core;
+    const { counters, reader, traffic, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
     this.#committer.sender.settle(snapshot);
@@ -164,7 +165,7 @@ export class CommitQueue {
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
     if (!this.#isFresh && (this.#mustLook || this.#isLookDue(snapshot))) return this.#readFirst(snapshot, group);
-    this.#restMs = this.#restsInARow < RESTS_MAX ? courtesy.restMs(snapshot) : 0;
+    this.#restMs = this.#restsInARow < RESTS_MAX ? traffic.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
@@ -180,8 +181,8 @@ export class CommitQueue {
 
   /** A commit of what is removed by now would be of unknown fate. */
   #isLookDue(snapshot: Snapshot): boolean {
-    const { clock, contention } = this.#core;
-    return contention.isLookDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
+    const { clock, traffic } = this.#core;
+    return traffic.isReadDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
   }
 
   /** A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from the root. */

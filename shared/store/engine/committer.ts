@@ -4,8 +4,7 @@ import type { Change, Verdict } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
-import { sumsOf } from '../container/page-sums.ts';
-import { isWhole, pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -17,14 +16,10 @@ import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
 import { type InsertedNode, insertNodes } from './insert-nodes.ts';
 import { sealPages } from '../container/seal-pages.ts';
+import { failsTooOften } from '../container/when-to-split.ts';
 
 /** Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process from all else (some 20 ms). */
 const GROUP_COUNT_MAX = 5_000;
-/** After so many refusals in a row a container is split among as many as one commit names. */
-const CONFLICTS_BEFORE_SPLIT = 5;
-const PARTS_OF_A_CROWD = 16;
-/** After so many failed commits in a row the container is split although small: its traffic is too much for one entity. */
-const FAILURES_BEFORE_SPLIT = 8;
 
 /** What one commit is made of. */
 interface Group {
@@ -120,20 +115,20 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { counters, courtesy, reader, rules, runtime } = this.#core;
+    const { counters, reader, rules, runtime, traffic } = this.#core;
     const { snapshot, base, upkeep, changes, nowMs } = group;
     const id = drawAttempt(this.#core);
     const landed = (): void => {
       if (base !== snapshot) counters.merges += 1;
     };
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false, landed };
-    const mustSplit = this.sender.mustSplit || this.sender.failuresInARow >= FAILURES_BEFORE_SPLIT;
-    const parts = mustSplit || upkeep !== undefined ? 0 : this.#partsByTraffic(snapshot);
+    const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.failuresInARow);
+    const nodes = mustSplit || upkeep !== undefined ? 0 : traffic.nodesFor(snapshot);
     const asked = {
       mustSplit,
       mustReplace: typeof upkeep === 'object' && upkeep.mustReplace,
-      partsByTraffic: 0,
-      holdForMs: parts > 0 ? courtesy.holdMs(pageBytesOf(snapshot.header)) : 0,
+      nodesForTraffic: 0,
+      holdForMs: nodes > 0 ? traffic.holdMs(snapshot) : 0,
     };
     const plan = planCommit(
       { snapshot: base, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
@@ -162,22 +157,11 @@ export class Committer {
         return;
       case 'update':
         if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
-        if (parts > 0) await this.#splitHeld(id, parts);
+        if (nodes > 0) await this.#splitHeld(id, nodes);
         return;
       default:
         plan satisfies never;
     }
-  }
-
-  /** As `Contention.partsFor`; where so many are refused that hardly any commit shows, the most. Branches are hints, written to seldom: they split by size alone. */
-  #partsByTraffic({ header }: Snapshot): number {
-    const { records, sealedBytes } = sumsOf(header.pages);
-    if (header.level > 0 || records < 2) return 0;
-    const parts = this.#core.contention.partsFor(this.#id, sealedBytes);
-    return Math.min(
-      records,
-      this.sender.conflictsInARow >= CONFLICTS_BEFORE_SPLIT ? Math.max(parts, PARTS_OF_A_CROWD) : parts,
-    );
   }
 
   /** Rule 10: looks again before it inserts anything. */
@@ -192,27 +176,26 @@ export class Committer {
    * Splits the container as the commit that was just acknowledged left it: who won that commit is best placed, and it asked the others to hold.
    * It carries no changes, so nobody waits for it and nobody is told if it fails.
    */
-  async #splitHeld(hold: Id64, parts: number): Promise<void> {
-    const { contention, counters, courtesy } = this.#core;
+  async #splitHeld(hold: Id64, nodes: number): Promise<void> {
+    const { counters, traffic } = this.#core;
     const held = this.sender.seen;
     // Another process may have been quicker already.
     if (held?.lastCommit !== hold) return;
-    courtesy.noteOwnHold(this.#id, hold);
+    traffic.noteOwnHold(this.#id, hold);
     let isSplit = false;
     try {
-      const draft = await this.#planHeld(held, parts);
-      isSplit =
-        draft !== undefined && (await this.#split(draft.draft, draft.plan, courtesy.holdMs(pageBytesOf(held.header))));
+      const draft = await this.#planHeld(held, nodes);
+      isSplit = draft !== undefined && (await this.#split(draft.draft, draft.plan, traffic.holdMs(held)));
     } catch (error) {
       // What it met the next commit meets too, and that one has somebody to tell.
       if (!(error instanceof StoreError)) throw error;
     }
     if (isSplit) return;
     counters.lostSplits += 1;
-    contention.noteLostSplit(this.#id);
+    traffic.noteLostSplit(this.#id);
   }
 
-  async #planHeld(held: Snapshot, parts: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
+  async #planHeld(held: Snapshot, nodes: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
     const { counters, reader, rules, runtime } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
@@ -220,7 +203,7 @@ export class Committer {
     const group: Group = { snapshot, base: snapshot, upkeep: undefined, changes: [], nowMs };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
     if (evaluation === undefined) return undefined;
-    const asked = { mustSplit: false, mustReplace: false, partsByTraffic: parts, holdForMs: 0 };
+    const asked = { mustSplit: false, mustReplace: false, nodesForTraffic: nodes, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
     const landed = (): void => void (counters.splitsByTraffic += 1);
@@ -260,10 +243,10 @@ export class Committer {
 
   /** The new nodes are linked now: they may be cached, and their parent told. A root's children are in the root already. */
   #announce(left: Header, inserted: readonly InsertedNode[]): void {
-    const { cache, contention, counters, repair, table } = this.#core;
+    const { cache, counters, repair, table, traffic } = this.#core;
     counters.splits += 1;
     const ids = inserted.map(({ header }) => nodeId(table, header.incarnation, header.container));
-    contention.handOn(this.#id, left.level === 0 ? [this.#id, ...ids] : ids);
+    traffic.noteSplit(this.#id, left.level === 0 ? [this.#id, ...ids] : ids);
     for (const { header, snapshot } of inserted) {
       if (snapshot !== undefined) cache.offer(snapshot);
       const { level, incarnation, low: separator, container: child } = header;

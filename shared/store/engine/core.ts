@@ -6,16 +6,14 @@ import type { Driver } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
 import type { Clock } from '../io/clock.ts';
-import { Contention } from '../io/contention.ts';
-import { Courtesy } from '../io/courtesy.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { Reader, type ReaderContext } from '../io/reader.ts';
-import type { RecentContainers } from '../io/recent-containers.ts';
 import type { Semaphore } from '../io/semaphore.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
+import { Traffic } from '../traffic/traffic.ts';
 import type { Repair } from './route.ts';
 import { Tree } from './tree.ts';
 
@@ -26,7 +24,6 @@ export interface StoreShared {
   /** Of the ids of all attempts of this process, see `drawAttempt`. */
   readonly tag: string;
   readonly cache: ContainerCache;
-  readonly recentContainers: RecentContainers;
   readonly deadlines: Deadlines;
   /** How many reads, and how many commits, may be in flight. */
   readonly readLimit: AdaptiveLimit;
@@ -55,8 +52,7 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly reader: Reader;
   readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
-  readonly contention: Contention;
-  readonly courtesy: Courtesy;
+  readonly traffic: Traffic;
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
@@ -67,8 +63,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   const splitLimits = { ...driver.limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const contention = new Contention(runtime, { reads: readLimit, writes: writeLimit });
-  const courtesy = new Courtesy(runtime, contention, tag);
+  const traffic = new Traffic(runtime, { reads: readLimit, writes: writeLimit }, tag);
   const reader = new Reader({
     table,
     driver,
@@ -77,8 +72,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     runtime,
     limit: readLimit,
     counters,
-    contention,
-    courtesy,
+    traffic,
     landedBetween,
   });
   return {
@@ -88,13 +82,12 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     counters,
     rules: { table, limits: driver.limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
     turns,
-    contention,
-    courtesy,
+    traffic,
     reader,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
     writeBatcher: new WriteBatcher({ driver, counters }, writeLimit, {
       runtime,
-      noteRoundTrip: (ms) => contention.noteRoundTrip(ms),
+      noteRoundTrip: (ms) => traffic.noteRoundTrip(ms),
     }),
   };
 }

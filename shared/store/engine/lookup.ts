@@ -77,7 +77,7 @@ function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolea
 
 /** The leaf from memory, if that `has` what is needed and one tiny read, or none, shows that it may be used; undefined otherwise. */
 async function lookInMemory(
-  { cache, clock, contention, reader, router }: Engine,
+  { cache, clock, reader, router, traffic }: Engine,
   id: EntityId,
   since: Since,
   has: (leaf: Snapshot) => boolean,
@@ -86,7 +86,7 @@ async function lookInMemory(
   if (before === undefined || !has(before)) return undefined;
   if (isYoungEnough(before, since, clock)) return before;
   // A check would probably be in vain.
-  if (contention.isProbablyStale(before)) return undefined;
+  if (traffic.isProbablyStale(before)) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   router.recognise(id, observed);

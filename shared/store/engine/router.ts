@@ -38,11 +38,11 @@ export class Router implements Routes {
 
   /** Sends each change to the queue of the container that the branches name. An error settles the changes it concerns. */
   async route(changes: readonly Change[]): Promise<void> {
-    const { contention, tree } = this.#core;
+    const { traffic, tree } = this.#core;
     const routed = await tree.group(changes, failChange);
     for (const [id, queued] of routed) {
       // A lone caller meets nobody, and a batch would not be faster in smaller containers.
-      if (changes.length === 1 && this.busyQueues > 0) contention.noteCall(id);
+      if (changes.length === 1 && this.busyQueues > 0) traffic.noteCall(id);
       this.enqueue(id, queued);
     }
   }

@@ -2,7 +2,7 @@
 // slow or not: every network has a slow tail. It takes a step back only where fewer in flight bring more operations a second (on an emulator, on
 // a busy machine: what waits meanwhile shares the next request), and halves when the provider throttles.
 import type { Runtime } from '../contract/runtime.ts';
-import { RoundTrip } from './round-trip.ts';
+import { RoundTrip } from '../traffic/round-trip.ts';
 import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;

@@ -8,11 +8,10 @@ import { compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import type { UpperBound } from '../format/position.ts';
+import type { Traffic } from '../traffic/traffic.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
-import type { Contention } from './contention.ts';
-import type { Courtesy } from './courtesy.ts';
 import type { Counters } from './counters.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
 import { sendReads } from './requests.ts';
@@ -49,8 +48,7 @@ export interface ReaderContext {
   readonly runtime: Pick<Runtime, 'watch'>;
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
-  readonly contention: Contention;
-  readonly courtesy: Courtesy;
+  readonly traffic: Traffic;
   /** How many commits of this process that are not settled yet are among those that `now` counts beyond `before`. */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
@@ -154,7 +152,7 @@ export class Reader {
 
   #mayDepart(pending: Pending): boolean {
     const sentMs = this.#checking.get(pending.id);
-    return !isCheck(pending) || sentMs === undefined || !this.#context.contention.sharesChecks(sentMs);
+    return !isCheck(pending) || sentMs === undefined || !this.#context.traffic.sharesChecks(sentMs);
   }
 
   #departSoon(pending: Pending): void {
@@ -234,14 +232,13 @@ export class Reader {
 
   /** Tells how many commits of others a reply showed since the container was seen last. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
-    const { contention, counters, courtesy, landedBetween } = this.#context;
+    const { counters, landedBetween, traffic } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
     const more = now.commitCount - known.header.commitCount;
-    const foreign = more > 0 ? more - landedBetween(known, now) : 0;
-    counters.foreignCommits += foreign;
-    if (foreign > 0) courtesy.noteForeign(known.id);
-    if (!isSameBound(known.header.high, now.high)) contention.noteShrunk(known.id);
-    else contention.noteLook(known.id, foreign, seen.monotonicMs - known.seen.monotonicMs);
+    const foreignCommits = more > 0 ? more - landedBetween(known, now) : 0;
+    counters.foreignCommits += foreignCommits;
+    const ms = seen.monotonicMs - known.seen.monotonicMs;
+    traffic.noteLook(known.id, { foreignCommits, ms, wasSplit: !isSameBound(known.header.high, now.high) });
   }
 
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {

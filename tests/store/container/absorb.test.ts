@@ -227,7 +227,7 @@ async function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated
     attempt: ATTEMPT,
     mustSplit: false,
     mustReplace: true,
-    partsByTraffic: 0,
+    nodesForTraffic: 0,
     holdForMs: 0,
     nowMs: NOW_MS,
     drawId: () => hexId((ids += 1).toString(16).padStart(16, '0')),

@@ -25,14 +25,14 @@ function leaf(header: Partial<Header> = {}): Snapshot {
 
 interface Asked {
   readonly holdForMs?: number;
-  readonly partsByTraffic?: number;
+  readonly nodesForTraffic?: number;
   readonly mustReplace?: boolean;
   readonly limits?: Partial<DriverLimits>;
 }
 
 /** The plan of a commit that changes no record. */
 function plan(snapshot: Snapshot, asked: Asked = {}): Plan {
-  const { holdForMs = 0, partsByTraffic = 0, mustReplace = false, limits = {} } = asked;
+  const { holdForMs = 0, nodesForTraffic = 0, mustReplace = false, limits = {} } = asked;
   const { pages, layers, nextNumber } = snapshot.header;
   const evaluation = {
     pages,
@@ -52,7 +52,7 @@ function plan(snapshot: Snapshot, asked: Asked = {}): Plan {
     attempt: ATTEMPT,
     mustSplit: false,
     mustReplace,
-    partsByTraffic,
+    nodesForTraffic,
     holdForMs,
     nowMs: 0,
     drawId,
@@ -88,7 +88,7 @@ test('where space is tight the parts go, and nothing is split for them', () => {
 });
 
 test('a split for traffic asks for no hold, and names its parts and those before; they name none', () => {
-  const planned = plan(leaf({ lastSplit: PARTS, holdForMs: 30 }), { partsByTraffic: 4 });
+  const planned = plan(leaf({ lastSplit: PARTS, holdForMs: 30 }), { nodesForTraffic: 4 });
   if (planned.kind !== 'split') throw new Error(`planned ${planned.kind}`);
   const { header } = planned.left;
   const lows = header.lastSplit!.parts.map(({ low }) => Buffer.from(low).toString());
@@ -108,7 +108,7 @@ function writeOf(planned: Plan) {
   throw new Error(`planned ${planned.kind}`);
 }
 
-test.each([{}, { partsByTraffic: 2 }])(
+test.each([{}, { nodesForTraffic: 2 }])(
   'rule 27: what must be replaced is, whole, where a patch would do: %j',
   (asked) => {
     const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);

@@ -11,7 +11,6 @@ import { Semaphore } from '../../../shared/store/io/semaphore.ts';
 import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
-import { RecentContainers } from '../../../shared/store/io/recent-containers.ts';
 import { hexId } from '../../support/ids.ts';
 import { storedRoot } from '../rules/structure.ts';
 import { isWriteOf, World } from '../rules/world.ts';
@@ -48,7 +47,6 @@ async function engineRefused(refusals: number) {
       clock,
       tag: '0000',
       cache: new ContainerCache(1_000_000),
-      recentContainers: new RecentContainers(),
       deadlines: new Deadlines(runtime, 30_000),
       readLimit: new AdaptiveLimit(runtime, 64),
       writeLimit: new AdaptiveLimit(runtime, 64),

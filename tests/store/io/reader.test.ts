@@ -7,7 +7,6 @@ import { Semaphore } from '../../../shared/store/io/semaphore.ts';
 import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
-import { RecentContainers } from '../../../shared/store/io/recent-containers.ts';
 import { leavesOf } from '../rules/structure.ts';
 import { World } from '../rules/world.ts';
 
@@ -143,7 +142,6 @@ test('a header that the caller saw last is not decoded again, where the cache ha
     clock: new Clock(runtime),
     tag: '0000',
     cache: new ContainerCache(1_024),
-    recentContainers: new RecentContainers(),
     deadlines: new Deadlines(runtime, 30_000),
     readLimit: new AdaptiveLimit(runtime, 64),
     writeLimit: new AdaptiveLimit(runtime, 64),

@@ -1,12 +1,12 @@
-// What a round trip takes where nothing holds it up.
+// The time of a round trip that nothing holds up.
 
-/** How much a round trip counts. A short one shows what it takes; a long one may have stood in line, in the provider or before it. */
+/** Weights in the average. A short round trip shows the way; a long one may have stood in line. */
 const WEIGHT_OF_SHORTER = 1 / 8;
 const WEIGHT_OF_LONGER = 1 / 32;
-/** What took longer was no round trip: the process slept, or the provider was in trouble. */
+/** A longer one is cut to this: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
 
-/** An average in which the shorter ones weigh more: about what a fifth of them take at most. */
+/** An average in which shorter ones weigh more: about a fifth of them take less. */
 export class RoundTrip {
   #ms = 0;
   #count = 0;

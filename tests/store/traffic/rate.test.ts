@@ -1,6 +1,6 @@
 // How often something happens, as far as it was watched.
 import { expect, test } from 'vitest';
-import { Rate } from '../../../shared/store/io/rate.ts';
+import { Rate } from '../../../shared/store/traffic/rate.ts';
 
 const HORIZON_MS = 5_000;
 

@@ -1,7 +1,8 @@
 // How busy containers are, as one process can tell: rates from commit counts, and what follows from them.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { Contention } from '../../../shared/store/io/contention.ts';
+import { ContainerTraffic } from '../../../shared/store/traffic/container-traffic.ts';
+import { Traffic } from '../../../shared/store/traffic/traffic.ts';
 import { entityId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
@@ -12,35 +13,51 @@ class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
   readonly ways = { reads: { loneRoundTripMs: ROUND_TRIP_MS }, writes: { loneRoundTripMs: ROUND_TRIP_MS } };
-  readonly contention = new Contention(
-    { monotonicMs: () => this.runtime.monotonicMs(), busyShare: () => this.busyShare },
+  readonly traffic = new Traffic(
+    {
+      monotonicMs: () => this.runtime.monotonicMs(),
+      busyShare: () => this.busyShare,
+      random: (bytes) => this.runtime.random(bytes),
+    },
     this.ways,
+    'aaaa',
   );
 
   constructor() {
-    this.contention.noteRoundTrip(ROUND_TRIP_MS);
+    this.traffic.noteRoundTrip(ROUND_TRIP_MS);
   }
 
   /** Lets `ms` pass, with a look each 100 ms that shows so many foreign commits. */
   async look(id: typeof ID, foreignEach: number, ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 100) {
       await this.runtime.advance(100);
-      this.contention.noteLook(id, foreignEach, 100);
+      this.traffic.noteLook(id, { foreignCommits: foreignEach, ms: 100, wasSplit: false });
     }
+  }
+
+  /** A look shows that others split the container. */
+  split(): void {
+    this.traffic.noteLook(ID, { foreignCommits: 1, ms: 100, wasSplit: true });
   }
 
   /** Lets `ms` pass, with so many calls each 100 ms. */
   async call(id: typeof ID, callsEach: number, ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 100) {
       await this.runtime.advance(100);
-      for (let calls = 0; calls < callsEach; calls += 1) this.contention.noteCall(id);
+      for (let calls = 0; calls < callsEach; calls += 1) this.traffic.noteCall(id);
     }
+  }
+
+  /** Nodes that a leaf of so many bytes should be split among. */
+  nodes(sealedBytes = 0, id = ID): number {
+    const pages = [{ sealedBytes, records: 1_000, chunksMost: 1 }];
+    return this.traffic.nodesFor({ id, header: { level: 0, pages } } as unknown as Snapshot);
   }
 
   /** Whether what was seen of the container so long ago is probably out of date. */
   isStaleAfter(id: typeof ID, ageMs: number): boolean {
     const seen = { tick: 1, wallMs: 0, monotonicMs: this.runtime.monotonicMs() - ageMs };
-    return this.contention.isLookDue({ id, seen } as Snapshot);
+    return this.traffic.isReadDue({ id, seen } as Snapshot);
   }
 }
 
@@ -68,15 +85,15 @@ test('what was seen counts less the longer ago it was', async () => {
 test('many commits between two looks far apart are no rush now', async () => {
   const watched = new Watched();
   await watched.runtime.advance(3_600_000);
-  watched.contention.noteLook(ID, 1_000, 3_600_000);
+  watched.traffic.noteLook(ID, { foreignCommits: 1_000, ms: 3_600_000, wasSplit: false });
   expect(watched.isStaleAfter(ID, 50)).toBe(false);
-  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  expect(watched.nodes()).toBe(0);
 });
 
 test('a look that is older than the one before says nothing', () => {
   const watched = new Watched();
-  watched.contention.noteLook(ID, 1_000, -5);
-  watched.contention.noteLook(ID, 1_000, 0);
+  watched.traffic.noteLook(ID, { foreignCommits: 1_000, ms: -5, wasSplit: false });
+  watched.traffic.noteLook(ID, { foreignCommits: 1_000, ms: 0, wasSplit: false });
   expect(watched.isStaleAfter(ID, 5_000)).toBe(false);
 });
 
@@ -85,31 +102,28 @@ test('where a commit is worth a look before, a check may still be worth its requ
   await watched.look(ID, 1, 20_000);
   const at = (ageMs: number): boolean => {
     const seen = { tick: 1, wallMs: 0, monotonicMs: watched.runtime.monotonicMs() - ageMs };
-    return watched.contention.isProbablyStale({ id: ID, seen } as Snapshot);
+    return watched.traffic.isProbablyStale({ id: ID, seen } as Snapshot);
   };
   expect([watched.isStaleAfter(ID, 25), at(25)]).toEqual([true, false]);
   expect([watched.isStaleAfter(ID, 60), at(60)]).toEqual([true, true]);
 });
 
-test('commits are counted whoever makes them', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 1, 20_000);
-  const foreign = watched.contention.commitsPerMs(ID);
-  for (let commits = 0; commits < 200; commits += 1) {
-    await watched.runtime.advance(100);
-    watched.contention.noteCommit(ID);
-  }
+test('commits are counted whoever makes them', () => {
+  const container = new ContainerTraffic(0);
+  for (let looks = 0; looks < 200; looks += 1) container.noteLook({ foreignCommits: 1, ms: 100, wasSplit: false }, 0);
+  const foreign = container.commitsPerMs;
+  for (let nowMs = 100; nowMs <= 20_000; nowMs += 100) container.noteCommit(nowMs);
   expect(foreign).toBeGreaterThan(0.008);
-  expect(watched.contention.commitsPerMs(ID)).toBeGreaterThan(1.8 * foreign);
+  expect(container.commitsPerMs).toBeGreaterThan(1.8 * foreign);
 });
 
 test('of a container that others split, and after a split that failed, evidence is gathered anew', async () => {
   const watched = new Watched();
-  for (const forget of ['noteShrunk', 'noteLostSplit'] as const) {
+  for (const forget of [() => watched.split(), () => watched.traffic.noteLostSplit(ID)]) {
     await watched.look(ID, 2, 20_000);
-    expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
-    watched.contention[forget](ID);
-    expect(watched.contention.partsFor(ID, 0)).toBe(0);
+    expect(watched.nodes()).toBeGreaterThan(0);
+    forget();
+    expect(watched.nodes()).toBe(0);
   }
 });
 
@@ -118,15 +132,15 @@ test('after a split that failed the next waits for a second, and for twice as lo
   await watched.look(ID, 100, 20_000);
   const untilNext = async (): Promise<number> => {
     const begunMs = watched.runtime.monotonicMs();
-    while (watched.contention.partsFor(ID, 0) === 0) await watched.look(ID, 100, 100);
+    while (watched.nodes() === 0) await watched.look(ID, 100, 100);
     return watched.runtime.monotonicMs() - begunMs;
   };
   // The evidence alone is gathered sooner.
-  watched.contention.noteShrunk(ID);
+  watched.split();
   expect(await untilNext()).toBeLessThan(1_000);
   const rests: number[] = [];
   for (let lost = 0; lost < 4; lost += 1) {
-    watched.contention.noteLostSplit(ID);
+    watched.traffic.noteLostSplit(ID);
     rests.push(await untilNext());
   }
   expect(rests).toEqual([1_000, 2_000, 4_000, 8_000]);
@@ -144,63 +158,63 @@ test('a container that is not known yet is taken for one like the others', async
 test('others that write often split a container, into the more parts the more often they do', async () => {
   const seldom = new Watched();
   await seldom.look(ID, 0.5, 20_000);
-  expect(seldom.contention.partsFor(ID, 0)).toBe(0);
+  expect(seldom.nodes()).toBe(0);
   const often = new Watched();
   await often.look(ID, 2, 20_000);
   // 20 a second meet 0.2 commits under way: 6 parts would meet 0.035 each.
-  expect(often.contention.partsFor(ID, 0)).toBe(6);
+  expect(often.nodes()).toBe(6);
   const rush = new Watched();
   await rush.look(ID, 100, 20_000);
-  expect(rush.contention.partsFor(ID, 0)).toBe(16);
+  expect(rush.nodes()).toBe(16);
 });
 
 test('the larger a container is, the more must meet in it before it is split', async () => {
   const watched = new Watched();
   await watched.look(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
-  expect(watched.contention.partsFor(ID, 700_000)).toBe(0);
+  expect(watched.nodes()).toBeGreaterThan(0);
+  expect(watched.nodes(700_000)).toBe(0);
   await watched.look(ID, 10, 20_000);
-  expect(watched.contention.partsFor(ID, 700_000)).toBeGreaterThan(0);
+  expect(watched.nodes(700_000)).toBeGreaterThan(0);
 });
 
 test('what meets in a container grows with the round trip', async () => {
   const watched = new Watched();
   await watched.look(ID, 0.5, 20_000);
-  expect(watched.contention.partsFor(ID, 0)).toBe(0);
-  for (let replies = 0; replies < 100; replies += 1) watched.contention.noteRoundTrip(50);
-  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  expect(watched.nodes()).toBe(0);
+  for (let replies = 0; replies < 100; replies += 1) watched.traffic.noteRoundTrip(50);
+  expect(watched.nodes()).toBeGreaterThan(0);
 });
 
 test('a commit that hung, or slept over, is no round trip', async () => {
   const watched = new Watched();
   await watched.look(ID, 0.1, 20_000);
-  watched.contention.noteRoundTrip(3_600_000);
-  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  watched.traffic.noteRoundTrip(3_600_000);
+  expect(watched.nodes()).toBe(0);
 });
 
 test('calls of its own split a container too, but not while the process is busy', async () => {
   const watched = new Watched();
   await watched.call(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  expect(watched.nodes()).toBeGreaterThan(0);
   watched.busyShare = 0.9;
-  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  expect(watched.nodes()).toBe(0);
   // Others' commits count then as ever: they are refused conditions, not work that is shared.
   await watched.look(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  expect(watched.nodes()).toBeGreaterThan(0);
 });
 
 test('where the provider is near own calls split nothing, and others’ commits do', async () => {
   const watched = new Watched();
   watched.ways.writes.loneRoundTripMs = 2;
   await watched.call(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID, 0)).toBe(0);
+  expect(watched.nodes()).toBe(0);
   await watched.look(ID, 2, 20_000);
-  expect(watched.contention.partsFor(ID, 0)).toBeGreaterThan(0);
+  expect(watched.nodes()).toBeGreaterThan(0);
 });
 
 test('checks share requests while the process is busy, and where the provider is near, unless a reply seems lost', async () => {
   const watched = new Watched();
-  const shares = (): boolean => watched.contention.sharesChecks(0);
+  const shares = (): boolean => watched.traffic.sharesChecks(0);
   expect(shares()).toBe(false);
   watched.busyShare = 0.9;
   expect(shares()).toBe(true);
@@ -215,38 +229,39 @@ test('a split hands on to each part an equal share', async () => {
   const watched = new Watched();
   await watched.call(ID, 2, 20_000);
   await watched.look(ID, 2, 20_000);
-  const parts = Array.from({ length: 16 }, (_, part) => entityId(`part${part}`));
-  watched.contention.handOn(ID, [ID, ...parts]);
-  expect(watched.contention.partsFor(ID, 0)).toBe(0);
-  expect(watched.contention.partsFor(parts[3]!, 0)).toBe(0);
-  expect(watched.isStaleAfter(parts[3]!, 5)).toBe(false);
-  expect(watched.isStaleAfter(parts[3]!, 5_000)).toBe(true);
+  const nodes = Array.from({ length: 16 }, (_, node) => entityId(`node${node}`));
+  watched.traffic.noteSplit(ID, [ID, ...nodes]);
+  expect(watched.nodes()).toBe(0);
+  expect(watched.nodes(0, nodes[3])).toBe(0);
+  expect(watched.isStaleAfter(nodes[3]!, 5)).toBe(false);
+  expect(watched.isStaleAfter(nodes[3]!, 5_000)).toBe(true);
 });
 
 test('who commits in a row looks at times whether others wait, and as long as they do', async () => {
   const watched = new Watched();
   const commitAndAsk = async (): Promise<boolean> => {
     await watched.runtime.advance(ROUND_TRIP_MS);
-    watched.contention.noteCommit(ID);
+    watched.traffic.noteCommit(ID);
     return watched.isStaleAfter(ID, ROUND_TRIP_MS);
   };
   await watched.look(ID, 0, 20_000);
   for (let commits = 0; commits < 64; commits += 1) expect(await commitAndAsk()).toBe(false);
   // Others wrote once, long ago.
-  watched.contention.noteLook(ID, 1, 3_600_000);
-  for (let looks = 0; looks < 8; looks += 1) watched.contention.noteLook(ID, 0, ROUND_TRIP_MS);
+  watched.traffic.noteLook(ID, { foreignCommits: 1, ms: 3_600_000, wasSplit: false });
+  for (let looks = 0; looks < 8; looks += 1)
+    watched.traffic.noteLook(ID, { foreignCommits: 0, ms: ROUND_TRIP_MS, wasSplit: false });
   const asked: boolean[] = [];
   for (let commits = 0; commits < 32; commits += 1) asked.push(await commitAndAsk());
   expect(asked.indexOf(true)).toBe(31);
   // The look met another's commit: the next ones are due as well, until some met none.
-  watched.contention.noteLook(ID, 1, ROUND_TRIP_MS);
+  watched.traffic.noteLook(ID, { foreignCommits: 1, ms: ROUND_TRIP_MS, wasSplit: false });
   for (let looks = 0; looks < 8; looks += 1) {
     expect(await commitAndAsk()).toBe(true);
-    watched.contention.noteLook(ID, 0, ROUND_TRIP_MS);
+    watched.traffic.noteLook(ID, { foreignCommits: 0, ms: ROUND_TRIP_MS, wasSplit: false });
   }
   expect(await commitAndAsk()).toBe(false);
   // Commits with pauses between them leave others their chance.
-  watched.contention.noteLook(ID, 1, ROUND_TRIP_MS);
+  watched.traffic.noteLook(ID, { foreignCommits: 1, ms: ROUND_TRIP_MS, wasSplit: false });
   await commitAndAsk();
   expect(watched.isStaleAfter(ID, 3 * ROUND_TRIP_MS)).toBe(false);
 });

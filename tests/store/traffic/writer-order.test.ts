@@ -1,10 +1,9 @@
 // How long a process leaves a container to others: for a hold, and for its turn. Always for a bounded time.
 import { beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { tagged } from '../../../shared/store/container/turn-order.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { Contention } from '../../../shared/store/io/contention.ts';
-import { Courtesy } from '../../../shared/store/io/courtesy.ts';
+import { Traffic } from '../../../shared/store/traffic/traffic.ts';
+import { tagged } from '../../../shared/store/traffic/writer-order.ts';
 import { entityId, hexId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
@@ -13,16 +12,12 @@ const [MINE, B, C] = ['aaaa', 'bbbb', 'cccc'] as const;
 const ROUND_TRIP_MS = 10;
 
 let runtime: VirtualRuntime;
-let contention: Contention;
-let courtesy: Courtesy;
+let traffic: Traffic;
 
 beforeEach(() => {
   runtime = new VirtualRuntime(2);
-  contention = new Contention(runtime, {
-    reads: { loneRoundTripMs: ROUND_TRIP_MS },
-    writes: { loneRoundTripMs: ROUND_TRIP_MS },
-  });
-  courtesy = new Courtesy(runtime, contention, MINE);
+  const way = { loneRoundTripMs: ROUND_TRIP_MS };
+  traffic = new Traffic(runtime, { reads: way, writes: way }, MINE);
 });
 
 /** The container after commits of these, the last of which asks for a hold. */
@@ -36,131 +31,147 @@ function after(tags: readonly string[], holdForMs = 0): Snapshot {
   return { id: ID, header, lastCommit: ids.at(-1) } as Snapshot;
 }
 
+/** The container with pages of so many bytes. */
+function ofBytes(sealedBytes: number): Snapshot {
+  const header = { pages: [{ sealedBytes, records: 1, chunksMost: 1 }] } as unknown as Header;
+  return { id: ID, header } as Snapshot;
+}
+
+function look(foreignCommits: number): void {
+  traffic.noteLook(ID, { foreignCommits, ms: 100, wasSplit: false });
+}
+
+/** A read shows a commit of another process, and tells nothing of rates. */
+function meetAnother(): void {
+  traffic.noteLook(ID, { foreignCommits: 1, ms: 0, wasSplit: false });
+}
+
 /** Many write the container: a commit every 5 ms, so two while one is under way. */
 function makeBusy(): void {
-  contention.noteRoundTrip(ROUND_TRIP_MS);
-  for (let looks = 0; looks < 400; looks += 1) contention.noteLook(ID, 20, 100);
+  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  for (let looks = 0; looks < 400; looks += 1) look(20);
 }
 
 test('a hold is waited for in short steps, once, and no longer than was asked for', async () => {
   const held = after([B], 40);
-  expect(courtesy.restMs(held)).toBe(10);
+  expect(traffic.restMs(held)).toBe(10);
   await runtime.advance(35);
-  expect(courtesy.restMs(held)).toBe(5);
+  expect(traffic.restMs(held)).toBe(5);
   await runtime.advance(5);
-  expect(courtesy.restMs(held)).toBe(0);
+  expect(traffic.restMs(held)).toBe(0);
   await runtime.advance(1_000);
-  expect(courtesy.restMs(held)).toBe(0);
+  expect(traffic.restMs(held)).toBe(0);
 });
 
 test('another hold is waited for anew, and a commit without one ends it', async () => {
-  expect(courtesy.restMs(after([B], 40))).toBe(10);
-  expect(courtesy.restMs(after([B, C]))).toBe(0);
+  expect(traffic.restMs(after([B], 40))).toBe(10);
+  expect(traffic.restMs(after([B, C]))).toBe(0);
   await runtime.advance(100);
-  expect(courtesy.restMs(after([B, C, B], 40))).toBe(10);
+  expect(traffic.restMs(after([B, C, B], 40))).toBe(10);
 });
 
 test('whatever a header asks for, a second is enough', async () => {
   const held = after([B], 3_600_000);
-  expect(courtesy.restMs(held)).toBe(1_000);
+  expect(traffic.restMs(held)).toBe(1_000);
   await runtime.advance(999);
-  expect(courtesy.restMs(held)).toBe(1);
+  expect(traffic.restMs(held)).toBe(1);
   await runtime.advance(1);
-  expect(courtesy.restMs(held)).toBe(0);
+  expect(traffic.restMs(held)).toBe(0);
 });
 
 test('an own hold is not waited for', () => {
   const held = after([MINE], 40);
-  courtesy.noteOwnHold(ID, held.lastCommit);
-  expect(courtesy.restMs(held)).toBe(0);
+  traffic.noteOwnHold(ID, held.lastCommit);
+  expect(traffic.restMs(held)).toBe(0);
 });
 
 test('a split is given five round trips, and a second at most', () => {
-  expect(courtesy.holdMs(0)).toBe(0);
-  contention.noteRoundTrip(ROUND_TRIP_MS);
-  expect(courtesy.holdMs(0)).toBe(5 * ROUND_TRIP_MS);
+  expect(traffic.holdMs(ofBytes(0))).toBe(0);
+  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  expect(traffic.holdMs(ofBytes(0))).toBe(5 * ROUND_TRIP_MS);
   // And what its bytes take.
-  expect(courtesy.holdMs(204_800)).toBe(5 * ROUND_TRIP_MS + 100);
-  for (let replies = 0; replies < 200; replies += 1) contention.noteRoundTrip(500);
-  expect(courtesy.holdMs(0)).toBe(1_000);
+  expect(traffic.holdMs(ofBytes(204_800))).toBe(5 * ROUND_TRIP_MS + 100);
+  for (let replies = 0; replies < 200; replies += 1) traffic.noteRoundTrip(500);
+  expect(traffic.holdMs(ofBytes(0))).toBe(1_000);
 });
 
 test('who met nobody rests for nobody', () => {
-  makeBusy();
-  expect(courtesy.restMs(after([MINE, B, C, MINE]))).toBe(0);
+  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  for (let commits = 0; commits < 400; commits += 1) traffic.noteCommit(ID);
+  expect(traffic.restMs(after([MINE, B, C, MINE]))).toBe(0);
 });
 
 test('who met another waits the longer the more others have waited longer', () => {
   makeBusy();
-  courtesy.noteForeign(ID);
-  const one = courtesy.restMs(after([B, MINE]));
-  const two = courtesy.restMs(after([B, C, MINE]));
+  meetAnother();
+  const one = traffic.restMs(after([B, MINE]));
+  const two = traffic.restMs(after([B, C, MINE]));
   expect(one).toBeGreaterThan(0);
   expect(two).toBeCloseTo(2 * one);
   // It is its turn.
-  expect(courtesy.restMs(after([B, C, MINE, B, C]))).toBe(0);
+  expect(traffic.restMs(after([B, C, MINE, B, C]))).toBe(0);
 });
 
 test('a turn is over when its time is, and where nobody came there are no more turns', async () => {
   makeBusy();
-  courtesy.noteForeign(ID);
+  meetAnother();
   const shown = after([B, C, MINE]);
-  const restMs = courtesy.restMs(shown);
+  const restMs = traffic.restMs(shown);
   await runtime.advance(restMs / 2);
-  expect(courtesy.restMs(shown)).toBeCloseTo(restMs / 2);
+  expect(traffic.restMs(shown)).toBeCloseTo(restMs / 2);
   await runtime.advance(restMs / 2);
-  expect(courtesy.restMs(shown)).toBe(0);
-  expect(courtesy.restMs(after([B, C, MINE, MINE]))).toBe(0);
+  expect(traffic.restMs(shown)).toBe(0);
+  expect(traffic.restMs(after([B, C, MINE, MINE]))).toBe(0);
   // Until one is met again.
-  courtesy.noteForeign(ID);
-  expect(courtesy.restMs(after([B, C, MINE, MINE, MINE]))).toBeGreaterThan(0);
+  meetAnother();
+  expect(traffic.restMs(after([B, C, MINE, MINE, MINE]))).toBeGreaterThan(0);
 });
 
 test('however many wait, a turn comes within a second', () => {
-  for (let replies = 0; replies < 200; replies += 1) contention.noteRoundTrip(500);
-  for (let looks = 0; looks < 400; looks += 1) contention.noteLook(ID, 20, 100);
-  courtesy.noteForeign(ID);
+  for (let replies = 0; replies < 200; replies += 1) traffic.noteRoundTrip(500);
+  for (let looks = 0; looks < 400; looks += 1) look(20);
+  meetAnother();
   const many = Array.from({ length: 30 }, (_, each) => (0xb000 + each).toString(16));
-  expect(courtesy.restMs(after([...many, MINE]))).toBe(1_000);
+  expect(traffic.restMs(after([...many, MINE]))).toBe(1_000);
 });
 
 test('eight own commits after the last of another there are no more turns', () => {
   makeBusy();
-  courtesy.noteForeign(ID);
+  meetAnother();
   const others: string[] = [B];
   const rests = Array.from({ length: 10 }, () => {
     others.push(MINE);
-    const restMs = courtesy.restMs(after(others));
-    courtesy.noteCommit(ID);
+    const restMs = traffic.restMs(after(others));
+    traffic.noteCommit(ID);
     return restMs > 0;
   });
   expect(rests).toEqual([...Array.from({ length: 8 }, () => true), false, false]);
 });
 
 test('where hardly anyone writes there are no turns', () => {
-  contention.noteRoundTrip(ROUND_TRIP_MS);
-  for (let looks = 0; looks < 400; looks += 1) contention.noteLook(ID, 0.1, 100);
-  courtesy.noteForeign(ID);
-  expect(courtesy.restMs(after([B, C, MINE]))).toBe(0);
+  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  for (let looks = 0; looks < 400; looks += 1) look(0.1);
+  meetAnother();
+  expect(traffic.restMs(after([B, C, MINE]))).toBe(0);
 });
 
 test('who never had a turn tries at once, and again after one refusal; after more it waits, once each', () => {
   makeBusy();
   const tags: string[] = [B, C];
   const refuse = (): number => {
-    courtesy.noteRefusal(ID);
+    traffic.noteFailure(ID, true);
     tags.push(B);
-    return courtesy.restMs(after(tags));
+    return traffic.restMs(after(tags));
   };
-  courtesy.noteForeign(ID);
-  expect(courtesy.restMs(after(tags))).toBe(0);
+  meetAnother();
+  expect(traffic.restMs(after(tags))).toBe(0);
   expect(refuse()).toBe(0);
   for (const most of [4, 8, 8, 8]) {
     const restMs = refuse();
     expect(restMs).toBeGreaterThan(0);
     expect(restMs).toBeLessThanOrEqual(most * ROUND_TRIP_MS);
     tags.push(C);
-    expect(courtesy.restMs(after(tags))).toBe(0);
+    expect(traffic.restMs(after(tags))).toBe(0);
   }
 });
 
@@ -171,11 +182,11 @@ function turn(commits: number): Snapshot {
 
 test('of eight commits who has the turn leaves one to newcomers', () => {
   makeBusy();
-  courtesy.noteForeign(ID);
-  expect(courtesy.restMs(turn(7))).toBe(0);
-  expect(courtesy.restMs(turn(8))).toBe(2 * ROUND_TRIP_MS);
-  expect(courtesy.restMs(turn(9))).toBe(0);
+  meetAnother();
+  expect(traffic.restMs(turn(7))).toBe(0);
+  expect(traffic.restMs(turn(8))).toBe(2 * ROUND_TRIP_MS);
+  expect(traffic.restMs(turn(9))).toBe(0);
   // But not who was refused already.
-  courtesy.noteRefusal(ID);
-  expect(courtesy.restMs(turn(16))).toBe(0);
+  traffic.noteFailure(ID, true);
+  expect(traffic.restMs(turn(16))).toBe(0);
 });

@@ -1,6 +1,6 @@
-// Whose turn it is to write a container, by the ids of its last commits.
+// How many writers come first, by the ids of a container's last commits.
 import { expect, test } from 'vitest';
-import { tagged, turnsBefore } from '../../../shared/store/container/turn-order.ts';
+import { tagged, writersAhead } from '../../../shared/store/traffic/writer-order.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 
@@ -20,22 +20,22 @@ test.each([
   ['others that wrote often count once', A, [B, C, B, C, A], 2],
   ['who wrote it alone', A, [A, A, A], 0],
 ] as const)('%s', (_, tag, tags, before) => {
-  expect(turnsBefore(writtenBy(...tags), tag)).toBe(before);
+  expect(writersAhead(writtenBy(...tags), tag)).toBe(before);
 });
 
 test('who never wrote it, or not for 32 commits, is new, and whoever left that long ago has no turn', () => {
-  expect(turnsBefore(writtenBy(), A)).toBeUndefined();
-  expect(turnsBefore(writtenBy(B, C), A)).toBeUndefined();
+  expect(writersAhead(writtenBy(), A)).toBeUndefined();
+  expect(writersAhead(writtenBy(B, C), A)).toBeUndefined();
   const others = Array.from({ length: 31 }, () => B);
-  expect(turnsBefore(writtenBy(A, ...others), A)).toBe(0);
-  expect(turnsBefore(writtenBy(A, ...others, B), A)).toBeUndefined();
+  expect(writersAhead(writtenBy(A, ...others), A)).toBe(0);
+  expect(writersAhead(writtenBy(A, ...others, B), A)).toBeUndefined();
   const own = Array.from({ length: 31 }, () => A);
-  expect(turnsBefore(writtenBy(B, ...own), A)).toBe(1);
-  expect(turnsBefore(writtenBy(B, ...own, A), A)).toBe(0);
+  expect(writersAhead(writtenBy(B, ...own), A)).toBe(1);
+  expect(writersAhead(writtenBy(B, ...own, A), A)).toBe(0);
 });
 
 test('an id begins with the tag of its process, and is its own beyond it', () => {
   const id = tagged(hexId('0123456789abcdef'), A);
   expect(id).toBe('aaaa456789abcdef');
-  expect(turnsBefore({ commitIds: Buffer.from(id, 'hex') } as unknown as Header, A)).toBe(0);
+  expect(writersAhead({ commitIds: Buffer.from(id, 'hex') } as unknown as Header, A)).toBe(0);
 });

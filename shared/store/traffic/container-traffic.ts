@@ -1,0 +1,124 @@
+// One container's traffic, as one process saw it. Each event is told once; the rest is derived.
+import { Rate } from './rate.ts';
+import { WriterOrder } from './writer-order.ts';
+
+/** Rates average over about this time: long against two writes, short against a rush. */
+export const HORIZON_MS = 5_000;
+/**
+ * Own commits in a row after which a look is due: processes that read first have no chance
+ * meanwhile.
+ */
+const COMMITS_BEFORE_LOOK = 32;
+/** After a look that met others so many commits are each read for: then all have the same way. */
+const LOOKS_AFTER_FOREIGN = 8;
+/** Own calls are watched so long before they split a container, and again after each split. */
+const CALLS_WATCHED_MS = 2_000;
+/**
+ * After a split that failed the next waits this long, then twice as long, to a quarter of an hour.
+ */
+const LOST_SPLIT_FIRST_MS = 1_000;
+const LOST_SPLIT_DOUBLINGS_MOST = 10;
+/** After a failure so many commits go alone: in a batch a refusal proves nothing (rule 1). */
+const COMMITS_ALONE = 8;
+
+export class ContainerTraffic {
+  readonly order = new WriterOrder();
+  /** Commits of other processes. */
+  foreign = new Rate();
+  #calls = new Rate();
+  #lastCallMs: number;
+  #commits = new Rate();
+  #lastCommitMs: number;
+  #commitsSinceLook = 0;
+  /** Looks still to be taken because one met a commit of others. */
+  #looksDue = 0;
+  #lostSplits = 0;
+  #noSplitBeforeMs = 0;
+  #commitsAlone = 0;
+
+  constructor(nowMs: number) {
+    this.#lastCallMs = nowMs;
+    this.#lastCommitMs = nowMs;
+  }
+
+  noteCall(nowMs: number): void {
+    this.#calls.add(1, Math.max(0, nowMs - this.#lastCallMs), HORIZON_MS);
+    this.#lastCallMs = nowMs;
+  }
+
+  /** As `Traffic.noteLook`. A look that is older than the one before says nothing of rates. */
+  noteLook(
+    { foreignCommits, ms, wasSplit }: { foreignCommits: number; ms: number; wasSplit: boolean },
+    nowMs: number,
+  ): void {
+    if (foreignCommits > 0) this.order.noteForeign();
+    if (wasSplit) return this.forget(nowMs);
+    if (!(ms > 0)) return;
+    this.foreign.add(foreignCommits, ms, HORIZON_MS);
+    this.#commitsSinceLook = 0;
+    this.#looksDue = foreignCommits > 0 ? LOOKS_AFTER_FOREIGN : Math.max(0, this.#looksDue - 1);
+  }
+
+  noteCommit(nowMs: number): void {
+    this.#commits.add(1, Math.max(0, nowMs - this.#lastCommitMs), HORIZON_MS);
+    this.#lastCommitMs = nowMs;
+    this.#commitsSinceLook += 1;
+    this.#commitsAlone = Math.max(0, this.#commitsAlone - 1);
+    this.order.noteCommit();
+  }
+
+  noteFailure(isRefused: boolean): void {
+    this.#commitsAlone = COMMITS_ALONE;
+    if (isRefused) this.order.noteRefusal();
+  }
+
+  /**
+   * The next split needs as much evidence again, and after each failure in a row twice the time.
+   */
+  noteLostSplit(nowMs: number): void {
+    const lostSplits = this.#lostSplits + 1;
+    this.forget(nowMs);
+    this.#lostSplits = lostSplits;
+    this.#noSplitBeforeMs = nowMs + LOST_SPLIT_FIRST_MS * (1 << Math.min(LOST_SPLIT_DOUBLINGS_MOST, lostSplits - 1));
+  }
+
+  /** The container was split: what was seen of it says little of what is left. */
+  forget(nowMs: number, foreign = new Rate()): void {
+    this.foreign = foreign;
+    this.#calls = new Rate();
+    this.#lastCallMs = nowMs;
+    this.#commits = new Rate();
+    this.#lastCommitMs = nowMs;
+    this.#commitsSinceLook = 0;
+    this.#looksDue = 0;
+    this.#lostSplits = 0;
+    this.#noSplitBeforeMs = 0;
+  }
+
+  /** Whether this process commits in a row for so long that others may wait. */
+  get isLookDue(): boolean {
+    return this.#commitsSinceLook > 0 && (this.#looksDue > 0 || this.#commitsSinceLook >= COMMITS_BEFORE_LOOK);
+  }
+
+  get sendsAlone(): boolean {
+    return this.#commitsAlone > 0;
+  }
+
+  /** Commits of all processes. */
+  get commitsPerMs(): number {
+    return this.foreign.perMs() + this.#commits.perMs();
+  }
+
+  get areCallsWatched(): boolean {
+    return this.#calls.watchedMs >= CALLS_WATCHED_MS;
+  }
+
+  /** Own calls, at least. */
+  callsPerMs(nowMs: number): number {
+    return this.#calls.leastPerMs(nowMs - this.#lastCallMs);
+  }
+
+  maySplit(nowMs: number): boolean {
+    return nowMs >= this.#noSplitBeforeMs;
+  }
+}

@@ -1,0 +1,192 @@
+// The traffic of one table's containers, as one process sees it: own calls and commits, others'
+// commits, refusals. Estimates only: a wrong one costs a request, never a record.
+import { LRUCache } from 'lru-cache';
+import { sumsOf } from '../container/page-sums.ts';
+import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { nodesForTraffic } from '../container/when-to-split.ts';
+import type { EntityId } from '../contract/driver.ts';
+import type { Runtime } from '../contract/runtime.ts';
+import type { Id64 } from '../format/bytes.ts';
+import { isBusy, timesAffordable } from './process-load.ts';
+import { ContainerTraffic, HORIZON_MS } from './container-traffic.ts';
+import { Rate } from './rate.ts';
+import { RoundTrip } from './round-trip.ts';
+import { holdMs } from './writer-order.ts';
+
+/** LRUCache allocates `max` slots at once, for each table that is opened; `maxSize` does not. */
+const CONTAINERS_MAX = 10_000;
+/** Container time: a second in which four were watched counts as 4 s. */
+const TABLE_HORIZON_MS = 4 * HORIZON_MS;
+/** Foreign commits expected since the last look. With more a read costs less than a refusal. */
+const STALE_MAX = 0.16;
+/** With more a check is probably in vain: header and pages are asked for at once. */
+const STALE_MAX_TO_CHECK = 0.36;
+/** Commits follow in a row with no more round trips between them. */
+const IN_A_ROW_ROUND_TRIPS = 2;
+/** A shorter round trip costs a caller less than requests for more containers cost the process. */
+const NEAR_MS = 4;
+/** A near reply that takes longer may be lost: no check waits for it any more. */
+const NEAR_WAIT_MS = 100;
+
+/** How soon requests of one kind are answered that have the way to themselves. */
+interface Way {
+  readonly loneRoundTripMs: number;
+}
+
+export class Traffic {
+  readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>;
+  readonly #ways: { readonly reads: Way; readonly writes: Way };
+  readonly #tag: string;
+  readonly #containers = new LRUCache<EntityId, ContainerTraffic>({
+    maxSize: CONTAINERS_MAX,
+    sizeCalculation: () => 1,
+  });
+  /** Commits of other processes in all containers. */
+  readonly #foreign = new Rate();
+  readonly #commits = new RoundTrip();
+
+  /** `tag`: this process's, see `writersAhead`. */
+  constructor(
+    runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>,
+    ways: { readonly reads: Way; readonly writes: Way },
+    tag: string,
+  ) {
+    this.#runtime = runtime;
+    this.#ways = ways;
+    this.#tag = tag;
+  }
+
+  /** A caller wants to write one record. Batches would not be faster in smaller containers. */
+  noteCall(id: EntityId): void {
+    this.#of(id).noteCall(this.#nowMs);
+  }
+
+  /** A read showed the container, so many foreign commits after a look that is `ms` older. */
+  noteLook(id: EntityId, look: { foreignCommits: number; ms: number; wasSplit: boolean }): void {
+    if (look.ms > 0 && !look.wasSplit) this.#foreign.add(look.foreignCommits, look.ms, TABLE_HORIZON_MS);
+    this.#of(id).noteLook(look, this.#nowMs);
+  }
+
+  /** A commit of this process was acknowledged. */
+  noteCommit(id: EntityId): void {
+    this.#of(id).noteCommit(this.#nowMs);
+  }
+
+  /** A commit of this process was refused, or its fate is unknown. */
+  noteFailure(id: EntityId, isRefused: boolean): void {
+    this.#of(id).noteFailure(isRefused);
+  }
+
+  /** A request with commits was answered so long after it left. */
+  noteRoundTrip(ms: number): void {
+    this.#commits.note(ms);
+  }
+
+  /** This process split the container into these nodes, itself among them unless it is a root. */
+  noteSplit(id: EntityId, nodes: readonly EntityId[]): void {
+    const { foreign } = this.#of(id);
+    for (const node of nodes) this.#of(node).forget(this.#nowMs, foreign.share(nodes.length));
+  }
+
+  /** A split of the container for its traffic failed. */
+  noteLostSplit(id: EntityId): void {
+    this.#of(id).noteLostSplit(this.#nowMs);
+  }
+
+  /** This process asked others to leave the container alone, by the commit `attempt`. */
+  noteOwnHold(id: EntityId, attempt: Id64): void {
+    this.#of(id).order.noteOwnHold(attempt);
+  }
+
+  /**
+   * Whether to read before a commit on this snapshot: it would probably be refused, or others
+   * starve.
+   */
+  isReadDue({ id, seen }: Snapshot): boolean {
+    const container = this.#of(id);
+    const ageMs = this.#nowMs - seen.monotonicMs;
+    const foreignPerMs = container.foreign.perMs(this.#foreign.perMs());
+    // A process that never met another looks for none.
+    if (foreignPerMs === 0) return false;
+    if (container.isLookDue && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#commits.ms) return true;
+    return foreignPerMs * ageMs > STALE_MAX;
+  }
+
+  /** Whether a read should ask for header and pages without asking first if memory is current. */
+  isProbablyStale({ id, seen }: Snapshot): boolean {
+    const foreignPerMs = this.#of(id).foreign.perMs(this.#foreign.perMs());
+    return foreignPerMs * (this.#nowMs - seen.monotonicMs) > STALE_MAX_TO_CHECK;
+  }
+
+  /**
+   * Whether checks of a container should wait for one sent at `sentMs`, and share the next request.
+   */
+  sharesChecks(sentMs: number): boolean {
+    const isDueSoon = isNear(this.#ways.reads) && this.#nowMs - sentMs < NEAR_WAIT_MS;
+    return isDueSoon || isBusy(this.#runtime);
+  }
+
+  /** Whether the container's commits go alone: in a batch a refusal proves nothing (rule 1). */
+  sendsAlone(id: EntityId): boolean {
+    return this.#of(id).sendsAlone;
+  }
+
+  /** Nodes that the container should be split among; 0: it may stay as it is. */
+  nodesFor({ id, header }: Snapshot): number {
+    const sums = sumsOf(header.pages);
+    // Branches are hints, written to seldom: they split by size alone.
+    if (header.level > 0 || sums.records < 2) return 0;
+    const container = this.#of(id);
+    const { refusalsInARow } = container.order;
+    const seen = container.maySplit(this.#nowMs) ? this.#crowdsOf(container) : NO_CROWD;
+    return nodesForTraffic({ ...seen, refusalsInARow }, sums);
+  }
+
+  #crowdsOf(container: ContainerTraffic): typeof NO_CROWD {
+    const foreignCrowd = container.foreign.leastPerMs() * this.#commits.ms;
+    if (!container.areCallsWatched || isNear(this.#ways.writes)) return { ...NO_CROWD, foreignCrowd };
+    const ownCrowd = container.callsPerMs(this.#nowMs) * this.#commits.ms;
+    return { foreignCrowd, ownCrowd, nodesAffordable: timesAffordable(this.#runtime) };
+  }
+
+  /**
+   * How long others are asked to leave the container alone, which this process is about to split.
+   */
+  holdMs({ header }: Snapshot): number {
+    return holdMs(pageBytesOf(header), this.#commits.ms);
+  }
+
+  /**
+   * How long to leave the container alone before the next look; 0: it may be written. A second at
+   * most for each commit of others: conditions keep the data safe.
+   */
+  restMs(snapshot: Snapshot): number {
+    const container = this.#of(snapshot.id);
+    if (container.order.mayWrite(snapshot)) return 0;
+    return container.order.restMs(snapshot, {
+      runtime: this.#runtime,
+      tag: this.#tag,
+      roundTripMs: this.#commits.ms,
+      commitsPerMs: container.commitsPerMs,
+    });
+  }
+
+  get #nowMs(): number {
+    return this.#runtime.monotonicMs();
+  }
+
+  #of(id: EntityId): ContainerTraffic {
+    let container = this.#containers.get(id);
+    if (container === undefined) {
+      container = new ContainerTraffic(this.#nowMs);
+      this.#containers.set(id, container);
+    }
+    return container;
+  }
+}
+
+const NO_CROWD = { foreignCrowd: 0, ownCrowd: 0, nodesAffordable: 0 };
+
+function isNear({ loneRoundTripMs }: Way): boolean {
+  return loneRoundTripMs < NEAR_MS;
+}
