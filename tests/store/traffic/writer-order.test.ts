@@ -8,7 +8,7 @@ import { entityId, hexId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ID = entityId('one');
-const [MINE, B, C] = ['aaaa', 'bbbb', 'cccc'] as const;
+const [MINE, B, C, D] = ['aaaa', 'bbbb', 'cccc', 'dddd'] as const;
 const ROUND_TRIP_MS = 10;
 
 let runtime: VirtualRuntime;
@@ -101,11 +101,12 @@ test('who met nobody rests for nobody', () => {
   expect(traffic.restMs(after([MINE, B, C, MINE]))).toBe(0);
 });
 
-test('who met another waits the longer the more others have waited longer', () => {
+test('who met another waits the longer the more others have waited longer, but for the second', () => {
   makeBusy();
   meetAnother();
-  const one = traffic.restMs(after([B, MINE]));
-  const two = traffic.restMs(after([B, C, MINE]));
+  expect(traffic.restMs(after([B, MINE]))).toBe(0);
+  const one = traffic.restMs(after([B, C, MINE]));
+  const two = traffic.restMs(after([B, C, D, MINE]));
   expect(one).toBeGreaterThan(0);
   expect(two).toBeCloseTo(2 * one);
   // It is its turn.
@@ -138,7 +139,7 @@ test('however many wait, a turn comes within a second', () => {
 test('eight own commits after the last of another there are no more turns', () => {
   makeBusy();
   meetAnother();
-  const others: string[] = [B];
+  const others: string[] = [B, C];
   const rests = Array.from({ length: 10 }, () => {
     others.push(MINE);
     const restMs = traffic.restMs(after(others));
