@@ -62,7 +62,7 @@ export async function finishPair(
       break;
     }
     if (base !== 'unsure') now = await committer.commit(base.left, [], base);
-    if (base === 'unsure' || committer.sender.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
+    if (base === 'unsure' || committer.sender.trouble.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
   absorbing.mendParent();
   if (await strip(engine, retired, now)) tally.stripped += 1;

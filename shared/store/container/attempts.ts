@@ -14,13 +14,11 @@ export interface Attempt {
   readonly verdicts: readonly Verdict[];
   /** The header it would have written. */
   readonly header: Header;
-  /** The provider said that it was certainly not applied. */
-  refused: boolean;
   /**
-   * The provider turned it away as too much. Something on the way may have sent it twice, and the first copy landed: it stays open.
-   * `cleared`: a read that was sent later did not show it.
+   * The provider's word. `refused`: certainly not applied. `throttled`: something on the way may
+   * have sent it twice. `cleared`: a read after that did not show it (rule 7).
    */
-  turnedAway?: 'doubtful' | 'cleared';
+  answer: 'none' | 'refused' | 'throttled' | 'cleared';
   /** Called once, when an acknowledgement or a reading tells that it landed. */
   readonly landed: () => void;
 }
@@ -41,7 +39,7 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   if (id === attempt.id) return 'landed';
   if (id !== undefined) return 'lost';
   // The list of ids no longer reaches back to that commit, or the version moved and the count did not: only a refusal is evidence then.
-  return attempt.refused ? 'lost' : 'unknown';
+  return attempt.answer === 'refused' ? 'lost' : 'unknown';
 }
 
 /** The attempts of one container that nothing has settled yet. A change counts those that carry it. */
@@ -67,14 +65,14 @@ export class OpenAttempts {
     return this.#attempts.includes(attempt);
   }
 
-  /** Whether one of them was not turned away: it may land any time. */
+  /** Whether one of them was not throttled: it may land any time. */
   get mayLand(): boolean {
-    return this.#attempts.some(({ turnedAway }) => turnedAway === undefined);
+    return this.#attempts.some(({ answer }) => answer === 'none' || answer === 'refused');
   }
 
   /** When the first call ends that waits for what was turned away and not cleared, by the monotonic clock; Infinity if none does. */
   get doubtDueMs(): number {
-    const doubtful = this.#attempts.filter(({ turnedAway }) => turnedAway === 'doubtful');
+    const doubtful = this.#attempts.filter(({ answer }) => answer === 'throttled');
     return Math.min(...doubtful.map(({ changes }) => firstDueMs(changes)));
   }
 
@@ -82,8 +80,8 @@ export class OpenAttempts {
   settleAndClear(now: Snapshot | undefined): void {
     this.settle(now);
     for (const attempt of this.#attempts) {
-      if (attempt.turnedAway !== 'doubtful') continue;
-      attempt.turnedAway = 'cleared';
+      if (attempt.answer !== 'throttled') continue;
+      attempt.answer = 'cleared';
       for (const change of attempt.changes) change.doubtfulAttempts -= 1;
     }
   }
@@ -153,7 +151,7 @@ export function unknownFate({ key, sentTo }: Change, table: string, cause?: unkn
 function close(attempt: Attempt): void {
   for (const change of attempt.changes) {
     change.openAttempts -= 1;
-    if (attempt.turnedAway !== 'cleared') change.doubtfulAttempts -= 1;
+    if (attempt.answer !== 'cleared') change.doubtfulAttempts -= 1;
   }
 }
 

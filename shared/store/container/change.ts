@@ -39,10 +39,17 @@ export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }
 
-export interface ChangeOptions {
+/** The members that a change is made of. Without `dueMs` nobody waits for it, as for a hint. */
+type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
+  readonly dueMs?: number;
+  readonly sink: VerdictSink;
+  readonly index: number;
+};
+
+export class Change {
   readonly position: Position;
   readonly key: Uint8Array;
-  /** The order its position was computed for; undefined for a routing entry, whose position is a separator of its table as it is. */
+  /** Its position was computed for it; undefined for a routing entry, whose position is a separator. */
   readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
@@ -51,31 +58,18 @@ export interface ChangeOptions {
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
   readonly begunTick: number;
-  /** When the call ends, by the monotonic clock. Default: nobody waits, as for a hint. */
-  readonly dueMs?: number;
-  readonly sink: VerdictSink;
-  readonly index: number;
-}
-
-export class Change {
-  readonly position: Position;
-  readonly key: Uint8Array;
-  readonly order: Order | undefined;
-  readonly level: number;
-  readonly action: Action;
-  readonly bytes: number;
-  readonly begunTick: number;
+  /** When the call ends, by the monotonic clock. */
   readonly dueMs: number;
   /** Attempts under which it was sent and which are not settled. */
   openAttempts = 0;
-  /** Those of them that may have been applied, for all that was seen: all but what a read cleared after it was turned away. */
+  /** All of these but what a read cleared after it was throttled: they may have been applied. */
   doubtfulAttempts = 0;
   /** The container it was sent to last; undefined before. */
   sentTo: EntityId | undefined;
   /** The low of the rightmost container that sent it on to the right; undefined before. */
   passed: Position | undefined;
-  /** Why the provider turns away what is sent for it; undefined if it does not. */
-  turnedAway: StoreError | undefined;
+  /** Why the provider throttles its attempts; undefined if it does not. */
+  throttling: StoreError | undefined;
   /** How often it was sent on to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;
@@ -84,17 +78,17 @@ export class Change {
   readonly #index: number;
   #sink: VerdictSink | undefined;
 
-  constructor(options: ChangeOptions) {
-    this.position = options.position;
-    this.key = options.key;
-    this.order = options.order;
-    this.level = options.level;
-    this.action = options.action;
-    this.bytes = options.bytes;
-    this.begunTick = options.begunTick;
-    this.dueMs = options.dueMs ?? Infinity;
-    this.#index = options.index;
-    this.#sink = options.sink;
+  constructor(asked: Asked) {
+    this.position = asked.position;
+    this.key = asked.key;
+    this.order = asked.order;
+    this.level = asked.level;
+    this.action = asked.action;
+    this.bytes = asked.bytes;
+    this.begunTick = asked.begunTick;
+    this.dueMs = asked.dueMs ?? Infinity;
+    this.#index = asked.index;
+    this.#sink = asked.sink;
   }
 
   /** A routing entry, whose loss costs little: dropped at the first trouble, and after a few conflicts. */
@@ -124,7 +118,7 @@ export class Change {
 export function entryChange({
   separator,
   ...rest
-}: Omit<ChangeOptions, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
+}: Omit<Asked, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
   return new Change({ ...rest, position: separator, key: separator, order: undefined, bytes: 0 });
 }
 

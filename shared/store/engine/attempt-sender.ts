@@ -8,14 +8,14 @@ import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } f
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Header } from '../format/header.ts';
-import type { Trouble } from './backoff.ts';
+import { Trouble } from '../io/retry.ts';
 import type { EngineCore } from './core.ts';
 
 /** While a write is open this long, reads begin to ask what became of it; sooner where a caller's deadline is near, but not in less than the least. */
 const SETTLING_READ_AFTER_MS = 1_000;
 const SETTLING_READ_LEAST_MS = 100;
 
-export class AttemptSender implements Trouble {
+export class AttemptSender {
   readonly #id: EntityId;
   readonly #core: EngineCore;
   readonly #open: OpenAttempts;
@@ -23,9 +23,7 @@ export class AttemptSender implements Trouble {
   seen: Snapshot | undefined;
   /** The provider refused the container as too large. */
   mustSplit = false;
-  failuresInARow = 0;
-  throttledInARow = 0;
-  turnedAway: StoreError | undefined;
+  readonly trouble = new Trouble();
   /** Whether a read has shown the container since a commit was acknowledged. */
   hasLooked = false;
   /** The attempt that was sent and is not answered. */
@@ -71,7 +69,7 @@ export class AttemptSender implements Trouble {
       this.#acknowledge(attempt, outcome.version, sent);
       return true;
     }
-    if (outcome.kind === 'refused' && outcome.reason === 'throttled') await this.#turnAway(attempt, outcome);
+    if (outcome.kind === 'refused' && outcome.reason === 'throttled') await this.#waitForRoom(attempt, outcome);
     else if (outcome.kind === 'refused' && outcome.reason !== 'condition') this.#giveUp(attempt, outcome);
     else await this.#settleByReading(attempt, outcome);
     return false;
@@ -125,27 +123,24 @@ export class AttemptSender implements Trouble {
     traffic.noteCommit(this.#id);
     this.seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     counters.commits += 1;
-    this.failuresInARow = 0;
-    this.throttledInARow = 0;
-    this.turnedAway = undefined;
+    this.trouble.end();
     this.hasLooked = false;
     this.mustSplit = false;
     this.#open.acknowledge(attempt);
   }
 
   /** Who is turned away asks no more at once, but for attempts before it, of which a read may tell before the callers' time is over. */
-  async #turnAway(attempt: Attempt, refused: Refused): Promise<void> {
+  async #waitForRoom(attempt: Attempt, refused: Refused): Promise<void> {
     const { table, reader } = this.#core;
-    attempt.turnedAway = 'doubtful';
-    this.noteTurnedAway(refusedError(refused, table, this.#id), attempt.changes);
+    attempt.answer = 'throttled';
+    this.noteThrottled(refusedError(refused, table, this.#id), attempt.changes);
     if (this.#open.mayLand) this.#open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
   }
 
   /** The changes, or nodes that they need, were turned away as too much: the next pause heeds it, and their callers hear it. */
-  noteTurnedAway(refusal: StoreError, changes: readonly Change[]): void {
-    this.throttledInARow += 1;
-    this.turnedAway = refusal;
-    for (const change of changes) change.turnedAway = refusal;
+  noteThrottled(refusal: StoreError, changes: readonly Change[]): void {
+    this.trouble.noteThrottled(refusal);
+    for (const change of changes) change.throttling = refusal;
     dropHints(changes);
   }
 
@@ -164,20 +159,20 @@ export class AttemptSender implements Trouble {
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
     const { counters, reader, traffic } = this.#core;
     traffic.noteFailure(this.#id, outcome.kind === 'refused');
-    this.turnedAway = undefined;
+    this.trouble.throttling = undefined;
     if (outcome.kind === 'refused') {
-      attempt.refused = true;
+      attempt.answer = 'refused';
       counters.conflicts += 1;
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);
-      if (outcome.reason === 'throttled') this.throttledInARow += 1;
-      else this.failuresInARow += 1;
+      if (outcome.reason === 'throttled') this.trouble.noteThrottled();
+      else this.trouble.failuresInARow += 1;
       counters.unknownOutcomes += 1;
     }
     const { base, changes } = attempt;
     this.#open.settle(await this.look(reader.readToCommit(base, slotsToCommit(base, changes))));
     // Nobody got ahead of it: another attempt at once would be refused as this one was.
-    if (outcome.kind === 'refused' && this.#open.has(attempt)) this.failuresInARow += 1;
+    if (outcome.kind === 'refused' && this.#open.has(attempt)) this.trouble.failuresInARow += 1;
   }
 }

@@ -1,33 +1,23 @@
 // One container's queue of changes: who waits, and whose turn it is. While a commit is under way later changes gather; then all go in one.
 import { failAll, refusalsOf } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
-import { pagesToCommit, slotsToCommit } from '../container/compaction.ts';
+import { pagesToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { sortChanges, type SortedChanges } from '../container/sort-changes.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer, compareBytes } from '../format/bytes.ts';
+import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
+import type { Trouble } from '../io/retry.ts';
 import { beforeBound } from '../format/position.ts';
 import { Absorbing } from './absorbing.ts';
 import type { AttemptSender } from './attempt-sender.ts';
-import { backoffMs, doublingsFor } from './backoff.ts';
 import { Committer } from './committer.ts';
 import type { EngineCore } from './core.ts';
+import { Latest } from './latest.ts';
+import { Pauses } from './pauses.ts';
 import type { Routes } from './route.ts';
-
-/** Pages are read together with the header that names them; a header that keeps moving is read whole in the end. */
-const PAGE_READS_BEFORE_WHOLE = 2;
-
-/** What was seen so long ago is read first: half of the time that is kept what tells the fate of an attempt on a leaf that was merged (rule 30). */
-const REMEMBERED_MS = 12 * 60 * 60_000;
-/** So often in a row a queue rests before it tries a commit whatever others do. */
-const RESTS_MAX = 16;
-/** A pause is slept in pieces no longer than this, and ends with the last call that waits for it. */
-const PAUSE_PIECE_MS = 100;
-/** Those who rested come back at different times, spread over this share of their rest. */
-const REST_SPREAD = 0.25;
 
 export class CommitQueue {
   readonly #id: EntityId;
@@ -36,17 +26,11 @@ export class CommitQueue {
   readonly #committer: Committer;
   /** All that wait, and those whose commit is under way: a change leaves when it is settled or sent on. */
   #changes: Change[] = [];
-  #latest: Snapshot | undefined;
-  #pageReads = 0;
+  readonly #latest: Latest;
+  readonly #pauses: Pauses;
   #isRunning = false;
-  /** Ends the pause of a queue that has nothing but hints. */
-  #wake: (() => void) | undefined;
-  /** The snapshot was read since the last commit. */
-  #isFresh = false;
-  /** How long this queue leaves its container alone, as another process asked, and how often it did so since it last tried a commit. */
+  /** How long this queue leaves its container alone now, as others come first. */
   #restMs = 0;
-  #mustLook = false;
-  #restsInARow = 0;
   /** A right neighbour that retired, and goes in with the next commit. */
   #absorbing: Absorbing | undefined;
 
@@ -55,6 +39,8 @@ export class CommitQueue {
     this.#core = core;
     this.#routes = routes;
     this.#committer = new Committer(id, core);
+    this.#latest = new Latest(id, core);
+    this.#pauses = new Pauses(core.runtime, this.#trouble, () => this.isAwaited);
   }
 
   /** The attempt that was sent and is not answered. */
@@ -69,13 +55,13 @@ export class CommitQueue {
 
   /** `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule 27). */
   add(changes: readonly Change[], retired?: Snapshot): void {
-    const { turnedAway } = this.#committer.sender;
+    const { throttling } = this.#trouble;
     for (const change of changes) {
-      change.turnedAway = turnedAway;
+      change.throttling = throttling;
       this.#changes.push(change);
     }
     if (retired !== undefined) this.#absorbing ??= new Absorbing(retired, this.#core);
-    if (changes.some(({ isHint }) => !isHint)) this.#wake?.();
+    if (changes.some(({ isHint }) => !isHint)) this.#pauses.wake();
     if (this.#isRunning) return;
     this.#isRunning = true;
     void this.#run();
@@ -92,8 +78,7 @@ export class CommitQueue {
       }
     }
     this.#isRunning = false;
-    this.#latest = undefined;
-    this.#isFresh = false;
+    this.#latest.end();
     this.#committer.sender.forget();
     this.#routes.queueIsIdle(this.#id);
   }
@@ -105,7 +90,11 @@ export class CommitQueue {
 
   get #doublings(): number {
     const hintRefusals = this.#areHints ? refusalsOf(this.#changes) : 0;
-    return doublingsFor(this.#committer.sender, hintRefusals) + (this.#absorbing?.unsureInARow ?? 0);
+    return this.#trouble.doublings(hintRefusals) + (this.#absorbing?.unsureInARow ?? 0);
+  }
+
+  get #trouble(): Trouble {
+    return this.#committer.sender.trouble;
   }
 
   get #areHints(): boolean {
@@ -119,27 +108,10 @@ export class CommitQueue {
 
   /** Until it is worth trying again, or a change came that somebody waits for. */
   async #backOff(): Promise<void> {
-    const { runtime } = this.#core;
-    const pauseMs = this.#backoffMs();
-    if (!this.#areHints) {
-      await this.#committer.sender.clearBefore(pauseMs);
-      return this.#pause(pauseMs);
-    }
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await runtime.watch(pauseMs, woken.signal);
-    this.#wake = undefined;
-  }
-
-  /** Sleeps while somebody waits: a provider may ask for more time than any caller has, and `close` waits for this. */
-  async #pause(pauseMs: number): Promise<void> {
-    for (let leftMs = pauseMs; leftMs > 0 && this.isAwaited; leftMs -= PAUSE_PIECE_MS)
-      await this.#core.runtime.sleep(Math.min(leftMs, PAUSE_PIECE_MS));
-  }
-
-  #backoffMs(): number {
-    const share = asBuffer(this.#core.runtime.random(2)).readUInt16BE() / 0xffff;
-    return backoffMs(this.#committer.sender, this.#doublings, this.#areHints, share);
+    const pauseMs = this.#pauses.backoffMs(this.#doublings, this.#areHints);
+    if (this.#areHints) return this.#pauses.untilWoken(pauseMs);
+    await this.#committer.sender.clearBefore(pauseMs);
+    await this.#pauses.whileAwaited(pauseMs);
   }
 
   async #roundInLine(): Promise<void> {
@@ -157,32 +129,26 @@ export class CommitQueue {
   async #round(): Promise<void> {
     const { counters, reader, traffic, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
-    const snapshot = this.#latestKnown() ?? (await this.#read(reader.readUnknown(this.#id)));
+    const snapshot = this.#latest.known ?? (await this.#latest.read(reader.readUnknown(this.#id)));
     this.#committer.sender.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#sendFromMissing();
     if (this.#absorbing !== undefined) return this.#absorb(snapshot, this.#absorbing);
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
-    if (!this.#isFresh && (this.#mustLook || this.#isLookDue(snapshot))) return this.#readFirst(snapshot, group);
-    this.#restMs = this.#restsInARow < RESTS_MAX ? traffic.restMs(snapshot) : 0;
+    if (this.#latest.isReadDue(snapshot)) return this.#latest.readFirst(snapshot, group);
+    this.#restMs = this.#pauses.mayRest ? traffic.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
       counters.cacheMisses += group.length;
-      return this.#readPages(unread.map((ref) => ref.slot));
+      return this.#latest.readPages(unread.map((ref) => ref.slot));
     }
-    this.#pageReads = 0;
-    this.#restsInARow = 0;
+    this.#latest.endPageReads();
+    this.#pauses.endRests();
     counters.cacheHits += group.length;
-    this.#latest = await this.#committer.commit(snapshot, group);
-    this.#isFresh = this.#committer.sender.hasLooked;
-  }
-
-  /** A commit of what is removed by now would be of unknown fate. */
-  #isLookDue(snapshot: Snapshot): boolean {
-    const { clock, traffic } = this.#core;
-    return traffic.isReadDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
+    const { sender } = this.#committer;
+    this.#latest.noteCommit(await this.#committer.commit(snapshot, group), sender.hasLooked);
   }
 
   /** A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from the root. */
@@ -206,52 +172,22 @@ export class CommitQueue {
     if (base === undefined) {
       absorbing.mendParent();
       this.#absorbing = undefined;
-      if (this.#isCarrying) await this.#read(this.#core.reader.readPages(this.#id, []));
+      if (this.#isCarrying) await this.#latest.read(this.#core.reader.readPages(this.#id, []));
       return;
     }
     this.#committer.sender.settle(base.left);
     // A copy is no place to write to before it is linked: what is not for this commit waits.
     const { here } = this.#sorted(base.joined);
-    this.#latest = await this.#committer.commit(base.left, here, base);
-    this.#isFresh = this.#committer.sender.hasLooked;
+    const { sender } = this.#committer;
+    this.#latest.noteCommit(await this.#committer.commit(base.left, here, base), sender.hasLooked);
   }
 
-  /** A courtesy to a process that splits the container. Afterwards it is read again: there is more of it, or less. */
+  /** Afterwards the container is read again: there is more of it, or less. */
   async #rest(): Promise<void> {
-    const spread = asBuffer(this.#core.runtime.random(1)).readUInt8() / 0xff;
-    await this.#core.runtime.sleep(this.#restMs * (1 + REST_SPREAD * spread));
+    await this.#pauses.rest(this.#restMs);
     this.#core.counters.rests += 1;
     this.#restMs = 0;
-    this.#restsInARow += 1;
-    this.#isFresh = false;
-    this.#mustLook = true;
-  }
-
-  /** Two round trips, and a commit that hardly anyone can get ahead of, instead of a refusal and then the same. */
-  async #readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
-    this.#core.counters.readsFirst += 1;
-    await this.#read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));
-  }
-
-  /** The cache may have no room for the container: the snapshot this queue saw last is kept beside it while the queue works. */
-  #latestKnown(): Snapshot | undefined {
-    const cached = this.#core.cache.get(this.#id);
-    if (this.#latest === undefined || cached === undefined) return this.#latest ?? cached;
-    return cached.header.commitCount > this.#latest.header.commitCount ? cached : this.#latest;
-  }
-
-  async #read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
-    this.#latest = await reading;
-    this.#isFresh = true;
-    this.#mustLook = false;
-    return this.#latest;
-  }
-
-  async #readPages(slots: readonly number[]): Promise<void> {
-    const { reader } = this.#core;
-    this.#pageReads += 1;
-    const mustBeWhole = this.#pageReads > PAGE_READS_BEFORE_WHOLE;
-    await this.#read(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
+    this.#latest.noteRest();
   }
 
   /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */
@@ -273,7 +209,7 @@ export class CommitQueue {
 
   /** A read failed for good. A change that was never sent fails with it; one that was sent is still to be settled, until its deadline. */
   async #afterError(error: unknown): Promise<void> {
-    this.#latest = undefined;
+    this.#latest.forget();
     if (this.#absorbing !== undefined && isDamage(error)) return this.#giveUpAbsorbing(this.#absorbing.retired, error);
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
@@ -281,9 +217,9 @@ export class CommitQueue {
     failAll(failed, error, this.#core.table);
     // The next writer that meets it tries again.
     if (!this.#isCarrying) this.#absorbing = undefined;
-    if (error instanceof StoreError && error.code === 'throttled') this.#committer.sender.throttledInARow += 1;
-    else this.#committer.sender.failuresInARow += 1;
-    await this.#pause(this.#backoffMs());
+    if (error instanceof StoreError && error.code === 'throttled') this.#trouble.noteThrottled();
+    else this.#trouble.failuresInARow += 1;
+    await this.#pauses.whileAwaited(this.#pauses.backoffMs(this.#doublings, this.#areHints));
   }
 
   /** Its keys fail; what lies beyond goes on along its link, once; the leaf's own are committed without it. */

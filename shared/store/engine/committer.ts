@@ -54,7 +54,7 @@ export class Committer {
   /** A call ended while its pages were made, and that work was lost: the next attempt ends no turn. */
   #mustHurry = false;
   /** A split whose nodes were turned away as too much: tried again as it is, while its base is the newest. */
-  #turnedAwaySplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
+  #throttledSplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
 
   constructor(id: EntityId, core: EngineCore) {
     this.#id = id;
@@ -69,7 +69,7 @@ export class Committer {
    */
   async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
     this.sender.seen = snapshot;
-    const split = this.#takeTurnedAwaySplit();
+    const split = this.#takeThrottledSplit();
     if (split?.draft.base.version === snapshot.version && upkeep === undefined) {
       await this.#splitForSize(split.draft, split.plan);
       return this.sender.seen;
@@ -88,9 +88,9 @@ export class Committer {
   }
 
   /** Undefined if there is none, or if one of its calls ended: that one was told that nothing was written. */
-  #takeTurnedAwaySplit(): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
-    const split = this.#turnedAwaySplit;
-    this.#turnedAwaySplit = undefined;
+  #takeThrottledSplit(): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
+    const split = this.#throttledSplit;
+    this.#throttledSplit = undefined;
     return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
   }
 
@@ -121,8 +121,8 @@ export class Committer {
     const landed = (): void => {
       if (base !== snapshot) counters.merges += 1;
     };
-    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, refused: false, landed };
-    const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.failuresInARow);
+    const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, answer: 'none', landed };
+    const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.trouble.failuresInARow);
     const nodes = mustSplit || upkeep !== undefined ? 0 : traffic.nodesFor(snapshot);
     const asked = {
       mustSplit,
@@ -153,7 +153,7 @@ export class Committer {
       case 'split':
         await this.#splitForSize(draft, plan);
         // Another round makes anew what takes a neighbour in: it may have changed.
-        if (upkeep !== undefined) this.#turnedAwaySplit = undefined;
+        if (upkeep !== undefined) this.#throttledSplit = undefined;
         return;
       case 'update':
         if (!(await this.sender.send(plan.write, { ...draft, header: plan.header }))) return;
@@ -207,7 +207,7 @@ export class Committer {
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
     const landed = (): void => void (counters.splitsByTraffic += 1);
-    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], refused: false, landed };
+    const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], answer: 'none', landed };
     return plan.kind === 'split' ? { draft, plan } : undefined;
   }
 
@@ -223,9 +223,9 @@ export class Committer {
     const inserted = await (withinMs === undefined ? inserting : this.#core.deadlines.within(withinMs, inserting));
     if (inserted === undefined) {
       const refusal = refusals.at(-1);
-      if (refusal === undefined) this.sender.failuresInARow += 1;
-      else this.sender.noteTurnedAway(refusal, changes);
-      if (refusal !== undefined && withinMs === undefined) this.#turnedAwaySplit = { draft, plan };
+      if (refusal === undefined) this.sender.trouble.failuresInARow += 1;
+      else this.sender.noteThrottled(refusal, changes);
+      if (refusal !== undefined && withinMs === undefined) this.#throttledSplit = { draft, plan };
       dropHints(changes);
       return false;
     }

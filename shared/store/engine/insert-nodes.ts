@@ -20,17 +20,17 @@ export interface InsertedNode {
 
 /**
  * Inserts the nodes, up to 8 at a time: one write each, and one tiny read where the outcome is unknown. Gives them in the order given, or
- * undefined if one of them is not certainly there, as it was turned away (`onTurnedAway` hears why) or its fate is unknown. The same may be tried again. Throws if the provider refused one, for its size, its form or as it denies access.
+ * undefined if one of them is not certainly there, as it was turned away (`onThrottled` hears why) or its fate is unknown. The same may be tried again. Throws if the provider refused one, for its size, its form or as it denies access.
  */
 export async function insertNodes(
   core: EngineCore,
   headers: readonly Header[],
   attempt: Id64,
-  onTurnedAway?: (refusal: StoreError) => void,
+  onThrottled?: (refusal: StoreError) => void,
 ): Promise<InsertedNode[] | undefined> {
   const limit = pLimit(INSERTS_IN_FLIGHT);
   const inserted = await Promise.all(
-    headers.map((header) => limit(() => insertNode(core, header, attempt, onTurnedAway))),
+    headers.map((header) => limit(() => insertNode(core, header, attempt, onThrottled))),
   );
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
@@ -39,7 +39,7 @@ async function insertNode(
   core: EngineCore,
   header: Header,
   attempt: Id64,
-  onTurnedAway?: (refusal: StoreError) => void,
+  onThrottled?: (refusal: StoreError) => void,
 ): Promise<InsertedNode | undefined> {
   const id = nodeId(core.table, header.incarnation, header.container);
   const seen = core.clock.now();
@@ -53,7 +53,7 @@ async function insertNode(
     const error = refusedError(outcome, core.table, id);
     // Rule 7: sent again it would be refused again.
     if (outcome.reason !== 'throttled') throw error;
-    onTurnedAway?.(error);
+    onThrottled?.(error);
     return undefined;
   }
   const lastCommit = (await core.reader.commitOf(id))?.lastCommit;

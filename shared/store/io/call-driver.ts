@@ -16,7 +16,7 @@ export class CallDriver {
   readonly driver: Driver;
   readonly #over = new AbortController();
   /** Why the provider turned the last change away as too much; undefined if it did not. */
-  #turnedAway: unknown;
+  #throttling: unknown;
   /** Requests that wrote, or may have. */
   #changes = 0;
 
@@ -29,7 +29,7 @@ export class CallDriver {
       if (!this.ended.aborted) this.#changes += 1;
       const outcomes = await ask(send);
       if (outcomes.every(isRefusedForGood)) this.#changes -= 1;
-      this.#turnedAway = causeOf(outcomes);
+      this.#throttling = causeOf(outcomes);
       return outcomes;
     };
     this.driver = {
@@ -58,7 +58,7 @@ export class CallDriver {
     this.#over.abort();
     if (this.#changes === 0) return abortedError(cause);
     const message = 'the call ended when some of its writes had been sent: call again to finish what it began';
-    return new StoreError('unknown', message, { cause: cause ?? this.#turnedAway });
+    return new StoreError('unknown', message, { cause: cause ?? this.#throttling });
   }
 }
 

@@ -1,40 +1,59 @@
-// Retry of reads and lists, as a wrapper: a driver in, a driver out. Writes and removals are never sent again (rule 2).
+// What is retried, and for how long. Reads and lists: by `withRetry`, a few times. Commits: never as
+// they are (rule 2); their changes go in new attempts until their call's deadline (`deadline.ts`),
+// after pauses that `Trouble` names.
 import type { Driver, DriverCallOptions } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
-import { RetryBudget } from './retry-budget.ts';
 
-const TRIES_MAX = 4;
-const PAUSE_FIRST_MS = 50;
-/** No try begins later: whoever waits hears soon of a provider that is silent. */
-const LAST_TRY_MS = 10_000;
+const READ_TRIES_MAX = 4;
+const READ_PAUSE_FIRST_MS = 50;
+/** No try begins later: a caller hears soon of a provider that is silent. */
+const READ_LAST_TRY_MS = 10_000;
+/** Throttled reads to retry: each is in the way of a first try. A read that succeeds earns a tenth. */
+const READ_BUDGET_MAX = 32;
+const READ_BUDGET_EARNED = 0.1;
+
+const COMMIT_PAUSE_FIRST_MS = 5;
+const COMMIT_PAUSE_MOST_MS = 500;
+/** Throttled commits pause longer: all who use the account are in the way. */
+const THROTTLED_DOUBLINGS = 5;
+const THROTTLED_PAUSE_MOST_MS = 5_000;
+/** Refused hints pause longer too: many may repair one branch, and nobody waits for it. */
+const HINT_DOUBLINGS = 3;
+const HINT_PAUSE_MOST_MS = 10_000;
+/** 2 to this power is beyond every pause. */
+const DOUBLINGS_MOST = 20;
 
 /**
  * Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses. Each
- * try has what is left of the call's time, which a large reply on a slow link may need: the driver
- * ends one that falls silent.
+ * try has the rest of the call's time: the driver ends one that falls silent.
  */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
-  const budget = new RetryBudget();
+  let budget = READ_BUDGET_MAX;
+  const isAffordable = (): boolean => {
+    if (budget < 1) return false;
+    budget -= 1;
+    return true;
+  };
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
   ): Promise<T> => {
     const begunMs = runtime.monotonicMs();
     const dueMs = begunMs + options.timeoutMs;
-    const lastMs = Math.min(dueMs, begunMs + LAST_TRY_MS);
+    const lastMs = Math.min(dueMs, begunMs + READ_LAST_TRY_MS);
     for (let tries = 1; ; tries += 1) {
       try {
         const answer = await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
-        budget.earn();
+        budget = Math.min(READ_BUDGET_MAX, budget + READ_BUDGET_EARNED);
         return answer;
       } catch (error) {
         if (!(error instanceof StoreError && error.retryable)) throw error;
         const jitter = 0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256;
-        const pauseMs = PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
-        const isLast = tries === TRIES_MAX || runtime.monotonicMs() + pauseMs >= lastMs;
-        if (isLast || (error.code === 'throttled' && !budget.take())) throw error;
+        const pauseMs = READ_PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
+        const isLast = tries === READ_TRIES_MAX || runtime.monotonicMs() + pauseMs >= lastMs;
+        if (isLast || (error.code === 'throttled' && !isAffordable())) throw error;
         await runtime.sleep(pauseMs);
       }
     }
@@ -47,4 +66,39 @@ export function withRetry(driver: Driver, runtime: Runtime): Driver {
     remove: (removals, options) => driver.remove(removals, options),
     close: () => driver.close(),
   };
+}
+
+/** Trouble of one container's queue since a commit was acknowledged. */
+export class Trouble {
+  /** Attempts and reads that failed, but for refused and throttled ones. */
+  failuresInARow = 0;
+  #throttledInARow = 0;
+  /** The provider's last word, if it throttled the last attempt. */
+  throttling: StoreError | undefined;
+
+  /** `refusal`: the provider's, if it throttled an attempt. */
+  noteThrottled(refusal = this.throttling): void {
+    this.#throttledInARow += 1;
+    this.throttling = refusal;
+  }
+
+  end(): void {
+    this.failuresInARow = 0;
+    this.#throttledInARow = 0;
+    this.throttling = undefined;
+  }
+
+  /** How often the pause doubles; 0: none. `hintRefusals`: of hints, where nothing else waits. */
+  doublings(hintRefusals: number): number {
+    const throttled = this.#throttledInARow > 0 ? THROTTLED_DOUBLINGS + this.#throttledInARow : 0;
+    return this.failuresInARow + throttled + (hintRefusals > 0 ? HINT_DOUBLINGS + hintRefusals : 0);
+  }
+
+  /** Full jitter, not before the provider wants to be asked again. `share`: 0 to 1, by chance. */
+  pauseMs(doublings: number, areHints: boolean, share: number): number {
+    const awaitedMost = this.#throttledInARow > 0 ? THROTTLED_PAUSE_MOST_MS : COMMIT_PAUSE_MOST_MS;
+    const ceiling = COMMIT_PAUSE_FIRST_MS * 2 ** Math.min(DOUBLINGS_MOST, doublings);
+    const jittered = share * Math.min(areHints ? HINT_PAUSE_MOST_MS : awaitedMost, ceiling);
+    return (this.throttling?.retryAfterMs ?? 0) + jittered;
+  }
 }

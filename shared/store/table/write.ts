@@ -139,7 +139,7 @@ export class Writer {
     const unwatch = deadlines.watch(deadline, (cause) => {
       const aborted = abortedError(cause);
       for (const change of changes) {
-        const why = cause === undefined ? change.turnedAway : undefined;
+        const why = cause === undefined ? change.throttling : undefined;
         const error = change.doubtfulAttempts > 0 ? unknownFate(change, engine.table, cause ?? why) : (why ?? aborted);
         change.settle({ kind: 'failed', error });
       }

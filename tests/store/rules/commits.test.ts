@@ -300,8 +300,8 @@ function snapshot(version: string, commitCount: number, ids: readonly Id64[]): S
 
 const ID = (digit: number): Id64 => hexId(`${digit}`.repeat(16));
 
-function attemptOn(base: Snapshot, refused = false): Attempt {
-  return { id: ID(7), base, changes: [], verdicts: [], header: base.header, refused, landed: () => undefined };
+function attemptOn(base: Snapshot, answer: Attempt['answer'] = 'none'): Attempt {
+  return { id: ID(7), base, changes: [], verdicts: [], header: base.header, answer, landed: () => undefined };
 }
 
 test('rule 3: an attempt is settled by the id at the place after its base, and by nothing else', () => {
@@ -310,16 +310,16 @@ test('rule 3: an attempt is settled by the id at the place after its base, and b
   expect(settlementOf(attemptOn(base), snapshot('v3', 3, [ID(1), ID(7), ID(2)]))).toBe('landed');
   expect(settlementOf(attemptOn(base), snapshot('v3', 3, [ID(1), ID(2), ID(7)]))).toBe('lost');
   expect(settlementOf(attemptOn(base), snapshot('v1', 1, [ID(1)]))).toBe('open');
-  expect(settlementOf(attemptOn(base, true), snapshot('v1', 1, [ID(1)]))).toBe('open');
+  expect(settlementOf(attemptOn(base, 'refused'), snapshot('v1', 1, [ID(1)]))).toBe('open');
 });
 
 test('rule 3: an attempt whose place has left the list, or whose container is gone, is unknown', () => {
   const base = snapshot('v1', 1, [ID(1)]);
   const later = snapshot('v9', 9, [ID(5), ID(6)]);
   expect(settlementOf(attemptOn(base), later)).toBe('unknown');
-  expect(settlementOf(attemptOn(base, true), later)).toBe('lost');
+  expect(settlementOf(attemptOn(base, 'refused'), later)).toBe('lost');
   expect(settlementOf(attemptOn(base), undefined)).toBe('unknown');
-  expect(settlementOf(attemptOn(base, true), undefined)).toBe('unknown');
+  expect(settlementOf(attemptOn(base, 'refused'), undefined)).toBe('unknown');
 });
 
 test('rule 3: a write that is late comes to nothing once another took its place', async () => {

@@ -1,0 +1,88 @@
+// One container as its queue saw it last, and the reads that show it again.
+import { slotsToCommit } from '../container/compaction.ts';
+import type { Change } from '../container/change.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { EntityId } from '../contract/driver.ts';
+import type { EngineCore } from './core.ts';
+
+/** Pages are read with the header that names them; one that keeps changing is read whole then. */
+const PAGE_READS_BEFORE_WHOLE = 2;
+/** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
+const REMEMBERED_MS = 12 * 60 * 60_000;
+
+export class Latest {
+  readonly #id: EntityId;
+  readonly #core: EngineCore;
+  #snapshot: Snapshot | undefined;
+  /** It was read since the last commit. */
+  #isFresh = false;
+  /** Others may have split it meanwhile. */
+  #mustRead = false;
+  #pageReads = 0;
+
+  constructor(id: EntityId, core: EngineCore) {
+    this.#id = id;
+    this.#core = core;
+  }
+
+  /** From memory: the cache may lack room for the container, so the queue keeps its own beside. */
+  get known(): Snapshot | undefined {
+    const cached = this.#core.cache.get(this.#id);
+    if (this.#snapshot === undefined || cached === undefined) return this.#snapshot ?? cached;
+    return cached.header.commitCount > this.#snapshot.header.commitCount ? cached : this.#snapshot;
+  }
+
+  /** A commit was tried; `hasLooked`: a read has shown the container since. */
+  noteCommit(snapshot: Snapshot | undefined, hasLooked: boolean): void {
+    this.#snapshot = snapshot;
+    this.#isFresh = hasLooked;
+  }
+
+  /** The queue rested, so that others could write. */
+  noteRest(): void {
+    this.#isFresh = false;
+    this.#mustRead = true;
+  }
+
+  forget(): void {
+    this.#snapshot = undefined;
+  }
+
+  /** The queue runs empty. */
+  end(): void {
+    this.#snapshot = undefined;
+    this.#isFresh = false;
+  }
+
+  /** All is read that the next commit needs. */
+  endPageReads(): void {
+    this.#pageReads = 0;
+  }
+
+  /** Whether a read comes before the next commit: others probably wrote, or long ago is too long. */
+  isReadDue(snapshot: Snapshot): boolean {
+    const { clock, traffic } = this.#core;
+    if (this.#isFresh) return false;
+    return this.#mustRead || traffic.isReadDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
+  }
+
+  async read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+    this.#snapshot = await reading;
+    this.#isFresh = true;
+    this.#mustRead = false;
+    return this.#snapshot;
+  }
+
+  /** Two round trips, and a commit that is hardly refused, instead of a refusal and then the same. */
+  async readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
+    this.#core.counters.readsFirst += 1;
+    await this.read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));
+  }
+
+  async readPages(slots: readonly number[]): Promise<void> {
+    const { reader } = this.#core;
+    this.#pageReads += 1;
+    const mustBeWhole = this.#pageReads > PAGE_READS_BEFORE_WHOLE;
+    await this.read(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
+  }
+}
