@@ -8,6 +8,7 @@ import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId } from '../format/ids.ts';
 import { beforeBound, type Position } from '../format/position.ts';
 import type { Reader } from '../io/reader.ts';
+import type { Root } from './root.ts';
 
 /** Steps back after which leaves merge faster than they can be followed. */
 const STEPS_BACK_MAX = 100;
@@ -27,15 +28,6 @@ export interface FoundLeft {
   readonly retired: Snapshot | undefined;
 }
 
-/** What the search needs of the tree. */
-interface Root {
-  root(anew: true): Promise<Snapshot>;
-  rootAfterMiss(
-    missing: { readonly id: Snapshot['id']; readonly incarnation: Id64 },
-    missedBefore: boolean,
-  ): Promise<void>;
-}
-
 /** A leaf, by an entry that begins where it says or, after merges, to the right of it. */
 interface Start {
   readonly low: Position;
@@ -45,12 +37,12 @@ interface Start {
 export class LeftSearch {
   readonly #table: string;
   readonly #reader: Reader;
-  readonly #tree: Root;
+  readonly #root: Root;
 
-  constructor(table: string, reader: Reader, tree: Root) {
+  constructor(table: string, reader: Reader, root: Root) {
     this.#table = table;
     this.#reader = reader;
-    this.#tree = tree;
+    this.#root = root;
   }
 
   /**
@@ -70,7 +62,7 @@ export class LeftSearch {
         const found = await this.#walk(leaf, position, isWriter);
         if (found !== undefined) return found;
       } else if (start.low.length === 0) {
-        await this.#tree.rootAfterMiss(
+        await this.#root.afterMiss(
           { id: nodeId(this.#table, incarnation, start.child), incarnation },
           hasMissedLeftmost,
         );
@@ -86,7 +78,7 @@ export class LeftSearch {
    * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below the bound, within one branch; the leftmost if there is none.
    */
   async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
-    let branch = await this.#tree.root(true);
+    let branch = await this.#root.get(true);
     let hasMissed = false;
     for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
       const { header } = branch;
@@ -100,10 +92,10 @@ export class LeftSearch {
       const id = nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child);
       const next = await this.#reader.readIntact(id);
       if (next === undefined) {
-        await this.#tree.rootAfterMiss({ id, incarnation }, hasMissed);
+        await this.#root.afterMiss({ id, incarnation }, hasMissed);
         hasMissed = true;
       }
-      branch = next ?? (await this.#tree.root(true));
+      branch = next ?? (await this.#root.get(true));
     }
     throw new StoreError('unavailable', 'the branches change faster than they can be read: try again', {
       table: this.#table,
@@ -129,7 +121,7 @@ export class LeftSearch {
         if (again?.header.state !== 'live') return undefined;
         if (again.header.right === live.header.right) {
           // Damage, unless the table is being dropped: the root tells (rule 15).
-          await this.#tree.rootAfterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
+          await this.#root.afterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
           return undefined;
         }
         live = at = again;

@@ -93,7 +93,7 @@ export class Router implements Routes {
   }
 
   routeAstray(astray: Snapshot, changes: readonly Change[]): void {
-    inBackground(changes, this.#reroute(changes, this.#core.tree.restart(astray, changes[0]?.level ?? 0)));
+    inBackground(changes, this.#reroute(changes, this.#core.tree.root.restart(astray, changes[0]?.level ?? 0)));
   }
 
   routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void {
@@ -121,7 +121,7 @@ export class Router implements Routes {
     if (id === rootId(table)) throw tableNotFound(table);
     const missedBefore = changes.some((change) => change.misses > 0);
     for (const change of changes) change.misses += 1;
-    await tree.rootAfterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
+    await tree.root.afterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
   }
 
   /** Routes changes anew once the tree is prepared for it. */

@@ -4,10 +4,10 @@ import { childFor, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
-import { StoreError, tableNotFound } from '../contract/errors.ts';
+import { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
-import { incarnationPrefix, nodeId, rootId } from '../format/ids.ts';
-import { beforeBound, type Position, type UpperBound, within } from '../format/position.ts';
+import { nodeId } from '../format/ids.ts';
+import { beforeBound, type Position, within } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
@@ -16,8 +16,9 @@ import type { Turns } from '../io/turns.ts';
 import { BranchMemory, type Reach } from './branch-memory.ts';
 import { BranchReader } from './branch-reader.ts';
 import { type FoundLeft, LeftSearch } from './left-search.ts';
+import { Root } from './root.ts';
 import type { Repair, Route, Traveller } from './route.ts';
-import { Sideways } from './sideways.ts';
+import { RightWalk } from './right-walk.ts';
 
 /** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
 const RESTARTS_MAX = 20;
@@ -46,34 +47,25 @@ export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
 
 export class Tree {
   readonly #context: TreeContext;
-  readonly #root: EntityId;
-  readonly #memory: BranchMemory;
+  readonly root: Root;
+  /** What the branches in memory say: hints. */
+  readonly hints: BranchMemory;
   readonly #branches: BranchReader;
-  readonly #sideways: Sideways;
+  readonly #rightWalk: RightWalk;
   readonly #leftSearch: LeftSearch;
 
   constructor(context: TreeContext) {
     this.#context = context;
-    this.#root = rootId(context.table);
-    this.#memory = new BranchMemory(context.table, context.cache);
+    this.root = new Root(context);
+    this.hints = new BranchMemory(context.table, context.cache);
     this.#branches = new BranchReader(context.table, context.reader, context.cache);
-    this.#sideways = new Sideways(context, this.#memory, this.#branches);
-    this.#leftSearch = new LeftSearch(context.table, context.reader, this);
-  }
-
-  /** The root, from memory unless `anew`. Throws `not_found` if the table does not exist. */
-  async root(anew = false): Promise<Snapshot> {
-    const { cache, reader, table } = this.#context;
-    const cached = anew ? undefined : cache.get(this.#root);
-    if (cached?.header.state === 'live') return cached;
-    const root = await reader.readWhole(this.#root);
-    if (root === undefined || root.header.state !== 'live') throw tableNotFound(table);
-    return root;
+    this.#rightWalk = new RightWalk(context, this.hints, this.#branches);
+    this.#leftSearch = new LeftSearch(context.table, context.reader, this.root);
   }
 
   /** The node of `level` that owns `position` as far as the branches know; undefined if the tree has no such level. No I/O when they are cached. */
   async route(position: Position, level: number): Promise<Route | undefined> {
-    const root = await this.root();
+    const root = await this.root.get();
     const { incarnation, level: rootLevel } = root.header;
     if (rootLevel < level) return undefined;
     if (rootLevel === level) return { id: root.id, incarnation };
@@ -113,7 +105,7 @@ export class Tree {
       const { position, level } = sorted[first]!;
       let end = first + 1;
       try {
-        const known = this.#memory.route(position, level);
+        const known = this.hints.route(position, level);
         if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
         const { id } = known ?? (await this.#routeTo(position, level));
         const group = groups.get(id);
@@ -131,16 +123,6 @@ export class Tree {
     const route = await this.route(position, level);
     if (route === undefined) throw new RangeError(`the tree has no level ${level}`);
     return route;
-  }
-
-  /** Where the entry for a position ends, as far as the branches in memory tell; undefined if they do not, or at the end of the table. */
-  entryEnd(position: Position): UpperBound {
-    return this.#memory.route(position, 0)?.end;
-  }
-
-  /** As `BranchMemory.lowsAfter`. */
-  lowsAfter(low: Position, count: number): Position[] {
-    return this.#memory.lowsAfter(low, count);
   }
 
   /** The node of `level` that owns `position`, as `look` sees it. Walks right, searches to the left, restarts, repairs. A leaf may be retired: its
@@ -171,7 +153,7 @@ export class Tree {
         at = await this.beyond(snapshot, traveller);
         continue;
       }
-      if (found === 'gone' && level === 0 && at.id !== this.#root) {
+      if (found === 'gone' && level === 0 && at.id !== this.root.id) {
         const left = await this.searchLeft({ ...at, gone: snapshot }, position, false);
         const owner = left === undefined ? undefined : await look((left.retired ?? left.live).id);
         if (owner !== undefined && holds(owner, position)) return owner;
@@ -182,9 +164,9 @@ export class Tree {
           throw new StoreError('unavailable', 'containers merge faster than the key can be read: try again', { table });
         }
       } else if (snapshot === undefined) {
-        await this.rootAfterMiss(at, missed);
+        await this.root.afterMiss(at, missed);
         missed = true;
-      } else await this.restart(snapshot, level);
+      } else await this.root.restart(snapshot, level);
       restarts += 1;
       const again = await this.route(position, level);
       if (again === undefined) return undefined;
@@ -204,11 +186,11 @@ export class Tree {
   ): Promise<FoundLeft | undefined> {
     const { counters, repair, table } = this.#context;
     const { id, incarnation, gone } = lost;
-    const parent = this.#memory.branch(position, 1);
-    const entry = parent && this.#memory.child(parent, position);
+    const parent = this.hints.branch(position, 1);
+    const entry = parent && this.hints.child(parent, position);
     const isAstray = entry !== undefined && nodeId(table, incarnation, entry.child) === id;
     counters.leftSearches += 1;
-    if (gone === undefined) await this.rootAfterMiss(lost, false);
+    if (gone === undefined) await this.root.afterMiss(lost, false);
     const low = gone?.header.low ?? (isAstray ? entry.low : position);
     const found = await this.#leftSearch.find({ incarnation, low }, position, isWriter);
     if (found === undefined || found.retired !== undefined || !isAstray) return found;
@@ -224,35 +206,9 @@ export class Tree {
     return this.#leftSearch.find({ incarnation, low: position }, position, true);
   }
 
-  /** As `Sideways.beyond`. */
+  /** As `RightWalk.beyond`. */
   beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
-    return this.#sideways.beyond(overtaken, traveller);
-  }
-
-  /** Forgets what led astray, and reads the root. A root that has only grown is itself the news: nothing is forgotten then. */
-  async restart(astray: Snapshot, level: number): Promise<void> {
-    const { cache, table } = this.#context;
-    const hasGrown = astray.id === this.#root && astray.header.state === 'live' && astray.header.level > level;
-    if (hasGrown) return;
-    cache.forgetBranches(incarnationPrefix(table, astray.header.incarnation), this.#root);
-    await this.root(true);
-  }
-
-  /**
-   * Reads the root anew after a node was missing. Throws `not_found` if the table is gone, and `corrupt` if the node was missed before and the root
-   * still has its incarnation (rule 15).
-   */
-  async rootAfterMiss(missing: Route, missedBefore: boolean): Promise<void> {
-    const { cache, reader, table } = this.#context;
-    cache.forgetBranches(incarnationPrefix(table, missing.incarnation), this.#root);
-    const root = await reader.readWhole(this.#root);
-    const where = { table, container: missing.id };
-    if (root === undefined)
-      throw new StoreError('corrupt', 'the root of a table that has containers is missing', where);
-    if (root.header.state !== 'live') throw tableNotFound(table);
-    if (missedBefore && root.header.incarnation === missing.incarnation) {
-      throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
-    }
+    return this.#rightWalk.beyond(overtaken, traveller);
   }
 }
 

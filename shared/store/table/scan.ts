@@ -135,9 +135,9 @@ export class TableScan<V> implements Scan<V> {
     try {
       return await this.#leafAt(position, this.#deadlines.begin(this.#options));
     } catch (error) {
-      const next = tree.entryEnd(position);
+      const next = tree.hints.route(position, 0)?.end;
       if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined) {
-        const { incarnation } = (await tree.root()).header;
+        const { incarnation } = (await tree.root.get()).header;
         this.#checkIncarnation(incarnation);
         this.#goPast(next, position, incarnation);
       }
@@ -163,7 +163,7 @@ export class TableScan<V> implements Scan<V> {
     const count = this.#leavesAhead(header);
     // A quarter of them at a time: reads that begin together share a request.
     if (this.#ahead.size > count * KEPT_AHEAD) return;
-    for (const low of this.#engine.tree.lowsAfter(header.low, count)) {
+    for (const low of this.#engine.tree.hints.lowsAfter(header.low, count)) {
       const name = nameOf(low);
       if (
         beforeBound(low, header.high) ||

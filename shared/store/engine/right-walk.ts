@@ -26,7 +26,7 @@ interface ChildBeyond {
 
 const NO_CHILD: ChildBeyond = { child: undefined, astray: undefined, isParentFresh: false };
 
-export interface SidewaysContext {
+export interface RightWalkContext {
   readonly table: string;
   readonly cache: ContainerCache;
   readonly clock: Clock;
@@ -34,12 +34,12 @@ export interface SidewaysContext {
   readonly repair: Repair;
 }
 
-export class Sideways {
-  readonly #context: SidewaysContext;
+export class RightWalk {
+  readonly #context: RightWalkContext;
   readonly #memory: BranchMemory;
   readonly #branches: BranchReader;
 
-  constructor(context: SidewaysContext, memory: BranchMemory, branches: BranchReader) {
+  constructor(context: RightWalkContext, memory: BranchMemory, branches: BranchReader) {
     this.#context = context;
     this.#memory = memory;
     this.#branches = branches;

@@ -1,0 +1,60 @@
+// The root of one table: from memory while nothing speaks against it, else read anew (rules 12, 15).
+import type { Snapshot } from '../container/snapshot.ts';
+import type { EntityId } from '../contract/driver.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
+import { incarnationPrefix, rootId } from '../format/ids.ts';
+import type { ContainerCache } from '../io/container-cache.ts';
+import type { Reader } from '../io/reader.ts';
+import type { Route } from './route.ts';
+
+export interface RootContext {
+  readonly table: string;
+  readonly reader: Reader;
+  readonly cache: ContainerCache;
+}
+
+export class Root {
+  readonly id: EntityId;
+  readonly #context: RootContext;
+
+  constructor(context: RootContext) {
+    this.#context = context;
+    this.id = rootId(context.table);
+  }
+
+  /** From memory unless `anew`. Throws `not_found` if the table does not exist. */
+  async get(anew = false): Promise<Snapshot> {
+    const { cache, reader, table } = this.#context;
+    const cached = anew ? undefined : cache.get(this.id);
+    if (cached?.header.state === 'live') return cached;
+    const root = await reader.readWhole(this.id);
+    if (root === undefined || root.header.state !== 'live') throw tableNotFound(table);
+    return root;
+  }
+
+  /** Reads it anew, without the branches that led astray. A root that has only grown is the news. */
+  async restart(astray: Snapshot, level: number): Promise<void> {
+    const { cache, table } = this.#context;
+    const hasGrown = astray.id === this.id && astray.header.state === 'live' && astray.header.level > level;
+    if (hasGrown) return;
+    cache.forgetBranches(incarnationPrefix(table, astray.header.incarnation), this.id);
+    await this.get(true);
+  }
+
+  /**
+   * Reads it anew after a node was missing. Throws `not_found` if the table is gone, and `corrupt`
+   * if the node was missed before and the root still has its incarnation (rule 15).
+   */
+  async afterMiss(missing: Route, missedBefore: boolean): Promise<void> {
+    const { cache, reader, table } = this.#context;
+    cache.forgetBranches(incarnationPrefix(table, missing.incarnation), this.id);
+    const root = await reader.readWhole(this.id);
+    const where = { table, container: missing.id };
+    if (root === undefined)
+      throw new StoreError('corrupt', 'the root of a table that has containers is missing', where);
+    if (root.header.state !== 'live') throw tableNotFound(table);
+    if (missedBefore && root.header.incarnation === missing.incarnation) {
+      throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
+    }
+  }
+}
