@@ -1,5 +1,6 @@
-// Merging a leaf into its left neighbour, pure: the headers of a leaf that is retired, absorbed and stripped, and its left neighbour as it is to be
-// committed. Rules 26, 27 and 30. Nothing here knows how, or whether, any of it is written.
+// Merging a leaf into its left neighbour, pure: the headers of a leaf that is retired, absorbed and
+// stripped, and its left neighbour as it is to be committed. Rules 26, 27 and 30. Nothing here
+// knows how, or whether, any of it is written.
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -11,7 +12,10 @@ import { fits, sizesOf } from './size.ts';
 import type { Snapshot } from './snapshot.ts';
 import { successor } from './successor.ts';
 
-/** Rule 26: the leaf as it waits to be absorbed. Throws for what is never retired: no live leaf, or the leftmost, which a root is too. */
+/**
+ * Rule 26: the leaf as it waits to be absorbed. Throws for what is never retired: no live leaf, or
+ * the leftmost, which a root is too.
+ */
 export function retiredHeader(header: Header, attempt: Id64): Header {
   if (header.state !== 'live' || header.level > 0 || header.low.length === 0)
     throw new Error('only a live leaf that has a left neighbour is retired');
@@ -19,8 +23,9 @@ export function retiredHeader(header: Header, attempt: Id64): Header {
 }
 
 /**
- * Rule 30: the leaf once it was absorbed. Bounds, link, numbers and commit ids stay, so that attempts on it remain definite and nothing revives
- * its id. `createdAtMs` becomes the time at which it was stripped.
+ * Rule 30: the leaf once it was absorbed. Bounds, link, numbers and commit ids stay, so that
+ * attempts on it remain definite and nothing revives its id. `createdAtMs` becomes the time at
+ * which it was stripped.
  */
 export function strippedHeader(header: Header, attempt: Id64, nowMs: number): Header {
   if (header.state !== 'retired') throw new Error('only a retired leaf is stripped');
@@ -29,9 +34,11 @@ export function strippedHeader(header: Header, attempt: Id64, nowMs: number): He
 }
 
 /**
- * Rule 27: `left` as it owns what `right` does too, the retired leaf its link names. It has the version of `left`, to commit changes of both ranges on, or
- * none: that commit is the merge. It must be a replace (`PlanInput.mustReplace`), for the provider lacks the pages that moved; therefore no dead slots are
- * counted. The layers are joined rank by rank, so what a layer of `right` hides stays hidden. All pages of both must be known.
+ * Rule 27: `left` as it owns what `right` does too, the retired leaf its link names. It has the
+ * version of `left`, to commit changes of both ranges on, or none: that commit is the merge. It
+ * must be a replace (`PlanInput.mustReplace`), for the provider lacks the pages that moved;
+ * therefore no dead slots are counted. The layers are joined rank by rank, so what a layer of
+ * `right` hides stays hidden. All pages of both must be known.
  */
 export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules): Snapshot {
   checkPair(left.header, right.header);
@@ -49,8 +56,8 @@ export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules
 }
 
 /**
- * Whether the node that `joinedSnapshot` makes takes at most `share`, 0 to 1, of every budget by which containers are split. A page table decides it:
- * no page needs to be known. Chunks that a replace drops are not counted.
+ * Whether the joined node takes at most `share` of every budget by which containers split. The page
+ * tables decide it: no page needs to be known.
  */
 export function fitsTogether(left: Snapshot, right: Snapshot, share: number, rules: CommitRules): boolean {
   const joined = joinedPages(left.header, right.header, (ref) => ref);
@@ -59,15 +66,19 @@ export function fitsTogether(left: Snapshot, right: Snapshot, share: number, rul
   return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }
 
-/** Rule 27: `left` as it links `copy` in place of the retired leaf that the copy holds the content of. That commit is the merge then. */
+/**
+ * Rule 27: `left` as it links `copy` in place of the retired leaf that the copy holds the content
+ * of. That commit is the merge then.
+ */
 export function relinkedSnapshot(left: Snapshot, copy: Id64): Snapshot {
   // The last split may name the retired leaf, and would go on sending others there.
   return { ...left, header: { ...left.header, right: copy, lastSplit: undefined } };
 }
 
 /**
- * Rule 27: a new live leaf with all that the retired leaf `right` holds, for where the two are too large together. Its origin is `right` at its
- * retired version; numbers and commit count go on from there. All pages must be known.
+ * Rule 27: a new live leaf with all that the retired leaf `right` holds, for where the two are too
+ * large together. Its origin is `right` at its retired version; numbers and commit count go on from
+ * there. All pages must be known.
  */
 export function copyOf(
   right: Snapshot,
@@ -90,13 +101,19 @@ export function copyOf(
   return { ...node, pages, nextNumber };
 }
 
-/** Rule 27: what was written to `left` since is no matter, but it must live and link `right`, which must never change again. */
+/**
+ * Rule 27: what was written to `left` since is no matter, but it must live and link `right`, which
+ * must never change again.
+ */
 function checkPair(left: Header, right: Header): void {
   if (left.state !== 'live' || right.state !== 'retired' || left.right !== right.container)
     throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
 }
 
-/** The rows of both, base with base and layer with layer; `settle` gives those of `right` their row in `left`. */
+/**
+ * The rows of both, base with base and layer with layer; `settle` gives those of `right` their row
+ * in `left`.
+ */
 function joinedPages(left: Header, right: Header, settle: (ref: PageRef) => PageRef): LayeredPages {
   const [lower, upper] = [layersOf(left), layersOf(right)];
   const ranks = Array.from({ length: Math.max(lower.length, upper.length) }, (_, rank) =>
@@ -105,7 +122,10 @@ function joinedPages(left: Header, right: Header, settle: (ref: PageRef) => Page
   return tableOfLayers(ranks);
 }
 
-/** The lowest slots first: a leaf that absorbs neighbours for ever, as its own records go, must not run out of slots. */
+/**
+ * The lowest slots first: a leaf that absorbs neighbours for ever, as its own records go, must not
+ * run out of slots.
+ */
 function* slotsFreeOf(taken: readonly { readonly slot: number }[]): Generator<number, never> {
   const slots = new Set(taken.map(({ slot }) => slot));
   for (let slot = 0; ; slot += 1) if (!slots.has(slot)) yield slot;

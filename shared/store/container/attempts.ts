@@ -1,5 +1,6 @@
-// Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it is exactly commit number base + 1 of
-// its container; a read of that container tells, and nothing else does.
+// Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it
+// is exactly commit number base + 1 of its container; a read of that container tells, and nothing
+// else does.
 import { type StoreError, unknownOutcome } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
@@ -24,8 +25,9 @@ export interface Attempt {
 }
 
 /**
- * What a read of the attempt's container says of it:
- * `landed`: it is commit base + 1; its verdicts hold. `lost`: it never will land. `open`: it may land yet. `unknown`: it can no longer be told.
+ * A reading of the attempt's container says (rule 3): `landed`, it is commit base + 1 and its
+ * verdicts hold; `lost`, it never will land; `open`, it may land yet; `unknown`, nothing can tell
+ * any more.
  */
 export type Settlement = 'landed' | 'lost' | 'open' | 'unknown';
 
@@ -38,11 +40,14 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   const id = commitIdAt(now.header, number);
   if (id === attempt.id) return 'landed';
   if (id !== undefined) return 'lost';
-  // The list of ids no longer reaches back to that commit, or the version moved and the count did not: only a refusal is evidence then.
+  // The list of ids no longer reaches back to that commit, or the version moved and the count did
+  // not: only a refusal is evidence then.
   return attempt.answer === 'refused' ? 'lost' : 'unknown';
 }
 
-/** The attempts of one container that nothing has settled yet. A change counts those that carry it. */
+/**
+ * The attempts of one container that nothing has settled yet. A change counts those that carry it.
+ */
 export class OpenAttempts {
   readonly #table: string;
   #attempts: Attempt[] = [];
@@ -70,13 +75,19 @@ export class OpenAttempts {
     return this.#attempts.some(({ answer }) => answer === 'none' || answer === 'refused');
   }
 
-  /** When the first call ends that waits for what was turned away and not cleared, by the monotonic clock; Infinity if none does. */
+  /**
+   * When the first call ends that waits for what was turned away and not cleared, by the monotonic
+   * clock; Infinity if none does.
+   */
   get doubtDueMs(): number {
     const doubtful = this.#attempts.filter(({ answer }) => answer === 'throttled');
     return Math.min(...doubtful.map(({ changes }) => firstDueMs(changes)));
   }
 
-  /** As `settle`, by a read that was sent after all of them were answered: what was turned away and is not there was not applied. */
+  /**
+   * As `settle`, by a read that was sent after all of them were answered: what was turned away and
+   * is not there was not applied.
+   */
   settleAndClear(now: Snapshot | undefined): void {
     this.settle(now);
     for (const attempt of this.#attempts) {
@@ -86,7 +97,10 @@ export class OpenAttempts {
     }
   }
 
-  /** How many of them are among the commits that `now` counts beyond `before`, both headers of their container. */
+  /**
+   * How many of them are among the commits that `now` counts beyond `before`, both headers of their
+   * container.
+   */
   landedBetween(before: Header, now: Header): number {
     return this.#attempts.filter(({ id, base }) => {
       const number = base.header.commitCount + 1;
@@ -137,7 +151,10 @@ export function settleAll(changes: readonly Change[], verdicts: readonly Verdict
   for (let index = 0; index < changes.length; index += 1) changes[index]!.settle(verdicts[index]!);
 }
 
-/** Fails the changes with `error`, those that an open attempt carries with `unknown` and `error` as its cause. */
+/**
+ * Fails the changes with `error`, those that an open attempt carries with `unknown` and `error` as
+ * its cause.
+ */
 export function failAll(changes: readonly Change[], error: unknown, table: string): void {
   for (const change of changes)
     change.settle({ kind: 'failed', error: change.openAttempts > 0 ? unknownFate(change, table, error) : error });
@@ -168,13 +185,19 @@ export function refusalsOf(changes: readonly Change[]): number {
 /** Many may repair one branch at a time: a hint that was refused so often is dropped. */
 const HINT_REFUSALS_MAX = 8;
 
-/** Rule 11: a commit was refused; of the changes it carried, drops the hints that met this too often. */
+/**
+ * Rule 11: a commit was refused; of the changes it carried, drops the hints that met this too
+ * often.
+ */
 export function dropRefusedHints(changes: readonly Change[]): void {
   for (const change of changes) change.refusals += 1;
   dropHints(changes.filter(({ refusals }) => refusals >= HINT_REFUSALS_MAX));
 }
 
-/** Rule 11: drops the hints among changes that met any trouble. The next walk to the right gives them again. */
+/**
+ * Rule 11: drops the hints among changes that met any trouble. The next walk to the right gives
+ * them again.
+ */
 export function dropHints(changes: readonly Change[]): void {
   for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
 }

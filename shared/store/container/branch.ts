@@ -1,4 +1,5 @@
-// Finding the way by one node: what its fences say of a position, and, of a branch, which child owns it.
+// Finding the way by one node: what its fences say of a position, and, of a branch, which child
+// owns it.
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
@@ -9,9 +10,9 @@ import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
 /**
- * What the fences of a node say of a position that is sought on `level`: it is `here`; it is to the `right`, and the header names that
- * neighbour and where it begins; the node is `gone`, retired or merged: its content went, or goes, to the left, wherever the position lies; or it
- * must be sought again from the root (`restart`): it lies to the left, the level is another, the table was dropped.
+ * The answer of a node's fences for a position on `level`. `right`: at the neighbour. `gone`: the
+ * content went, or goes, to the left (rule 28). `restart`: to be sought again from the root, as it
+ * lies to the left, the level is another or the table was dropped.
  */
 export function locate(header: Header, position: Position, level: number): 'here' | 'right' | 'gone' | 'restart' {
   if (header.level !== level) return 'restart';
@@ -21,7 +22,10 @@ export function locate(header: Header, position: Position, level: number): 'here
   return header.high === undefined || header.right === undefined ? 'restart' : 'right';
 }
 
-/** The page of a branch that names the child for `position`, which the branch owns; undefined in a damaged branch. Branches have no layers. */
+/**
+ * The page of a branch that names the child for `position`, which the branch owns; undefined in a
+ * damaged branch. Branches have no layers.
+ */
 export function pageToChild({ header: { pages } }: Snapshot, position: Position): PageRef | undefined {
   return pages[rowBefore(pages, 0, pages.length, position)];
 }
@@ -31,13 +35,13 @@ export interface Child {
   /** Its separator. */
   readonly low: Position;
   readonly child: Id64;
-  /** Where the next child begins. */
+  /** The beginning of the next child. */
   readonly end: UpperBound;
 }
 
 /**
- * The child whose separator is the last one not above `position`, which the branch owns, and whose page (`pageToChild`) must be known. Throws
- * `corrupt` if there is no such child.
+ * The child whose separator is the last one not above `position`, which the branch owns, and whose
+ * page (`pageToChild`) must be known. Throws `corrupt` if there is no such child.
  */
 export function childFor(branch: Snapshot, position: Position, table: string): Child {
   const { order, level, pages } = branch.header;
@@ -54,14 +58,14 @@ export function childFor(branch: Snapshot, position: Position, table: string): C
 }
 
 /**
- * The last child whose separator lies strictly below `bound`, or, with `skipped`, one so many before it, the first at least; undefined if there is none. All
- * pages of the branch must be known.
+ * The last child whose separator lies below `bound`, or one `skipped` before it, the first at
+ * least; undefined if there is none. All pages must be known.
  */
 export function childBelow(branch: Snapshot, bound: Position, table: string, skipped = 0): Child | undefined {
   const { order, level, pages } = branch.header;
   let first: Child | undefined;
   let left = skipped;
-  // Where a page begins at the bound, the page before it has the child.
+  // If a page begins at the bound, the page before it has the child.
   for (let row = rowBefore(pages, 0, pages.length, bound); row >= 0; row -= 1) {
     const page = pageOf(branch, pages[row]!, table);
     const index = lowerBound(page, bound, positionsOf(order, level)) - 1;
@@ -89,8 +93,8 @@ export function childrenOf(branch: Snapshot, table: string): { readonly low: Pos
 }
 
 /**
- * The separators of a branch after `low`, up to `count`, as far as its pages are known without a gap: at the first that is not, where it begins. Where several
- * in a row name one child, which took others in, none but the first, and none if that is not above `low`.
+ * Up to `count` separators after `low`, as far as pages are known without a gap. Entries in a row
+ * for one child, which took others in, count as one.
  */
 export function separatorsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
   const { order, level, pages, high } = branch.header;

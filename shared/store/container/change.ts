@@ -1,4 +1,5 @@
-// A change: one put, delete or update of one record (or one routing entry of a branch), from the call to its verdict.
+// A change: one put, delete or update of one record (or one routing entry of a branch), from the
+// call to its verdict.
 import type { Order } from '../contract/api.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -6,7 +7,10 @@ import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
 
-/** What a change makes of the present record. `none` changes nothing: a negative verdict, with an error or without. */
+/**
+ * The effect on the present record. `none` changes nothing: a negative verdict, with an error or
+ * without.
+ */
 export type Decision =
   | {
       readonly kind: 'write';
@@ -28,13 +32,22 @@ export type Verdict =
   | { readonly kind: 'unchanged'; readonly incarnation: Id64; readonly record: StoredRecord | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Decides from the present record (expired ones are absent) and its table's incarnation. May run several times; must not await. */
+/**
+ * Decides from the present record (expired ones are absent) and its table's incarnation. May run
+ * several times; must not await.
+ */
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
 
-/** What a change asks for: a decision made beforehand, for which no record needs to be read, or a function of the present record. */
+/**
+ * The wish of a change: a decision made beforehand, for which nothing is read, or a function of the
+ * present record.
+ */
 export type Action = Decision | Decide;
 
-/** Hears the verdict on each change of a call, once, within a commit that others share: it must not throw. `index` is the one the change was made with. */
+/**
+ * Hears the verdict on each change of a call, once, within a commit that others share: it must not
+ * throw. `index` is the one the change was made with.
+ */
 export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }
@@ -49,7 +62,9 @@ type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'b
 export class Change {
   readonly position: Position;
   readonly key: Uint8Array;
-  /** Its position was computed for it; undefined for a routing entry, whose position is a separator. */
+  /**
+   * Its position was computed for it; undefined for a routing entry, whose position is a separator.
+   */
   readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
@@ -91,12 +106,18 @@ export class Change {
     this.#sink = asked.sink;
   }
 
-  /** A routing entry, whose loss costs little: dropped at the first trouble, and after a few conflicts. */
+  /**
+   * A routing entry, whose loss costs little: dropped at the first trouble, and after a few
+   * conflicts.
+   */
   get isHint(): boolean {
     return this.order === undefined;
   }
 
-  /** Whether the present record makes no difference to the change: then nothing needs to be read for it. */
+  /**
+   * Whether the present record makes no difference to the change: then nothing needs to be read for
+   * it.
+   */
   get isBlind(): boolean {
     return typeof this.action !== 'function';
   }
@@ -122,7 +143,10 @@ export function entryChange({
   return new Change({ ...rest, position: separator, key: separator, order: undefined, bytes: 0 });
 }
 
-/** Order of positions; a stable sort by it keeps changes of one position in the order they take effect. */
+/**
+ * Order of positions; a stable sort by it keeps changes of one position in the order they take
+ * effect.
+ */
 export function byPosition(a: { readonly position: Position }, b: { readonly position: Position }): number {
   return compareBytes(a.position, b.position);
 }

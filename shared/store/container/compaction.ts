@@ -1,4 +1,5 @@
-// Compaction: which layers of a container a commit merges. The page table and the positions alone decide it, before any page is read.
+// Compaction: which layers of a container a commit merges. The page table and the positions alone
+// decide it, before any page is read.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
@@ -11,18 +12,27 @@ import { peekPage, type Snapshot } from './snapshot.ts';
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
 
-/** Records above a base of several pages, at most, for each of its own. Above a base of one page as many as it holds. */
+/**
+ * Records above a base of several pages, at most, for each of its own. Above a base of one page as
+ * many as it holds.
+ */
 const BASE_GROWTH = 3;
 
-/** Pages of a layer that are looked into for an estimate, at most: expanding one takes 30 µs, and a container may have hundreds. */
+/**
+ * Pages of a layer that are looked into for an estimate, at most: expanding one takes 30 µs, and a
+ * container may have hundreds.
+ */
 const SAMPLED_MAX = 32;
 
-/** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
+/**
+ * Expired records are kept this long, so that clocks a little apart never disagree about what a
+ * purge may drop.
+ */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
 /**
- * The share, 0 to 1, of a leaf's records that are dead: hidden by newer ones, deleted, or expired before `expiredMs`. Merging all layers drops
- * them. An estimate: one record speaks for all of its page, and some pages, spread evenly, for all of their layer. All pages must be known.
+ * The share, 0 to 1, of a leaf's records that are hidden, deleted or expired before `expiredMs`: a
+ * merge drops them. An estimate by samples. All pages must be known.
  */
 export function deadShare(
   snapshot: Snapshot,
@@ -58,21 +68,15 @@ export function deadShare(
   return dead / recordsIn(pages);
 }
 
-/** So many of the rows, or all if they are fewer, at equal distances. */
+/** Rows at equal distances, `count` at most. */
 function spreadEvenly(rows: readonly PageRef[], count: number): readonly PageRef[] {
   if (rows.length <= count) return rows;
   return Array.from({ length: count }, (_, index) => rows[Math.floor(((index + 0.5) * rows.length) / count)]!);
 }
 
 /**
- * The layer that a commit writes its changes into, which are given in order of position: 0 is the base, and the number of layers means a new
- * one above all. The layers above an existing one are merged into it.
- *
- * - The base is written anew once `BASE_GROWTH` times as many records lie above it.
- * - A commit that touches one page of the topmost layer, and has no fewer records than that page holds, goes into that layer.
- * - Otherwise it becomes a layer of its own, as small as its changes, while there are fewer than `LAYERS_MAX`.
- * - Then the topmost layers become one, as far down as each is no larger than all above it together, as a binary counter carries (Bentley and
- *   Saxe, "Decomposable searching problems", 1980).
+ * The layer that a commit writes into, together with those above it: 0 is the base, the number of
+ * layers a new one. `changes`: in order of position.
  */
 export function compactionTarget(header: Header, changes: readonly Change[]): number {
   const { pages, layers } = header;
@@ -82,25 +86,31 @@ export function compactionTarget(header: Header, changes: readonly Change[]): nu
   const newer = above.reduce((sum, records) => sum + records, changes.length);
   const basePages = bounds[1]!;
   const growth = basePages > 1 ? BASE_GROWTH : 1;
-  // Every page holds a record at least: comparing with the number of pages first saves adding up the records of a large base.
+  // The base is written anew under enough records. Pages hold one at least: their number is
+  // compared first, as adding up the records of a large base takes long.
   if (header.level > 0 || (newer >= growth * basePages && newer >= growth * recordsIn(pages, 0, basePages))) return 0;
   const touched = rowsTouched(pages, bounds[top]!, pages.length, changes);
+  // A group no smaller than the one page it touches goes into that layer.
   if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
   if (top < LAYERS_MAX) return top + 1;
+  // As a binary counter carries (Bentley and Saxe, 1980).
   let target = top;
   let merged = changes.length + above[target - 1]!;
   for (; target > 1 && above[target - 2]! <= merged; target -= 1) merged += above[target - 2]!;
   return target;
 }
 
-/** Of the rows from `first` to `end` (exclusive). */
+/** The records of the rows from `first` to `end` (exclusive). */
 function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length): number {
   let records = 0;
   for (let row = first; row < end; row += 1) records += rows[row]!.records;
   return records;
 }
 
-/** The rows of a layer, which are those from `first` to `end` (exclusive), that own a position of the changes, which are in order of position. */
+/**
+ * The rows of a layer, which are those from `first` to `end` (exclusive), that own a position of
+ * the changes, which are in order of position.
+ */
 function rowsTouched(rows: readonly PageRef[], first: number, end: number, changes: readonly Change[]): PageRef[] {
   const touched: PageRef[] = [];
   if (first === end) return touched;
@@ -115,14 +125,17 @@ function rowsTouched(rows: readonly PageRef[], first: number, end: number, chang
 }
 
 /**
- * The pages that must be read before these changes, in order of position, can be committed: those written into, those merged, and those that a
- * decision depends on, as far as memory does not have them.
+ * The pages that must be read before these changes, in order of position, can be committed: each
+ * that is written into, merged or decided on.
  */
 export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   return pagesUsed(snapshot, changes).filter(({ content }) => !content.isKnown);
 }
 
-/** The slots that a read before these changes should ask for: if nothing moved meanwhile, a commit then needs no other. */
+/**
+ * The slots that a read before these changes should ask for: if nothing moved meanwhile, a commit
+ * then needs no other.
+ */
 export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
   return pagesUsed(snapshot, changes).map(({ slot }) => slot);
 }

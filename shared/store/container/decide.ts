@@ -1,4 +1,5 @@
-// Deciding, pure: what each change of a group makes of its record, with a verdict for each. Nothing here knows of pages or writes.
+// Deciding, pure: what each change of a group makes of its record, with a verdict for each. Nothing
+// here knows of pages or writes.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
@@ -8,7 +9,7 @@ import type { Change, Decision, Verdict } from './change.ts';
 import { findRecord } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
-/** What a record costs beside its key and value when it stands alone: its row, its page's envelope. */
+/** The cost of a record alone, beside key and value: its row, its page's envelope. */
 const RECORD_COST_BYTES = 128;
 
 export interface DecisionRules {
@@ -20,7 +21,10 @@ export interface DecisionRules {
 }
 
 export interface Decisions {
-  /** The records that the changes leave behind, in order of position: tombstones where one may have been before. */
+  /**
+   * The records that the changes leave behind, in order of position: tombstones where one may have
+   * been before.
+   */
   readonly records: StoredRecord[];
   /** One for each change, in the order given. */
   readonly verdicts: readonly Verdict[];
@@ -31,8 +35,8 @@ export interface Decisions {
 }
 
 /**
- * Decides on the changes, which are given in order of position, equal positions in the order they take effect. `firstNumber` becomes the
- * version of the first that has an effect. The pages of `rowsFor` of every change that is not blind must be known.
+ * Decides on changes in order of position, then of effect. `firstNumber`: the version of the first
+ * effect. The pages of `rowsFor` must be known, but for blind changes.
  */
 export function decide(
   snapshot: Snapshot,
@@ -74,7 +78,10 @@ class Decider {
     return { records, verdicts: this.#verdicts, appliedCount: nextNumber - this.#firstNumber, nextNumber };
   }
 
-  /** What the changes of one position, from `first` to `end`, make of its record; undefined if they leave it as it is. */
+  /**
+   * The record of one position after the changes from `first` to `end`; undefined if they leave it
+   * as it is.
+   */
   #decideTogether(first: number, end: number): StoredRecord | undefined {
     const { incarnation } = this.#snapshot.header;
     const stored = this.#storedRecord(first, end);
@@ -101,7 +108,10 @@ class Decider {
     return record ?? (stored === undefined ? undefined : tombstoneOf(stored.key, version));
   }
 
-  /** The stored record that the changes begin with; undefined also where none of them would look at it. */
+  /**
+   * The stored record that the changes begin with; undefined also where none of them would look at
+   * it.
+   */
   #storedRecord(first: number, end: number): StoredRecord | undefined {
     for (let index = first; index < end; index += 1) {
       const { isBlind, position, key } = this.#changes[index]!;

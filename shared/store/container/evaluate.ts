@@ -1,5 +1,5 @@
-// Evaluating a group of changes, pure: from one snapshot of a container to the page table of the next. Nothing here knows how, or whether, the
-// result is written.
+// Evaluating a group of changes, pure: from one snapshot of a container to the page table of the
+// next. Nothing here knows how, or whether, the result is written.
 import { compareBytes } from '../format/bytes.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
@@ -25,9 +25,15 @@ import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
-  /** Whether all layers are merged into the base: for a container that cannot be split with its layers, or need not be without them. */
+  /**
+   * Whether all layers are merged into the base: for a container that cannot be split with its
+   * layers, or need not be without them.
+   */
   readonly mergesAll: boolean;
-  /** Whether all records are written anew, as a fresh container has them: in one layer, evenly filled pages, and without what is dead. */
+  /**
+   * Whether all records are written anew, as a fresh container has them: in one layer, evenly
+   * filled pages, and without what is dead.
+   */
   readonly purges: boolean;
 }
 
@@ -62,8 +68,8 @@ export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
 }
 
 /**
- * Applies the changes, which are given in order of position, equal positions in the order they take effect. Their positions must lie within
- * the container, and no page may be unread (see compaction.ts); where everything is merged or purged, none at all.
+ * Applies changes of this container, in order of position, then of effect. The pages they need
+ * (compaction.ts) must be known; all of them if everything is merged or purged.
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
@@ -81,12 +87,18 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
 
 type Row = PageRef | UnsealedPage;
 
-/** The pages of the next snapshot: which stay, which are written anew, in which slots and under which numbers. */
+/**
+ * The pages of the next snapshot: which stay, which are written anew, in which slots and under
+ * which numbers.
+ */
 class Layout {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
   readonly #positionOf: PositionOf;
-  /** Slots that nothing takes so far: first those without a page, then those whose page goes, which are taken first. */
+  /**
+   * Slots that nothing takes so far: first those without a page, then those whose page goes, which
+   * are taken first.
+   */
   readonly #freeSlots: DeadSlot[];
   #emptyCount: number;
   #nextSlot: number | undefined;
@@ -108,7 +120,10 @@ class Layout {
     return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
   }
 
-  /** Writes the records into the layer `target`, merged with the layers above it; those below stay as they are. */
+  /**
+   * Writes the records into the layer `target`, merged with the layers above it; those below stay
+   * as they are.
+   */
   write(records: readonly StoredRecord[], target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const bounds = layerBounds(header);
@@ -136,15 +151,17 @@ class Layout {
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
-  /** The pages of layers, the oldest first, as one, with the records over them: in passing memory. */
+  /**
+   * The pages of layers, the oldest first, as one, with the records over them: in passing memory.
+   */
   #laidOver(layers: readonly (readonly PageRef[])[], records: readonly StoredRecord[]): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
     return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf, PASSING.layers);
   }
 
   /**
-   * The rows of a layer and behind them those of the records, which meet none of its own: their pages are built as they are stored, and none of
-   * the layer's is written anew. Undefined where the records go into its pages, or would fill less than two.
+   * The layer's rows, then pages of the records, which all lie behind it: nothing is written anew.
+   * Undefined if they do not, or would fill less than two pages.
    */
   #appended(rows: readonly PageRef[], records: readonly StoredRecord[], isBase: boolean): Row[] | undefined {
     const last = rows.at(-1);
@@ -156,7 +173,10 @@ class Layout {
     return [...rows, ...this.#newPages(pagesFrom(records, ends), undefined, last && this.#pageOf(last))];
   }
 
-  /** Whether the position lies behind all records of a layer's last row. Its page is known if the row owns the position. */
+  /**
+   * Whether the position lies behind all records of a layer's last row. Its page is known if the
+   * row owns the position.
+   */
   #isBehind(last: PageRef, position: Position): boolean {
     if (compareBytes(position, last.low) < 0) return false;
     const page = this.#pageOf(last);

@@ -1,5 +1,5 @@
-// The parts of its last splits, which a node names for a while: whoever still knows it as it was goes straight to the part it looks for, instead of
-// along the links, until the branches name the parts.
+// The nodes of its last splits, which a header names for a while: a process with an older view goes
+// straight there until the branches name them.
 import type { DriverLimits } from '../contract/driver.ts';
 import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
 import type { Header, LastSplit, Part } from '../format/header.ts';
@@ -13,12 +13,15 @@ const SHARE_MAX = 1 / 64;
 /** The lengths, and the number of the commit. */
 const FRAME_BYTES = 16;
 
-/** What the header of commit `commitCount` says of a split before it. */
+/** The last split, as the header of commit `commitCount` still names it. */
 export function lastSplitAfter(before: LastSplit | undefined, commitCount: number): LastSplit | undefined {
   return before !== undefined && commitCount - before.commit <= COMMITS_KEPT ? before : undefined;
 }
 
-/** What a node says after it was split into itself and these, which begin at its high. Those of a split before, farther right, follow while they fit. */
+/**
+ * The names after a split into the node itself and these, which begin at its high. Nodes of the
+ * split before follow while they fit.
+ */
 export function splitInto(
   nodes: readonly Header[],
   { lastSplit, commitCount }: Header,
@@ -36,7 +39,10 @@ export function splitInto(
   return parts.length === 0 ? undefined : { parts, commit: commitCount + 1 };
 }
 
-/** The last part, to the right of the node, that does not begin after `position`; undefined if it names none. */
+/**
+ * The last part, to the right of the node, that does not begin after `position`; undefined if it
+ * names none.
+ */
 export function partFor({ lastSplit, high }: Header, position: Position): Part | undefined {
   const part = lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
   return part !== undefined && high !== undefined && compareBytes(part.low, high) >= 0 ? part : undefined;

@@ -1,6 +1,5 @@
-// The layers of a container. Its base holds one sorted run of pages; a commit lays its records down as a run of their own, a layer
-// above, instead of writing the pages they belong to anew. For each key the highest layer that has it counts. Layers are merged before they
-// are many; a split hands them on. A log-structured merge tree in small (O'Neil et al. 1996).
+// The layers of a container: a commit adds a sorted run of pages instead of rewriting. The highest
+// layer with a key counts. (O'Neil et al. 1996.)
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -24,7 +23,7 @@ export function layersOf(table: LayeredPages): readonly (readonly PageRef[])[] {
   });
 }
 
-/** Where the rows of each layer begin, the base first, and at last where all end. */
+/** The first row of each layer, the base first, and at last the end of all. */
 export function layerBounds({ pages, layers }: LayeredPages): readonly number[] {
   const bounds = [0];
   let first = pages.length;
@@ -34,13 +33,19 @@ export function layerBounds({ pages, layers }: LayeredPages): readonly number[] 
   return bounds;
 }
 
-/** The rows of these layers, the base first, as a header holds them: a layer above the base that is empty is none. */
+/**
+ * The rows of these layers, the base first, as a header holds them: a layer above the base that is
+ * empty is none.
+ */
 export function tableOfLayers([base = [], ...above]: readonly (readonly PageRef[])[]): LayeredPages {
   const filled = above.filter((rows) => rows.length > 0);
   return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
 }
 
-/** Makes the first row of a layer own everything from `low`: the page before it may be gone. Changes the array. */
+/**
+ * Makes the first row of a layer own everything from `low`: the page before it may be gone. Changes
+ * the array.
+ */
 export function startingAt<Row extends Pick<PageRef, 'low'>>(rows: Row[], low: Position): Row[] {
   const [first] = rows;
   if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
@@ -57,7 +62,10 @@ export function rowsFor(header: Header, position: Position): PageRef[] {
   return rows;
 }
 
-/** Whether `holds` is true of all the rows of `rowsFor`, in that order; it is not asked after the first of which it is not. */
+/**
+ * Whether `holds` is true of all the rows of `rowsFor`, in that order; it is not asked after the
+ * first of which it is not.
+ */
 export function everyRowFor({ pages, layers }: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
   let end = pages.length;
   for (let layer = layers.length; layer >= 0; layer -= 1) {
@@ -69,7 +77,10 @@ export function everyRowFor({ pages, layers }: Header, position: Position, holds
   return true;
 }
 
-/** The last of the rows from `first` to `end` that does not begin above `position`; first - 1 if all do. */
+/**
+ * The last of the rows from `first` to `end` that does not begin above `position`; first - 1 if all
+ * do.
+ */
 export function rowBefore(rows: readonly PageRef[], first: number, end: number, position: Position): number {
   let low = first;
   let high = end;
@@ -81,7 +92,10 @@ export function rowBefore(rows: readonly PageRef[], first: number, end: number, 
   return low - 1;
 }
 
-/** The record as it is stored, expired or not; undefined if there is none. `open` gives the pages of `rowsFor`. */
+/**
+ * The record as it is stored, expired or not; undefined if there is none. `open` gives the pages of
+ * `rowsFor`.
+ */
 export function findRecord(
   header: Header,
   position: Position,

@@ -1,5 +1,5 @@
-// Merging sorted runs of records, pure: for each position the newest record counts. Records are copied as bytes and never decoded; untouched
-// stretches are copied whole.
+// Merging sorted runs of records, pure: for each position the newest record counts. Records are
+// copied as bytes and never decoded; untouched stretches are copied whole.
 import {
   compareKeyAt,
   EMPTY_PAGE,
@@ -13,7 +13,10 @@ import {
 import type { PositionOf } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
-/** Memory of pages that are copied before the next merge: a commit merges several times for one page that it keeps. What does not fit has its own. */
+/**
+ * Memory that passing merges share: a commit merges several times for one page that it keeps. A
+ * larger page has its own.
+ */
 export const PASSING = {
   /** A merge of layers reads from one what the step before it wrote. */
   layers: [passingMemory(), passingMemory()],
@@ -31,7 +34,10 @@ interface MergeOptions {
   readonly memory?: Buffer | undefined;
 }
 
-/** The records of `newer`, or those of it from `first` to `end` (exclusive), laid over those of `older`. */
+/**
+ * The records of `newer`, or those of it from `first` to `end` (exclusive), laid over those of
+ * `older`.
+ */
 export function mergePages(
   older: Page,
   newer: Page,
@@ -42,7 +48,8 @@ export function mergePages(
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead, memory);
-  // One record goes anywhere; of several each goes about as far behind the one before as they are fewer.
+  // One record goes anywhere; of several each goes about as far behind the one before as they are
+  // fewer.
   const near = Math.ceil(recordCount(older) / (end - first));
   let next = 0;
   for (let index = first; index < end; index += 1) {
@@ -69,8 +76,8 @@ export function concatenate(pages: readonly Page[]): Page {
 }
 
 /**
- * Layers of pages, the oldest first, as one page. The newest are the smallest: they are merged first, so that the oldest is copied once. With two
- * `memories` they are merged there.
+ * Layers of pages, the oldest first, as one page. The newest and smallest are merged first, so that
+ * the oldest is copied once. `memories`: two for passing pages.
  */
 export function mergeLayers(
   layers: readonly (readonly Page[])[],
@@ -83,7 +90,10 @@ export function mergeLayers(
   }, EMPTY_PAGE);
 }
 
-/** The page as a base keeps it: without tombstones and without records that expired before `expiredMs`. */
+/**
+ * The page as a base keeps it: without tombstones and without records that expired before
+ * `expiredMs`.
+ */
 export function withoutDead(page: Page, expiredMs: number): Page {
   if (!page.mayHoldDead) return page;
   const builder = new PageBuilder(page.body.length, page.mayHoldDead);

@@ -7,14 +7,14 @@ import type { PageRef } from '../format/page-table.ts';
 import { type NewPageRow, type PageRules, sealPage } from './seal-page.ts';
 import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
-/** Where a page moves: the slot of a node, under a number that is fresh there (rule 13). */
+/** The new place of a page: a slot of a node, under a number that is fresh there (rule 13). */
 interface Destination extends Omit<NewPageRow, 'low'> {
   readonly node: Header;
 }
 
 /**
- * The row of a page of `from` that moves. Its bytes get another envelope; where memory has the page expanded alone, it is sealed anew. The page
- * must be known. Throws `corrupt` where it is damaged.
+ * The row of a page of `from` that moves: its bytes in another envelope, or sealed anew. The page
+ * must be known. Throws `corrupt` if it is damaged.
  */
 export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: Destination, rules: PageRules): PageRef {
   const moved = readdress(from, ref, addressOf(node, slot, number), rules.table);
@@ -33,8 +33,8 @@ export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: D
 }
 
 /**
- * The page's stored bytes under another address; undefined where memory lacks them. Throws `corrupt` where they are not the page that its row
- * names, and forgets them, so that the page is read again.
+ * The stored bytes under another address; undefined if memory lacks them. Throws `corrupt`, and
+ * forgets them, if they are not the page of the row.
  */
 function readdress(from: Snapshot, ref: PageRef, address: PageAddress, table: string): SealedPage | undefined {
   if (ref.content.sealed === undefined) return undefined;

@@ -1,5 +1,5 @@
-// What the pages of a container come to. Every commit asks for it, and changes few pages of a hundred: the sums of a version come from those of the
-// version before, and only rows that differ are looked at. A row lies somewhere in memory, and looking at all of them took longer than writing one.
+// Sums over the pages of a container. A version's sums come from the version before, by the rows
+// that differ: looking at all took longer than writing one.
 import type { PageRef } from '../format/page-table.ts';
 
 export interface PageSums {

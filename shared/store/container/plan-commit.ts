@@ -1,5 +1,5 @@
-// From an evaluation to what is written: the pure part of a commit. A patch where it fits, a replace where dead chunks crowd the entity,
-// a split at 70 % of any budget.
+// From an evaluation to its writes, pure: a patch if it fits, a replace if dead chunks crowd the
+// entity, else a split.
 import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -16,7 +16,10 @@ import { successor } from './successor.ts';
 import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
-/** Where more than this share of a container's records is dead, its layers are merged before it is split: it may be small enough then. */
+/**
+ * With a greater share of dead records layers are merged before a split: the container may be small
+ * enough then.
+ */
 const DEAD_SHARE_MAX = 0.25;
 
 /** A node as it is to be, and the write that makes it so. */
@@ -37,21 +40,30 @@ export type Plan =
 export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
   readonly mustSplit: boolean;
-  /** Whether the container is written whole, as what is made of it has pages that its stored version lacks (absorb.ts). */
+  /**
+   * Whether the container is written whole, as what is made of it has pages that its stored version
+   * lacks (absorb.ts).
+   */
   readonly mustReplace: boolean;
-  /** Nodes that the container is to be split among for its traffic; 0: for that it may stay as it is. */
+  /**
+   * Nodes that the container is to be split among for its traffic; 0: for that it may stay as it
+   * is.
+   */
   readonly nodesForTraffic: number;
-  /** What an update asks of others (`Header.holdForMs`). */
+  /** The hold that an update asks of others (`Header.holdForMs`). */
   readonly holdForMs: number;
 }
 
-/** What holds for all commits of a table's engine. */
+/** The rules for all commits of a table's engine. */
 export interface CommitRules extends PageRules {
-  /** By these containers are split: the provider's, with the table's `containerBytesMax` for its largest entity. Only a lone record exceeds them. */
+  /**
+   * By these containers are split: the provider's, with the table's `containerBytesMax` for its
+   * largest entity. Only a lone record exceeds them.
+   */
   readonly splitLimits: DriverLimits;
 }
 
-/** What is to be written for an evaluation. Pure: no I/O, and the same input gives the same plan but for the ids drawn. */
+/** The writes for an evaluation. Pure: the same input gives the same plan but for the ids drawn. */
 export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits, splitLimits } = rules;
@@ -83,9 +95,13 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
   return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > DEAD_SHARE_MAX;
 }
 
-/** As many parts as asked for, or, if a root would not hold their names, the most of half, a quarter and so on that it does. */
+/**
+ * As many parts as asked for, or, if a root would not hold their names, the most of half, a quarter
+ * and so on that it does.
+ */
 function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
-  // Its pages are cut where the parts begin, and layers have pages of their own: they are merged first.
+  // Its pages are cut where the parts begin, and layers have pages of their own: they are merged
+  // first.
   if (input.evaluation.layers.length > 0) return undefined;
   for (let parts = input.nodesForTraffic; parts > 1; parts >>>= 1) {
     const plan = planSplitIfPossible(input, parts, rules);
@@ -95,8 +111,8 @@ function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undef
 }
 
 /**
- * `parts`: at least so many nodes; 0: as many as size asks for. Undefined if the pages offer no split point, or if a node of the split would
- * not fit: then layers are to be merged first.
+ * `nodes`: at least this many; 0: as size asks. Undefined without a split point, or if a node would
+ * not fit: layers are to be merged first.
  */
 function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
@@ -105,7 +121,8 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
     ({ pages, nextNumber } = cutPages(snapshot, pages, { nextNumber, parts: Math.max(2, parts) }, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
   const budget = budgetOf(pages, parts, rules);
-  // In a layer a large record's page may reach over many others, each of which would become a node of its own.
+  // In a layer a large record's page may reach over many others, each of which would become a node
+  // of its own.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
   if (lows.length < 2) return undefined;
@@ -117,14 +134,14 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
     : undefined;
 }
 
-/** What only helps others on their way never makes a container split, or a record too large: where space is scarce the header is without it. */
+/** The names of the last split only help others: where space is scarce the header goes without. */
 function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
   const { taken } = sizesOf(header, encodeHeader(header, before).length, limits, before);
   return isFull(taken, splitLimits) ? { ...header, lastSplit: undefined } : header;
 }
 
-/** What a new node may take: its share of the container, if that is split for its traffic. */
+/** The budget of a new node: its share of the container, if that splits for its traffic. */
 function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: CommitRules): NodeBudget {
   const budget = nodeBudget(pages, splitLimits);
   if (parts === 0) return budget;
@@ -133,9 +150,8 @@ function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: Com
 }
 
 /**
- * The write of a split's left node. Usually a patch: pages that stay are not sent again, pages that moved leave dead slots behind. A replace where
- * dead slots would crowd the node, where that is asked for, where the split is forced (the provider may have refused the entity as too large), and
- * for a root, which keeps nothing.
+ * The write of a split's left node: a patch, as pages that stay are not sent. A replace if dead
+ * slots crowd it, for a root, or if forced.
  */
 function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewriting {
   const { snapshot, attempt, mustSplit, mustReplace } = input;

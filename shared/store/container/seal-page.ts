@@ -1,4 +1,5 @@
-// From a page to its row in the page table: sealed at its address, measured, with its stored bytes at hand.
+// From a page to its row in the page table: sealed at its address, measured, with its stored bytes
+// at hand.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
@@ -14,18 +15,18 @@ import { addressOf } from './snapshot.ts';
 const PAGE_BYTES = 8 * 1024;
 
 /**
- * A page below this share of the usual size is not compressed. That would take some 30 µs, and save a third of little for a short time: such pages
- * lie in the upper layers, and are merged into larger ones soon. Measured: half of what a lone put compresses, and a quarter of its time.
+ * A smaller share of a usual page is not compressed: it would save little, soon merged. Measured:
+ * half of a lone put's compressions, a quarter of its time.
  */
 const COMPRESSED_SHARE = 1 / 2;
 
 /**
- * So many full pages an upper layer must be worth to be compressed: what is smaller is merged into a larger one soon, and each page costs some 30 µs
- * and 4 µs a KiB. Measured: half of what lone puts compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
+ * A smaller upper layer is not compressed: it is merged soon. Measured: half of what lone puts
+ * compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
  */
 const COMPRESSED_LAYER_PAGES = 3;
 
-/** What holds for all pages that a table's engine writes. */
+/** The rules for all pages that a table's engine writes. */
 export interface PageRules {
   readonly table: string;
   readonly limits: DriverLimits;
@@ -34,7 +35,10 @@ export interface PageRules {
   readonly pageBytes: number;
 }
 
-/** Expanded bytes of a page: a container should hold many pages, also where a provider's entities are small. */
+/**
+ * Expanded bytes of a page: a container should hold many pages, also where a provider's entities
+ * are small.
+ */
 export function pageBytesFor({ entityBytesMax }: DriverLimits): number {
   return Math.min(PAGE_BYTES, Math.ceil(entityBytesMax / 16));
 }
@@ -70,12 +74,18 @@ function compressionOf({ body }: Page, { compression, pageBytes }: PageRules): C
   return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
 }
 
-/** How the pages of a layer above the base are to be compressed that are written with so many bytes in all, as far as they are large enough. */
+/**
+ * How the pages of a layer above the base are to be compressed that are written with so many bytes
+ * in all, as far as they are large enough.
+ */
 export function layerCompression(bytes: number, { compression, pageBytes }: PageRules): Compression {
   return bytes < COMPRESSED_LAYER_PAGES * pageBytes ? 'none' : compression;
 }
 
-/** The row with the most chunks that its slot took since the entity's last insert or replace: these count against the limits (rule 23). */
+/**
+ * The row with the most chunks that its slot took since the entity's last insert or replace: these
+ * count against the limits (rule 23).
+ */
 export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
   return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
 }

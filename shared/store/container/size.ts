@@ -1,4 +1,4 @@
-// What a container counts against the provider's limits, and the share of them at which it is written anew.
+// The size of a container by the provider's limits, and the share at which it is written anew.
 import { StoreError } from '../contract/errors.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
@@ -9,17 +9,23 @@ import { sumsOf } from './page-sums.ts';
 /** Below, the header and what travels with it outweigh the records of a container. */
 const CONTAINER_BYTES_LEAST = 16 * 1024;
 
-/** What an entity counts against the provider's limits. */
+/** Counted against the provider's limits. */
 export interface Size {
   readonly entityBytes: number;
   readonly chunks: number;
   readonly headerBytes: number;
 }
 
-/** A container that takes more than this share of a budget, dead chunks counted, is replaced: a replace drops them. */
+/**
+ * A container that takes more than this share of a budget, dead chunks counted, is replaced: a
+ * replace drops them.
+ */
 export const PATCH_SHARE = 0.9;
 
-/** The container size of a table that was opened with `given`. Throws `invalid` for one that is out of range. */
+/**
+ * The container size of a table that was opened with `given`. Throws `invalid` for one that is out
+ * of range.
+ */
 export function containerBytesMaxOf(given: number | undefined, { provider, entityBytesMax }: DriverLimits): number {
   if (given === undefined || given === entityBytesMax) return entityBytesMax;
   if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;
@@ -28,8 +34,8 @@ export function containerBytesMaxOf(given: number | undefined, { provider, entit
 }
 
 /**
- * The size of a container, by the provider's own formula: what it needs (`live`), and what it takes until the next replace. `before` is the header
- * that this one was made from, if any.
+ * The size by the provider's formula: `live`, and `taken` until the next replace. `before`: the
+ * header that this one was made from, if any.
  */
 export function sizesOf(
   header: Header,

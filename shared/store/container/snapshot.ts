@@ -1,5 +1,5 @@
-// A container as memory holds it: one version of one entity, its header decoded, its pages as far as they are known. A snapshot never
-// changes, save that a page's content may become known; only what was read from, or acknowledged by, the provider becomes one.
+// A container as memory holds it, by a read or an acknowledged commit: one version, its header
+// decoded. It never changes but for pages that become known.
 import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
@@ -11,7 +11,10 @@ import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page.ts';
 import { sumsOf } from './page-sums.ts';
 
-/** Pages of so many bytes together cost less than a second request for one that turns out to be needed too. */
+/**
+ * Pages of so many bytes together cost less than a second request for one that turns out to be
+ * needed too.
+ */
 export const SMALL_BYTES = 32 * 1024;
 
 export interface Snapshot {
@@ -19,7 +22,10 @@ export interface Snapshot {
   readonly version: EntityVersion;
   readonly header: Header;
   readonly lastCommit: Id64;
-  /** The latest moment (see io/clock.ts) at which a read or commit that showed this version was sent. */
+  /**
+   * The latest moment (see io/clock.ts) at which a read or commit that showed this version was
+   * sent.
+   */
   seen: Moment;
 }
 
@@ -46,7 +52,10 @@ export function fromStoredHeader({ id, version, lastCommit, seen, bytes }: Store
   return { id, version, header: decodeHeader(bytes), lastCommit, seen };
 }
 
-/** Decodes the header in `entity` and places the pages that came with it; contents of `known` pages that are still the same are kept. */
+/**
+ * Decodes the header in `entity` and places the pages that came with it; contents of `known` pages
+ * that are still the same are kept.
+ */
 export function snapshotOf(entity: Entity, table: string, seen: Moment, known: Snapshot | undefined): Snapshot {
   const stored = entity.parts.get(HEADER_PART);
   const lastCommit = entity.parts.get(COMMIT_PART);
@@ -62,7 +71,10 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   return { id: entity.id, version: entity.version, header, lastCommit: commitId, seen };
 }
 
-/** Gives each row the page that came for its slot. Looks rows up by slot, for there may be hundreds of them and one page. */
+/**
+ * Gives each row the page that came for its slot. Looks rows up by slot, for there may be hundreds
+ * of them and one page.
+ */
 function placePages(header: Header, entity: Entity): void {
   const bySlot = new Map<number, Uint8Array>();
   for (const [name, bytes] of entity.parts) {
@@ -117,14 +129,20 @@ export function isWhole(header: Header): boolean {
   return header.pages.every(({ content }) => content.isKnown);
 }
 
-/** The expanded page, from memory, kept expanded from then on; throws `corrupt` if its bytes are damaged, a plain Error if they were never read. */
+/**
+ * The expanded page, from memory, kept expanded from then on; throws `corrupt` if its bytes are
+ * damaged, a plain Error if they were never read.
+ */
 export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const page = peekPage(snapshot, ref, table);
   if (ref.content.page === undefined) ref.content.expandTo(page);
   return page;
 }
 
-/** As `pageOf`, but memory keeps the page in the form it has: for callers that look once and may need the stored bytes afterwards. */
+/**
+ * As `pageOf`, but memory keeps the page in the form it has: for callers that look once and may
+ * need the stored bytes afterwards.
+ */
 export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;
@@ -141,7 +159,10 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
   }
 }
 
-/** Bytes of memory that a snapshot occupies, roughly: the known pages, and the header with its objects. */
+/**
+ * Bytes of memory that a snapshot occupies, roughly: the known pages, and the header with its
+ * objects.
+ */
 export function memoryBytes(snapshot: Snapshot): number {
   let bytes = 1_024 + snapshot.header.commitIds.length;
   for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;

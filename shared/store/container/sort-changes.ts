@@ -1,4 +1,5 @@
-// Sorting out the changes that wait for a container, by its header: which of them its next commit takes, and which belong elsewhere.
+// Sorting out the changes that wait for a container, by its header: which of them its next commit
+// takes, and which belong elsewhere.
 import { orderChanged } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { locate } from './branch.ts';
@@ -9,16 +10,19 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
 /** As `locate` finds them; each list in the order in which the changes came, but for the first. */
 export interface SortedChanges {
-  /** Those for one commit, in order of position. */
+  /** For one commit, in order of position. */
   readonly here: Change[];
-  /** Those that belong here too, and are too many for that commit. */
+  /** For later commits: one would be too large. */
   readonly later: Change[];
   readonly right: Change[];
   readonly gone: Change[];
   readonly restart: Change[];
 }
 
-/** Leaves out what is settled, and fails what was made for a table of another order. `countMax`: changes in one commit. */
+/**
+ * Leaves out what is settled, and fails what was made for a table of another order. `countMax`:
+ * changes in one commit.
+ */
 export function sortChanges(
   changes: readonly Change[],
   header: Header,

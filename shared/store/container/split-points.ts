@@ -1,4 +1,5 @@
-// Where a container is split, pure: by the bytes of its pages, or, if it is empty and begins pre-split, at evenly spaced positions.
+// The points where a container is split, pure: by the bytes of its pages, or evenly if it is empty
+// and begins pre-split.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
@@ -22,15 +23,16 @@ interface Candidate {
   readonly low: Position;
   /** Bytes of the pages that begin here. */
   readonly bytes: number;
-  /** Bytes of the pages that begin before this position and may reach over it: a node that begins here takes a part of them. */
+  /**
+   * Bytes of the pages that begin before this position and may reach over it: a node that begins
+   * here takes a part of them.
+   */
   readonly bytesAcross: number;
 }
 
 /**
- * The lows of the nodes that these layers are split among, `low` first. There are two at least if pages begin at two positions. The nodes have
- * about equal bytes, about `bytes` each. A page that reaches over a split point counts whole for both nodes; counted so, a node exceeds
- * `bytesMax` only if all its pages begin at one position. Such a page may hold nothing for one of the nodes, so with several layers a node may
- * remain empty, which harms nothing.
+ * The lows of the nodes, `low` first: two at least if pages begin at two positions, each of about
+ * `bytes`. A page over a split point counts for both sides.
  */
 export function chooseSplitPoints(
   layers: SplitPoints['layers'],
@@ -38,7 +40,7 @@ export function chooseSplitPoints(
   { bytes, bytesMax }: NodeBudget,
 ): Position[] {
   const candidates = candidatesOf(layers);
-  // What no node has room for fills one, whatever its size: what lies beside it must not be spread over as many nodes as it outweighs.
+  // A page that no node has room for fills one, and must not spread its neighbours over others.
   const weightOf = (candidate: Candidate): number => (candidate.bytes > bytesMax ? bytes : candidate.bytes);
   const total = candidates.reduce((sum, candidate) => sum + weightOf(candidate), 0);
   const count = Math.min(candidates.length, Math.max(2, Math.ceil(total / bytes)));
@@ -82,7 +84,9 @@ function candidatesOf(layers: SplitPoints['layers']): Candidate[] {
   return candidates;
 }
 
-/** The split points of an empty node at evenly spaced hash positions: how a pre-split table begins. */
+/**
+ * The split points of an empty node at evenly spaced hash positions: how a pre-split table begins.
+ */
 export function evenSplitPoints(count: number): SplitPoints {
   const lows = Array.from({ length: count }, (_, index) => (index === 0 ? EMPTY_BYTES : evenPosition(index, count)));
   return { layers: [[]], lows };

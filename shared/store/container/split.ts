@@ -1,6 +1,5 @@
-// Splitting a container, pure: its pages are shared out among nodes, and each node gets a header. The left node keeps its id, its low and its
-// commit ids; new right nodes take fresh ids and name their origin. A root grows instead: all its content moves below it. Layers are handed on:
-// only the pages that reach over a split point are written anew.
+// Splitting a container, pure: its pages are shared out. The left node keeps id, low and commit
+// ids. A root grows instead: all moves below it.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
@@ -17,7 +16,7 @@ import type { NodeBudget, SplitPoints } from './split-points.ts';
 import { splitInto } from './last-split.ts';
 import { successor } from './successor.ts';
 
-/** What a split is made from: the node, the id of the commit that splits it, the time, and fresh ids for the new nodes. */
+/** The input of a split: the node, its commit's id, the time, and fresh ids for new nodes. */
 export interface SplitInput {
   readonly snapshot: Snapshot;
   readonly attempt: Id64;
@@ -25,10 +24,15 @@ export interface SplitInput {
   drawId(): Id64;
 }
 
-/** The nodes that a split writes: first the new ones, then, as the commit, the node that was split. */
+/**
+ * The nodes that a split writes: first the new ones, then, as the commit, the node that was split.
+ */
 export interface SplitPlan {
   readonly inserts: readonly Header[];
-  /** The node that was split, as it is then: the left one of them, or, if it is a root, a branch of the new ones. */
+  /**
+   * The node that was split, as it is then: the left one of them, or, if it is a root, a branch of
+   * the new ones.
+   */
   readonly left: Header;
 }
 
@@ -38,7 +42,10 @@ export const FILL_SHARE = 0.5;
 /** Bytes of a row of the page table, beside its low. */
 const ROW_BYTES = 24;
 
-/** Cuts the pages of a base without layers, so that each of `parts` nodes can have as many bytes as the others. */
+/**
+ * Cuts the pages of a base without layers, so that each of `parts` nodes can have as many bytes as
+ * the others.
+ */
 export function cutPages(
   snapshot: Snapshot,
   pages: readonly PageRef[],
@@ -65,7 +72,10 @@ export function cutPages(
   return { pages: cut, nextNumber: number };
 }
 
-/** Plans the split of `input.snapshot` at these points, two nodes at least; `nextNumber` is the first number that its pages left free. */
+/**
+ * Plans the split of `input.snapshot` at these points, two nodes at least; `nextNumber` is the
+ * first number that its pages left free.
+ */
 export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
   const { snapshot } = input;
   const { header } = snapshot;
@@ -93,7 +103,10 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/** Shares a node's pages out among the nodes of its split. Pages whose bytes are written anew take fresh numbers (rule 13). */
+/**
+ * Shares a node's pages out among the nodes of its split. Pages whose bytes are written anew take
+ * fresh numbers (rule 13).
+ */
 class Mover {
   readonly #from: Snapshot;
   readonly #layers: SplitPoints['layers'];
@@ -116,13 +129,17 @@ class Mover {
     return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
   }
 
-  /** The page with its stored bytes at hand and no dead chunks: as memory has them, else written anew. */
+  /**
+   * The page with its stored bytes at hand and no dead chunks: as memory has them, else written
+   * anew.
+   */
   whole(ref: PageRef, node: Header): PageRef {
     if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
     return {
       ...ref,
       chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
-      // A content of its own: a reader may expand the shared one, and let go of its stored bytes, before the replace is sent.
+      // A content of its own: a reader may expand the shared one, and let go of its stored bytes,
+      // before the replace is sent.
       content: new PageContent(ref.content.sealed, ref.content.page),
     };
   }
@@ -135,7 +152,10 @@ class Mover {
     );
   }
 
-  /** The pages between the node's bounds, layer by layer. `settle` gives each its row; of a page that reaches over a bound it gets the piece. */
+  /**
+   * The pages between the node's bounds, layer by layer. `settle` gives each its row; of a page
+   * that reaches over a bound it gets the piece.
+   */
   #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): LayeredPages {
     return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, settle)));
   }
@@ -179,7 +199,10 @@ function isNotAbove(end: UpperBound, high: UpperBound): boolean {
   return end !== undefined && compareBytes(end, high) <= 0;
 }
 
-/** The node as a replace of `snapshot` needs it: the stored bytes of all pages at hand, and no dead chunks. */
+/**
+ * The node as a replace of `snapshot` needs it: the stored bytes of all pages at hand, and no dead
+ * chunks.
+ */
 export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
   const mover = new Mover(snapshot, [], node.nextNumber, rules);
   const pages = node.pages.map((ref) => mover.whole(ref, node));
@@ -200,7 +223,10 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-/** The page bytes of a new node, as shares of the budget that pages like these use up first: the entity's bytes, its chunks or its header. */
+/**
+ * The page bytes of a new node, as shares of the budget that pages like these use up first: the
+ * entity's bytes, its chunks or its header.
+ */
 export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;

@@ -4,8 +4,9 @@ import { appendCommitId, type Header } from '../format/header.ts';
 import { lastSplitAfter } from './last-split.ts';
 
 /**
- * The header that the commit `attempt` leaves behind: it counts one more, ends its ids with that attempt's, and goes on numbering where `header`
- * stood. Every write of an existing container begins with it; without these three an attempt could not be settled (rule 3), or a record's
+ * The header that the commit `attempt` leaves behind: it counts one more, ends its ids with that
+ * attempt's, and goes on numbering where `header` stood. Every write of an existing container
+ * begins with it; without these three an attempt could not be settled (rule 3), or a record's
  * version would return (invariant 3).
  */
 export function successor(header: Header, attempt: Id64): Header {

@@ -1,4 +1,5 @@
-// The writes of one container: an insert, a replace, or a patch that sends what is new and empties what is gone.
+// The writes of one container: an insert, a replace, or a patch that sends what is new and empties
+// what is gone.
 import type { EntityId, Part, PartName, Write } from '../contract/driver.ts';
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -20,7 +21,10 @@ function pageBytesOf(ref: PageRef): Uint8Array {
   return ref.content.sealed;
 }
 
-/** A patch of the snapshot's version: header and commit id, the pages `written`, and nothing in the slots `dropped`. */
+/**
+ * A patch of the snapshot's version: header and commit id, the pages `written`, and nothing in the
+ * slots `dropped`.
+ */
 export function patchOf(
   snapshot: Snapshot,
   encodedHeader: Uint8Array,
@@ -40,7 +44,10 @@ function wholeParts(header: Header, attempt: Id64): Part[] {
   return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
 }
 
-/** A replace of the snapshot's version by the whole node. The stored bytes of all pages must be at hand. */
+/**
+ * A replace of the snapshot's version by the whole node. The stored bytes of all pages must be at
+ * hand.
+ */
 export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Write {
   return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
 }

@@ -1,5 +1,6 @@
-// Taking a retired right neighbour in (rule 27): what a leaf's commit is to be made on, so that the leaf owns the neighbour's content from then on.
-// Whoever meets such a pair may finish it: the condition of the commit lets one of them do so.
+// Taking a retired right neighbour in (rule 27): what a leaf's commit is to be made on, so that the
+// leaf owns the neighbour's content from then on. Whoever meets such a pair may finish it: the
+// condition of the commit lets one of them do so.
 import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../container/absorb.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -10,19 +11,22 @@ import type { EngineCore } from './core.ts';
 import { insertNodes } from './insert-nodes.ts';
 
 /**
- * A leaf and its neighbour become one where they take less than this share of a container together; else the neighbour lives on, in a copy. What a split
- * makes takes more together (`when-to-split.ts`), so that nothing is split and merged in turns.
+ * With a smaller share of a container two leaves become one, else the neighbour is copied. A split
+ * makes more (`when-to-split.ts`): nothing splits and merges in turns.
  */
 export const MERGE_SHARE = 0.6;
 
 /** After so many tries the pair is left to whoever meets it next. */
 const TRIES_MAX = 16;
 
-/** What a commit that absorbs is made on. */
+/** The base of a commit that absorbs. */
 export interface AbsorbBase {
   /** The leaf as the provider has it, whole. */
   readonly left: Snapshot;
-  /** The leaf as it is to be before the commit's own changes: with the neighbour's content, or with a link to its copy. */
+  /**
+   * The leaf as it is to be before the commit's own changes: with the neighbour's content, or with
+   * a link to its copy.
+   */
   readonly joined: Snapshot;
   /** Whether the provider has none of the pages that came in: all of the leaf is sent. */
   readonly mustReplace: boolean;
@@ -33,7 +37,10 @@ export class Absorbing {
   /** As it was met. */
   readonly retired: Snapshot;
   #right: Snapshot | undefined;
-  /** The copy of the neighbour, which any version of the leaf may link whose right neighbour is still the retired one, once it `isThere`. */
+  /**
+   * The copy of the neighbour, which any version of the leaf may link whose right neighbour is
+   * still the retired one, once it `isThere`.
+   */
   #copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
   #isCopyThere = false;
   #tries = 0;
@@ -44,7 +51,7 @@ export class Absorbing {
   constructor(retired: Snapshot, core: EngineCore) {
     this.#core = core;
     this.retired = retired;
-    // What is retired never changes again.
+    // A retired leaf never changes again.
     if (isWhole(retired.header)) this.#right = retired;
   }
 
@@ -54,8 +61,9 @@ export class Absorbing {
   }
 
   /**
-   * Undefined if there is nothing to absorb any more, or, unless it `mustGoOn`, it was tried too often; `unsure` if it is not certain that a copy is there: to
-   * be tried again after a pause. Cost: a read of each of the two that is not known whole, and where they do not fit together, the insert of a copy.
+   * The base (rule 27). Undefined if nothing is left to absorb, or it was tried too often and need
+   * not go on; `unsure` if a copy may be missing: to be tried again after a pause. Cost: a read of
+   * each leaf not known whole, and at times the insert of a copy.
    */
   async baseOn(known: Snapshot, mustGoOn: boolean): Promise<AbsorbBase | 'unsure' | undefined> {
     const { reader, rules } = this.#core;
@@ -78,7 +86,10 @@ export class Absorbing {
     return header.state === 'live' && header.right === this.retired.header.container;
   }
 
-  /** The id of the copy; undefined if it is not certainly there. The same one is sent again then: one that came late is found, and none is left over. */
+  /**
+   * The id of the copy; undefined if it is not certainly there. The same one is sent again then:
+   * one that came late is found, and none is left over.
+   */
   async #copied(right: Snapshot): Promise<Id64 | undefined> {
     this.#copy ??= this.#drawCopy(right);
     const { header, attempt } = this.#copy;
@@ -94,7 +105,10 @@ export class Absorbing {
     return { header: copyOf(right, { attempt, container, nowMs: runtime.wallMs() }, rules), attempt };
   }
 
-  /** The entry that named the neighbour is to name the live leaf that owns its positions now, which `left` is or links to. */
+  /**
+   * The entry that named the neighbour is to name the live leaf that owns its positions now, which
+   * `left` is or links to.
+   */
   mendParent(): void {
     const { container: instead, low: separator, incarnation } = this.retired.header;
     const header = this.#left?.header;

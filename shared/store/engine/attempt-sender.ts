@@ -1,5 +1,6 @@
-// Sending the attempts at commits of one container, one after the other, and telling what became of each. An attempt that was refused, or whose fate
-// is unknown, is settled by reading the container: never by guessing, never by sending it again (rules 3 to 5).
+// Sending the attempts at commits of one container, one after the other, and telling what became of
+// each. An attempt that was refused, or whose fate is unknown, is settled by reading the container:
+// never by guessing, never by sending it again (rules 3 to 5).
 import { type Attempt, dropHints, dropRefusedHints, failAll, firstDueMs, OpenAttempts } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
@@ -11,7 +12,10 @@ import type { Header } from '../format/header.ts';
 import { Trouble } from '../io/retry.ts';
 import type { EngineCore } from './core.ts';
 
-/** While a write is open this long, reads begin to ask what became of it; sooner where a caller's deadline is near, but not in less than the least. */
+/**
+ * While a write is open this long, reads begin to ask what became of it; sooner where a caller's
+ * deadline is near, but not in less than the least.
+ */
 const SETTLING_READ_AFTER_MS = 1_000;
 const SETTLING_READ_LEAST_MS = 100;
 
@@ -40,7 +44,10 @@ export class AttemptSender {
     this.#open.settle(now);
   }
 
-  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
+  /**
+   * How many attempts that nobody has settled yet are among the commits that `now` counts beyond
+   * `before`.
+   */
   landedBetween(before: Header, now: Header): number {
     return this.#open.landedBetween(before, now);
   }
@@ -87,7 +94,7 @@ export class AttemptSender {
     }
   }
 
-  /** What a read shows; nothing if it fails: then the write's own outcome, or the next read, will tell. */
+  /** A read's answer; nothing if it fails: then the write's outcome or the next read will tell. */
   #readWhileOpen(): Promise<{ readonly now: Snapshot | undefined } | { readonly isFailed: true }> {
     return this.#core.reader.readPages(this.#id, []).then(
       (now) => ({ now }),
@@ -102,8 +109,8 @@ export class AttemptSender {
   }
 
   /**
-   * Rule 7: before a pause that leaves a caller no time for it, one read tells whether what was turned away was applied after all. If that cannot be
-   * had in time, its fate is not known.
+   * Rule 7: before a pause that leaves a caller no time for it, one read tells whether what was
+   * turned away was applied after all. If that cannot be had in time, its fate is not known.
    */
   async clearBefore(pauseMs: number): Promise<void> {
     const leftMs = this.#open.doubtDueMs - this.#core.runtime.monotonicMs();
@@ -112,7 +119,10 @@ export class AttemptSender {
     if (read !== undefined && 'now' in read) this.#open.settleAndClear(this.#seeNow(read.now));
   }
 
-  /** Half of what is left to whoever ends first: so that a read can still prove what became of the write. */
+  /**
+   * Half of what is left to whoever ends first: so that a read can still prove what became of the
+   * write.
+   */
   #settlingPauseMs({ changes }: Attempt): number {
     const leftMs = firstDueMs(changes) - this.#core.runtime.monotonicMs();
     return Math.min(SETTLING_READ_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
@@ -129,7 +139,10 @@ export class AttemptSender {
     this.#open.acknowledge(attempt);
   }
 
-  /** Who is turned away asks no more at once, but for attempts before it, of which a read may tell before the callers' time is over. */
+  /**
+   * A throttled queue asks no more at once, but for earlier attempts: a read may tell of them in
+   * time.
+   */
   async #waitForRoom(attempt: Attempt, refused: Refused): Promise<void> {
     const { table, reader } = this.#core;
     attempt.answer = 'throttled';
@@ -137,14 +150,19 @@ export class AttemptSender {
     if (this.#open.mayLand) this.#open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
   }
 
-  /** The changes, or nodes that they need, were turned away as too much: the next pause heeds it, and their callers hear it. */
+  /**
+   * The changes, or nodes that they need, were turned away as too much: the next pause heeds it,
+   * and their callers hear it.
+   */
   noteThrottled(refusal: StoreError, changes: readonly Change[]): void {
     this.trouble.noteThrottled(refusal);
     for (const change of changes) change.throttling = refusal;
     dropHints(changes);
   }
 
-  /** Rule 7: a refusal for limit, form or access is final. For size one forced split, then an error. */
+  /**
+   * Rule 7: a refusal for limit, form or access is final. For size one forced split, then an error.
+   */
   #giveUp(attempt: Attempt, refused: Refused): void {
     const { table } = this.#core;
     this.#open.withdraw(attempt);

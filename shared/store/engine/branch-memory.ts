@@ -1,4 +1,4 @@
-// What the branches in memory say of a position. They are hints: whoever follows them looks at the node that is reached.
+// The hints of the branches in memory. The node that they lead to decides.
 import { type Child, childFor, pageToChild, separatorsAfter } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -24,7 +24,10 @@ export class BranchMemory {
     this.#root = rootId(table);
   }
 
-  /** The node of `level` that the branches name for `position`; undefined if that takes a read, or a walk. */
+  /**
+   * The node of `level` that the branches name for `position`; undefined if that takes a read, or a
+   * walk.
+   */
   route(position: Position, level: number): Reach | undefined {
     const root = this.#cache.get(this.#root);
     if (root?.header.state === 'live' && root.header.level === level) return { id: root.id, end: undefined };
@@ -34,7 +37,10 @@ export class BranchMemory {
     return { id: nodeId(this.#table, branch.header.incarnation, child.child), end: child.end };
   }
 
-  /** The branch of `level` that the branches above it name for `position`, if all of them are in memory; its own fences are not looked at. */
+  /**
+   * The branch of `level` that the branches above it name for `position`, if all of them are in
+   * memory; its own fences are not looked at.
+   */
   branch(position: Position, level: number): Snapshot | undefined {
     let branch = this.#cache.get(this.#root);
     if (branch?.header.state !== 'live') return undefined;
@@ -46,14 +52,20 @@ export class BranchMemory {
     return undefined;
   }
 
-  /** The entry for a position; undefined if the branch does not own the position, or the page that tells is not known. */
+  /**
+   * The entry for a position; undefined if the branch does not own the position, or the page that
+   * tells is not known.
+   */
   child(branch: Snapshot, position: Position): Child | undefined {
     const { low, high } = branch.header;
     if (!within(position, low, high) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
     return childFor(branch, position, this.#table);
   }
 
-  /** The lows of up to `count` leaves after the one that begins at `low`, as far as one cached branch knows: a hint for reading ahead. */
+  /**
+   * The lows of up to `count` leaves after the one that begins at `low`, as far as one cached
+   * branch knows: a hint for reading ahead.
+   */
   lowsAfter(low: Position, count: number): Position[] {
     const branch = this.branch(low, 1);
     return branch === undefined ? [] : separatorsAfter(branch, low, count, this.#table);

@@ -18,7 +18,10 @@ export class BranchReader {
     this.#cache = cache;
   }
 
-  /** The branch with the page that names the child for `position`, from memory if that has it; undefined if it is missing. */
+  /**
+   * The branch with the page that names the child for `position`, from memory if that has it;
+   * undefined if it is missing.
+   */
   async look(id: EntityId, position: Position): Promise<Snapshot | undefined> {
     const cached = this.#cache.get(id);
     if (cached === undefined) return this.#reader.readWhole(id);
@@ -33,7 +36,10 @@ export class BranchReader {
     return known;
   }
 
-  /** Reads the one page, as others may have written to many since; and all of them if that page has another slot by now. */
+  /**
+   * Reads the one page, as others may have written to many since; and all of them if that page has
+   * another slot by now.
+   */
   async readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
     const page = pageToChild(branch, position);
     const read = page === undefined ? undefined : await this.#reader.readPages(branch.id, [page.slot]);
@@ -41,7 +47,10 @@ export class BranchReader {
   }
 }
 
-/** Whether the branch has the page that names the child for `position`, or, where it does not own the position, needs none. */
+/**
+ * Whether the branch has the page that names the child for `position`, or, where it does not own
+ * the position, needs none.
+ */
 function isPageKnown(branch: Snapshot, position: Position): boolean {
   const { low, high } = branch.header;
   return !within(position, low, high) || pageToChild(branch, position)?.content.isKnown === true;

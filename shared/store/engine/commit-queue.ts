@@ -1,4 +1,5 @@
-// One container's queue of changes: who waits, and whose turn it is. While a commit is under way later changes gather; then all go in one.
+// One container's queue of changes: who waits, and whose turn it is. While a commit is under way
+// later changes gather; then all go in one.
 import { failAll, refusalsOf } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { pagesToCommit } from '../container/compaction.ts';
@@ -24,7 +25,10 @@ export class CommitQueue {
   readonly #core: EngineCore;
   readonly #routes: Routes;
   readonly #committer: Committer;
-  /** All that wait, and those whose commit is under way: a change leaves when it is settled or sent on. */
+  /**
+   * All that wait, and those whose commit is under way: a change leaves when it is settled or sent
+   * on.
+   */
   #changes: Change[] = [];
   readonly #latest: Latest;
   readonly #pauses: Pauses;
@@ -48,12 +52,18 @@ export class CommitQueue {
     return this.#committer.sender.underWay;
   }
 
-  /** How many attempts that nobody has settled yet are among the commits that `now` counts beyond `before`. */
+  /**
+   * How many attempts that nobody has settled yet are among the commits that `now` counts beyond
+   * `before`.
+   */
   landedBetween(before: Header, now: Header): number {
     return this.#committer.sender.landedBetween(before, now);
   }
 
-  /** `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule 27). */
+  /**
+   * `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule
+   * 27).
+   */
   add(changes: readonly Change[], retired?: Snapshot): void {
     const { throttling } = this.#trouble;
     for (const change of changes) {
@@ -151,7 +161,10 @@ export class CommitQueue {
     this.#latest.noteCommit(await this.#committer.commit(snapshot, group), sender.hasLooked);
   }
 
-  /** A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from the root. */
+  /**
+   * A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from
+   * the root.
+   */
   #sendFromMissing(): void {
     this.#absorbing = undefined;
     const changes = this.#changes.splice(0);
@@ -160,12 +173,18 @@ export class CommitQueue {
     else this.#routes.routeAfterMiss(this.#id, changes);
   }
 
-  /** Whether an attempt of unknown fate carries a change. It may be one that only the absorbing leaf owns: whoever sent that on might have it done twice. */
+  /**
+   * Whether an attempt of unknown fate carries a change. It may be one that only the absorbing leaf
+   * owns: whoever sent that on might have it done twice.
+   */
   get #isCarrying(): boolean {
     return this.#changes.some(({ isSettled, openAttempts }) => !isSettled && openAttempts > 0);
   }
 
-  /** Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its keys cannot be written meanwhile. */
+  /**
+   * Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its
+   * keys cannot be written meanwhile.
+   */
   async #absorb(snapshot: Snapshot, absorbing: Absorbing): Promise<void> {
     const base = await absorbing.baseOn(snapshot, this.#isCarrying);
     if (base === 'unsure') return;
@@ -190,7 +209,10 @@ export class CommitQueue {
     this.#latest.noteRest();
   }
 
-  /** The changes that belong here, as many as one commit takes, in order of position; the others are sent on their way. */
+  /**
+   * The changes that belong here, as many as one commit takes, in order of position; the others are
+   * sent on their way.
+   */
   #sortOut(snapshot: Snapshot): Change[] {
     const { here, later, right, gone, restart } = this.#sorted(snapshot);
     this.#changes = [...here, ...later];
@@ -207,7 +229,10 @@ export class CommitQueue {
     });
   }
 
-  /** A read failed for good. A change that was never sent fails with it; one that was sent is still to be settled, until its deadline. */
+  /**
+   * A read failed for good. A change that was never sent fails with it; one that was sent is still
+   * to be settled, until its deadline.
+   */
   async #afterError(error: unknown): Promise<void> {
     this.#latest.forget();
     if (this.#absorbing !== undefined && isDamage(error)) return this.#giveUpAbsorbing(this.#absorbing.retired, error);
@@ -222,7 +247,10 @@ export class CommitQueue {
     await this.#pauses.whileAwaited(this.#pauses.backoffMs(this.#doublings, this.#areHints));
   }
 
-  /** Its keys fail; what lies beyond goes on along its link, once; the leaf's own are committed without it. */
+  /**
+   * Its keys fail; what lies beyond goes on along its link, once; the leaf's own are committed
+   * without it.
+   */
   #giveUpAbsorbing(retired: Snapshot, damage: StoreError): void {
     const { low, high } = retired.header;
     const others = this.#changes.filter(({ position }) => !beforeBound(position, low));

@@ -1,4 +1,5 @@
-// One attempt at a commit of one container: what the changes make of it, and the write, or the split, that says so.
+// One attempt at a commit of one container: what the changes make of it, and the write, or the
+// split, that says so.
 import { type Attempt, dropHints, settleAll } from '../container/attempts.ts';
 import type { Change, Verdict } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
@@ -18,16 +19,22 @@ import { type InsertedNode, insertNodes } from './insert-nodes.ts';
 import { sealPages } from '../container/seal-pages.ts';
 import { failsTooOften } from '../container/when-to-split.ts';
 
-/** Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process from all else (some 20 ms). */
+/**
+ * Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process
+ * from all else (some 20 ms).
+ */
 const GROUP_COUNT_MAX = 5_000;
 
-/** What one commit is made of. */
+/** The content of one commit. */
 interface Group {
   /** The container as the provider has it. */
   readonly snapshot: Snapshot;
-  /** What the changes are made on: the snapshot, or, where its right neighbour is taken in, more. */
+  /** The base of the changes: the snapshot, or more if its right neighbour is taken in. */
   readonly base: Snapshot;
-  /** Nothing, or what the commit does beside its changes: then it is sent although they change nothing. */
+  /**
+   * Nothing, or what the commit does beside its changes: then it is sent although they change
+   * nothing.
+   */
   readonly upkeep: Upkeep | undefined;
   /** All lie within the base, in order of position. */
   readonly changes: readonly Change[];
@@ -35,7 +42,10 @@ interface Group {
   readonly nowMs: number;
 }
 
-/** What a commit may do beside its changes: take the right neighbour in, or drop what is dead and write all pages anew. */
+/**
+ * A commit's work beside its changes: to take the right neighbour in, or to write all pages anew
+ * without what is dead.
+ */
 export type Upkeep = AbsorbBase | 'purge';
 
 /** An attempt whose header is not made yet. */
@@ -43,17 +53,25 @@ type Draft = Omit<Attempt, 'header'>;
 
 type SplitPlan = Extract<Plan, { readonly kind: 'split' }>;
 
-/** Commits to one container, one attempt after the other. It keeps no changes: an attempt settles its own or leaves them to the next. */
+/**
+ * Commits to one container, one attempt after the other. It keeps no changes: an attempt settles
+ * its own or leaves them to the next.
+ */
 export class Committer {
   readonly #id: EntityId;
   readonly #core: EngineCore;
   /** Sends the attempts, and knows what became of them. */
   readonly sender: AttemptSender;
-  /** So many changes one commit may carry. */
+  /** Changes that one commit may carry. */
   groupCountMax = GROUP_COUNT_MAX;
-  /** A call ended while its pages were made, and that work was lost: the next attempt ends no turn. */
+  /**
+   * A call ended while its pages were made, and that work was lost: the next attempt ends no turn.
+   */
   #mustHurry = false;
-  /** A split whose nodes were turned away as too much: tried again as it is, while its base is the newest. */
+  /**
+   * A split whose nodes were turned away as too much: tried again as it is, while its base is the
+   * newest.
+   */
   #throttledSplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
 
   constructor(id: EntityId, core: EngineCore) {
@@ -63,9 +81,8 @@ export class Committer {
   }
 
   /**
-   * One attempt at committing the changes, which lie within the snapshot and whose pages are known. Gives the container as it was seen last:
-   * the snapshot itself if nothing newer was. Changes it did not settle are to be tried again. With `upkeep` the changes lie within what that makes of
-   * the snapshot, and a commit is sent even if there are none. Throws if a read fails for good.
+   * One attempt at changes within the snapshot or what `upkeep` makes of it. Gives the container as
+   * seen last. Unsettled changes need another. Throws if a read fails.
    */
   async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
     this.sender.seen = snapshot;
@@ -87,25 +104,35 @@ export class Committer {
     return this.sender.seen;
   }
 
-  /** Undefined if there is none, or if one of its calls ended: that one was told that nothing was written. */
+  /**
+   * Undefined if there is none, or if one of its calls ended: that one was told that nothing was
+   * written.
+   */
   #takeThrottledSplit(): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
     const split = this.#throttledSplit;
     this.#throttledSplit = undefined;
     return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
   }
 
-  /** Rule 6: a verdict that no commit carries needs a read, sent after the call began, that shows this version. */
+  /**
+   * Rule 6: a verdict that no commit carries needs a read, sent after the call began, that shows
+   * this version.
+   */
   async #confirmNegatives({ snapshot, changes }: Group, verdicts: readonly Verdict[]): Promise<void> {
     const isConfirmed = changes.every((change) => snapshot.seen.tick > change.begunTick);
     if (isConfirmed || (await this.#core.reader.isCurrent(snapshot))) return settleAll(changes, verdicts);
     await this.sender.look(this.#core.reader.readPages(this.#id, []));
   }
 
-  /** Undefined if a call ended while pages were made: it was told that nothing was written, and that stays true. */
+  /**
+   * Undefined if a call ended while pages were made: it was told that nothing was written, and that
+   * stays true.
+   */
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, turns } = this.#core;
     const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
-    // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one before.
+    // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one
+    // before.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
     const evaluation = sealPages(unsealed, base.header, rules);
@@ -173,8 +200,8 @@ export class Committer {
   }
 
   /**
-   * Splits the container as the commit that was just acknowledged left it: who won that commit is best placed, and it asked the others to hold.
-   * It carries no changes, so nobody waits for it and nobody is told if it fails.
+   * Splits the container as the commit just acknowledged left it: it asked the others to hold. No
+   * changes, so nobody waits and nobody is told if it fails.
    */
   async #splitHeld(hold: Id64, nodes: number): Promise<void> {
     const { counters, traffic } = this.#core;
@@ -187,7 +214,7 @@ export class Committer {
       const draft = await this.#planHeld(held, nodes);
       isSplit = draft !== undefined && (await this.#split(draft.draft, draft.plan, traffic.holdMs(held)));
     } catch (error) {
-      // What it met the next commit meets too, and that one has somebody to tell.
+      // The next commit meets the same, and has a caller to tell.
       if (!(error instanceof StoreError)) throw error;
     }
     if (isSplit) return;
@@ -212,8 +239,8 @@ export class Committer {
   }
 
   /**
-   * Rules 8 and 9: inserts the new nodes, and only when all of them are there links them, on this very base. True if they are known to be linked. Where
-   * they are not there `withinMs`, they are left to vacuum.
+   * Rules 8 and 9: inserts the new nodes, and links them on this very base when all are there. True
+   * if they are known to be linked. Nodes that are not there `withinMs` are left to vacuum.
    */
   async #split(draft: Draft, plan: SplitPlan, withinMs?: number): Promise<boolean> {
     const { changes } = draft;
@@ -241,7 +268,10 @@ export class Committer {
     return isLinked;
   }
 
-  /** The new nodes are linked now: they may be cached, and their parent told. A root's children are in the root already. */
+  /**
+   * The new nodes are linked now: they may be cached, and their parent told. A root's children are
+   * in the root already.
+   */
   #announce(left: Header, inserted: readonly InsertedNode[]): void {
     const { cache, counters, repair, table, traffic } = this.#core;
     counters.splits += 1;

@@ -1,4 +1,5 @@
-// What the parts of one table's engine work with: all that the store's tables share, and the table's own reader, tree and batches of writes.
+// The common ground of one table's engine: all that the store's tables share, and its own reader,
+// tree and batches.
 import type { CommitRules } from '../container/plan-commit.ts';
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
@@ -17,11 +18,11 @@ import { Traffic } from '../traffic/traffic.ts';
 import type { Repair } from './route.ts';
 import { Tree } from './tree.ts';
 
-/** What the engines of one store share. */
+/** Shared by the engines of one store. */
 export interface StoreShared {
   readonly runtime: Runtime;
   readonly clock: Clock;
-  /** Of the ids of all attempts of this process, see `drawAttempt`. */
+  /** Begins the ids of all attempts of this process, see `drawAttempt`. */
   readonly tag: string;
   readonly cache: ContainerCache;
   readonly deadlines: Deadlines;
@@ -33,7 +34,7 @@ export interface StoreShared {
   readonly compression: Compression;
 }
 
-/** What an engine is made for. */
+/** The subject of an engine. */
 export interface EngineSubject {
   readonly table: string;
   readonly driver: Driver;

@@ -1,5 +1,5 @@
-// Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read back before anyone links to it. What
-// a failed split leaves behind is garbage that nothing reaches; vacuum removes it.
+// Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read
+// back before a link. A failed split leaves garbage that vacuum removes.
 import pLimit from 'p-limit';
 import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
@@ -19,8 +19,9 @@ export interface InsertedNode {
 }
 
 /**
- * Inserts the nodes, up to 8 at a time: one write each, and one tiny read where the outcome is unknown. Gives them in the order given, or
- * undefined if one of them is not certainly there, as it was turned away (`onThrottled` hears why) or its fate is unknown. The same may be tried again. Throws if the provider refused one, for its size, its form or as it denies access.
+ * Rule 9: inserts up to 8 at a time, one write each, and one tiny read where the outcome is
+ * unknown. Undefined if a node is not certainly there; `onThrottled` hears why. The same may be
+ * tried again. Throws if one was refused for its size, its form or access.
  */
 export async function insertNodes(
   core: EngineCore,
@@ -47,7 +48,8 @@ async function insertNode(
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
-  // Nobody else draws this id: the node that is there is this one, sent twice by something on the way.
+  // Nobody else draws this id: the node that is there is this one, sent twice by something on the
+  // way.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
     const error = refusedError(outcome, core.table, id);

@@ -1,5 +1,6 @@
-// The search to the left (rule 28): a leaf that is not live lost its content to its left, and no hint says how far. Branches are read anew, and a
-// leaf that begins strictly below is looked for, and then the links are followed from there, past every cache. The leftmost leaf always lives, so
+// The search to the left (rule 28): a leaf that is not live lost its content to its left, and no
+// hint says how far. Branches are read anew, and a leaf that begins strictly below is looked for,
+// and then the links are followed from there, past every cache. The leftmost leaf always lives, so
 // the search ends.
 import { childBelow, childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -13,14 +14,14 @@ import type { Root } from './root.ts';
 /** Steps back after which leaves merge faster than they can be followed. */
 const STEPS_BACK_MAX = 100;
 
-/** What was met in place of the leaf that owns a position. */
+/** A leaf that was sought and is not live. */
 export interface Lost {
   readonly incarnation: Id64;
-  /** Where the leaf that is not live begins; the separator that named it, or the position, if it is missing. */
+  /** Its low; the separator that named it, or the position, if it is missing. */
   readonly low: Position;
 }
 
-/** Where the search ended. Both were read after it began. */
+/** The end of the search. Both were read after it began. */
 export interface FoundLeft {
   /** A live leaf: it owns the position, unless `retired` does, or stands before it. */
   readonly live: Snapshot;
@@ -46,9 +47,9 @@ export class LeftSearch {
   }
 
   /**
-   * Undefined if the table was created again meanwhile. A writer stops at the first leaf that is retired, to finish it (27); a reader goes on to the
-   * leaf, live or retired, that owns the position. Cost: a read for each level, and one for each leaf on the way: four as a rule. Throws
-   * `not_found` if the table is gone, `corrupt` if a live leaf leads to one that is missing or stripped, `unavailable` if leaves merge on and on.
+   * Rule 28. A writer stops at the first retired leaf, a reader at the owner. Undefined if the
+   * table was created again. Four reads as a rule. Throws `not_found` if the table is gone,
+   * `corrupt` if a live leaf leads to a missing one, `unavailable` if leaves merge on and on.
    */
   async find({ incarnation, low }: Lost, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
     let bound = low;
@@ -75,7 +76,8 @@ export class LeftSearch {
   }
 
   /**
-   * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below the bound, within one branch; the leftmost if there is none.
+   * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below
+   * the bound, within one branch; the leftmost if there is none.
    */
   async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
     let branch = await this.#root.get(true);
@@ -116,7 +118,8 @@ export class LeftSearch {
         at = next;
         if (isWriter) return { live, retired: next };
       } else {
-        // What led here is of the past: the live leaf must say something else by now. What a retired leaf links to is not absorbed before it is itself.
+        // The link is of the past: the live leaf must have another by now. A retired leaf's own
+        // link is absorbed after it.
         const again = await this.#read(incarnation, live.header.container);
         if (again?.header.state !== 'live') return undefined;
         if (again.header.right === live.header.right) {

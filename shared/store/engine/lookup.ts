@@ -1,5 +1,5 @@
-// Looking records up in a leaf with as little I/O as is certain: none if memory is young enough, one tiny read if memory has the pages, and
-// otherwise one read of header and pages together.
+// Looking records up in a leaf: no I/O if memory is young enough, one tiny read if it has the
+// pages, else one read of header and pages together.
 import { everyRowFor, findRecord, rowsFor } from '../container/layers.ts';
 import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -15,7 +15,10 @@ const READS_BEFORE_WHOLE = 3;
 
 /** How old what is shown may be. */
 export interface Since {
-  /** The clock's tick when the call began: what is shown must have been read after it, unless it is young enough. */
+  /**
+   * The clock's tick when the call began: what is shown must have been read after it, unless it is
+   * young enough.
+   */
   readonly begunTick: number;
   readonly maxAgeMs: number;
 }
@@ -24,7 +27,10 @@ export interface LeafRequest extends Since {
   readonly positions: readonly Position[];
 }
 
-/** The leaf, with every page known that may hold one of the positions within it; undefined if it is missing. Rarely more than one round trip. */
+/**
+ * The leaf, with every page known that may hold one of the positions within it; undefined if it is
+ * missing. Rarely more than one round trip.
+ */
 export async function lookForRecords(
   engine: Engine,
   id: EntityId,
@@ -61,8 +67,8 @@ function readFor(
 }
 
 /**
- * The leaf with all its pages, as it is now; undefined if it is missing. One tiny read if memory has them all, and one of the whole leaf if not, or
- * if it has another version by now.
+ * The leaf with all its pages, now; undefined if it is missing. A tiny read if memory has them all
+ * and is current, else one of the whole.
  */
 export async function lookAtWhole(engine: Engine, id: EntityId): Promise<Snapshot | undefined> {
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
@@ -75,7 +81,10 @@ function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolea
   return request.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= request.maxAgeMs;
 }
 
-/** The leaf from memory, if that `has` what is needed and one tiny read, or none, shows that it may be used; undefined otherwise. */
+/**
+ * The leaf from memory, if that `has` what is needed and one tiny read, or none, shows that it may
+ * be used; undefined otherwise.
+ */
 async function lookInMemory(
   { cache, clock, reader, router, traffic }: Engine,
   id: EntityId,
@@ -91,7 +100,8 @@ async function lookInMemory(
   // It may be a commit of this process, whose reply is on its way.
   router.recognise(id, observed);
   const now = cache.get(id);
-  // The same snapshot has the same pages still: looking for them again would double what a large request costs.
+  // The same snapshot has the same pages still: looking for them again would double what a large
+  // request costs.
   if (now === undefined || (now !== before && !has(now))) return undefined;
   return isYoungEnough(now, since, clock) || isShownBy(observed, now) ? now : undefined;
 }

@@ -1,5 +1,5 @@
-// Going on from a node that was overtaken: it was split since the branches were read, and the position lies to its right. Whatever its parent says is a
-// hint: links lead on.
+// Going on to the right from a node that was split since the branches were read. Its parent gives a
+// hint; links lead on anyway.
 import type { Child } from '../container/branch.ts';
 import { partFor } from '../container/last-split.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -13,10 +13,13 @@ import type { BranchMemory } from './branch-memory.ts';
 import type { BranchReader } from './branch-reader.ts';
 import type { Repair, Route, Traveller } from './route.ts';
 
-/** While a node itself names the parts of its split, its parent is read anew no more often than this: it will name them soon. */
+/**
+ * While a node itself names the parts of its split, its parent is read anew no more often than
+ * this: it will name them soon.
+ */
 const PARENT_AGE_MS = 1_000;
 
-/** What a parent knows of where to go on from a node that was overtaken. */
+/** A parent's hints for going on from a node that was overtaken. */
 interface ChildBeyond {
   readonly child: Id64 | undefined;
   readonly astray: Child | undefined;
@@ -46,9 +49,8 @@ export class RightWalk {
   }
 
   /**
-   * Where to go on from a node beyond whose high a position lies: to the part of its last split that it names itself, else to the child that its
-   * parent names by now, else to its right neighbour. One read, or none if the parent was read since the node was, or a moment ago. After merges
-   * hints may lead back to a node that was passed: from there on links alone lead on, or the way would be a circle.
+   * The node that its last split names, else its parent's child, else the right neighbour; one read
+   * at most. From a node that was passed before, links alone lead on.
    */
   beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
     const { position, passed } = traveller;
@@ -77,9 +79,8 @@ export class RightWalk {
   }
 
   /**
-   * The child for `position` to the right of `overtaken` that its parent names, read anew if it is older than the node's snapshot, or, where there
-   * `isAnotherWay`, than a second. The parent is a hint: whatever is wrong with it, links lead on. An entry is `astray` that names the node itself,
-   * or, as far as memory knows, one to the left of it: after merges and splits its separator may lie far to the right of its child.
+   * The parent's child for `position`, read anew if older than the node, or than a second if
+   * `isAnotherWay`. `astray`: an entry for the node or one to its left.
    */
   async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean): Promise<ChildBeyond> {
     const parent = this.#memory.branch(position, header.level + 1);
@@ -100,7 +101,10 @@ export class RightWalk {
     }
   }
 
-  /** The right neighbour of a node beyond whose high something was sought. Has its parent told of the neighbour. */
+  /**
+   * The right neighbour of a node beyond whose high something was sought. Has its parent told of
+   * the neighbour.
+   */
   #walkRight({ header }: Snapshot): Route {
     const { repair, table } = this.#context;
     const { incarnation, level, high, right } = header;

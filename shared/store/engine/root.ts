@@ -1,4 +1,5 @@
-// The root of one table: from memory while nothing speaks against it, else read anew (rules 12, 15).
+// The root of one table: from memory while nothing speaks against it, else read anew (rules 12,
+// 15).
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
@@ -32,7 +33,9 @@ export class Root {
     return root;
   }
 
-  /** Reads it anew, without the branches that led astray. A root that has only grown is the news. */
+  /**
+   * Reads it anew, without the branches that led astray. A root that has only grown is the news.
+   */
   async restart(astray: Snapshot, level: number): Promise<void> {
     const { cache, table } = this.#context;
     const hasGrown = astray.id === this.id && astray.header.state === 'live' && astray.header.level > level;

@@ -11,28 +11,37 @@ export interface Route {
   readonly incarnation: Id64;
 }
 
-/** What goes from node to node until it meets the one that owns its position. */
+/** A thing that goes from node to node until one owns its position. */
 export interface Traveller {
   readonly position: Position;
   /** The low of the rightmost node that sent it on to the right; undefined: none did. */
   passed: Position | undefined;
 }
 
-/** A routing entry as it is to be: links showed that `child` begins at its separator, or to the left of it. */
+/**
+ * A routing entry as it is to be: links showed that `child` begins at its separator, or to the left
+ * of it.
+ */
 export interface EntryRepair {
-  /** Of the branch. */
+  /** The branch's. */
   readonly level: number;
   readonly incarnation: Id64;
   readonly separator: Position;
   readonly child: Id64;
-  /** The child that the entry still names, which led astray (rule 29); undefined: it is added where there is none (rule 11). */
+  /**
+   * The child that the entry still names, which led astray (rule 29); undefined: it is added where
+   * there is none (rule 11).
+   */
   readonly instead: Id64 | undefined;
 }
 
 /** Tells the parent level. Returns at once. */
 export type Repair = (entry: EntryRepair) => void;
 
-/** Where a queue sends changes that are not its container's, and whom it tells that it ran empty. All return at once. */
+/**
+ * A queue's ways for changes of other containers, and its word that it ran empty. All return at
+ * once.
+ */
 export interface Routes {
   /** Puts changes into another container's queue. */
   enqueue(id: EntityId, changes: readonly Change[]): void;
@@ -42,7 +51,10 @@ export interface Routes {
   routeAstray(astray: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew whose branch is missing. */
   routeAfterMiss(id: EntityId, changes: readonly Change[]): void;
-  /** Sends changes to the leaf that has, or will have, the content of a leaf that is not live (`gone`) or missing. */
+  /**
+   * Sends changes to the leaf that has, or will have, the content of a leaf that is not live
+   * (`gone`) or missing.
+   */
   routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void;
   /** The queue has no work: the next change begins another. */
   queueIsIdle(id: EntityId): void;

@@ -1,5 +1,6 @@
-// Finding the container that owns a position. Branches are hints, cached and used unchecked. The node that is reached decides: by its fences the
-// search ends, walks right, or begins again from a root that is read anew (rules 12 and 15).
+// Finding the container that owns a position. Branches are hints, cached and used unchecked. The
+// node that is reached decides: by its fences the search ends, walks right, or begins again from a
+// root that is read anew (rules 12 and 15).
 import { childFor, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -20,10 +21,15 @@ import { Root } from './root.ts';
 import type { Repair, Route, Traveller } from './route.ts';
 import { RightWalk } from './right-walk.ts';
 
-/** After this many restarts the tree is taken for damaged, or for changing faster than it can be read. */
+/**
+ * After this many restarts the tree is taken for damaged, or for changing faster than it can be
+ * read.
+ */
 const RESTARTS_MAX = 20;
 
-/** After so many searches to the left a read gives up: leaves merge faster than they can be found. */
+/**
+ * After so many searches to the left a read gives up: leaves merge faster than they can be found.
+ */
 const SEARCHES_MAX = 100;
 
 export interface TreeContext {
@@ -48,7 +54,7 @@ export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
 export class Tree {
   readonly #context: TreeContext;
   readonly root: Root;
-  /** What the branches in memory say: hints. */
+  /** The branches in memory. */
   readonly hints: BranchMemory;
   readonly #branches: BranchReader;
   readonly #rightWalk: RightWalk;
@@ -63,14 +69,18 @@ export class Tree {
     this.#leftSearch = new LeftSearch(context.table, context.reader, this.root);
   }
 
-  /** The node of `level` that owns `position` as far as the branches know; undefined if the tree has no such level. No I/O when they are cached. */
+  /**
+   * The node of `level` that owns `position` as far as the branches know; undefined if the tree has
+   * no such level. No I/O when they are cached.
+   */
   async route(position: Position, level: number): Promise<Route | undefined> {
     const root = await this.root.get();
     const { incarnation, level: rootLevel } = root.header;
     if (rootLevel < level) return undefined;
     if (rootLevel === level) return { id: root.id, incarnation };
     for (let branch = root; ;) {
-      // A root may have grown between two looks: what counts is the level of the one whose pages are read.
+      // A root may have grown between two looks: what counts is the level of the one whose pages
+      // are read.
       const known = await this.#branches.withPage(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
       if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
@@ -90,8 +100,8 @@ export class Tree {
   }
 
   /**
-   * Groups what has a position and a level by the node that owns it, as `route` sees it; `fail` hears of what could not be routed.
-   * With the branches in memory that is one look a node, not one an item.
+   * Groups items by the node that owns them, as `route` sees it; `fail` hears of the others. One
+   * look a node if the branches are in memory.
    */
   async group<T extends Routable>(
     items: readonly T[],
@@ -125,8 +135,11 @@ export class Tree {
     return route;
   }
 
-  /** The node of `level` that owns `position`, as `look` sees it. Walks right, searches to the left, restarts, repairs. A leaf may be retired: its
-   * content counts until it is absorbed (rule 28). Throws if the tree has no such level. */
+  /**
+   * The node of `level` that owns `position`, as `look` sees it. Walks right, searches to the left,
+   * restarts, repairs. A leaf may be retired: its content counts until it is absorbed (rule 28).
+   * Throws if the tree has no such level.
+   */
   async find(position: Position, level: number, look: Look): Promise<Snapshot> {
     return this.visit(await this.#routeTo(position, level), position, level, look);
   }
@@ -138,7 +151,9 @@ export class Tree {
     return found;
   }
 
-  /** As `visit`; undefined if the tree has no such level any more: it was created again, with fewer. */
+  /**
+   * As `visit`; undefined if the tree has no such level any more: it was created again, with fewer.
+   */
   async #seek(from: Route, position: Position, level: number, look: Look): Promise<Snapshot | undefined> {
     const { table } = this.#context;
     let at = from;
@@ -176,8 +191,9 @@ export class Tree {
   }
 
   /**
-   * As `LeftSearch.find`, for the owner of a position in place of which a leaf was met that is missing, or is not live (`gone`). An entry that led
-   * there is set to the live leaf that owns its separator (rule 29).
+   * As `LeftSearch.find`, for the owner of a position in place of which a leaf was met that is
+   * missing, or is not live (`gone`). An entry that led there is set to the live leaf that owns its
+   * separator (rule 29).
    */
   async searchLeft(
     lost: Route & { readonly gone: Snapshot | undefined },
@@ -201,7 +217,10 @@ export class Tree {
     return found;
   }
 
-  /** The leaf that owns a position, or the retired one before it, past every cache, from a leaf that begins below: for vacuum. As `LeftSearch.find`. */
+  /**
+   * The leaf that owns a position, or the retired one before it, past every cache, from a leaf that
+   * begins below: for vacuum. As `LeftSearch.find`.
+   */
   leafFromTheLeft(incarnation: Id64, position: Position): Promise<FoundLeft | undefined> {
     return this.#leftSearch.find({ incarnation, low: position }, position, true);
   }
@@ -212,7 +231,10 @@ export class Tree {
   }
 }
 
-/** Whether a leaf to which a search led holds the records of a position: one that is retired does until it is absorbed. */
+/**
+ * Whether a leaf to which a search led holds the records of a position: one that is retired does
+ * until it is absorbed.
+ */
 function holds({ header: { state, low, high } }: Snapshot, position: Position): boolean {
   return (state === 'live' || state === 'retired') && within(position, low, high);
 }

@@ -1,23 +1,31 @@
-// How many requests may be in flight: one limit for the reads of a store, one for its writes. It climbs while requests wait, whether replies are
-// slow or not: every network has a slow tail. It takes a step back only where fewer in flight bring more operations a second (on an emulator, on
-// a busy machine: what waits meanwhile shares the next request), and halves when the provider throttles.
+// How many requests may be in flight. The limit climbs while requests wait, goes back if fewer
+// bring more operations a second, and halves when the provider throttles.
 import type { Runtime } from '../contract/runtime.ts';
 import { RoundTrip } from '../traffic/round-trip.ts';
 import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
-/** Replies after which a limit is judged: as many round trips, and at least so many that a tail evens out. */
+/**
+ * Replies after which a limit is judged: as many round trips, and at least so many that a tail
+ * evens out.
+ */
 const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;
 /** A limit is better than another if it brings this many times its operations a second. */
 const BETTER_RATIO = 1.1;
-/** Requests waited if so much of a limit was in flight on average: that none waits at the moment of a judgement may be chance. */
+/**
+ * Requests waited if so much of a limit was in flight on average: that none waits at the moment of
+ * a judgement may be chance.
+ */
 const FULL_SHARE = 0.9;
-/** After a step that was of no use a limit stays for so many judgements: trials then cost little on average. */
+/**
+ * After a step that was of no use a limit stays for so many judgements: trials then cost little on
+ * average.
+ */
 const RESTS = 16;
 
-/** So many lone round trips tell: one or two may have been quick by chance. */
+/** Lone round trips needed: one or two may have been quick by chance. */
 const LONE_LEAST = 8;
 
 /** How a request was answered. */
@@ -39,7 +47,7 @@ export class AdaptiveLimit {
   readonly #runtime: Runtime;
   readonly #inFlightMost: number;
   readonly #semaphore: Semaphore;
-  /** Of requests that had the way to themselves: others may have stood in line behind those of this very process. */
+  /** Round trips of requests that had the way to themselves: others may have stood in line. */
   readonly #lone = new RoundTrip();
   #replies = new Replies(0);
   /** The limit before the present one, while that is on trial. */
@@ -59,12 +67,15 @@ export class AdaptiveLimit {
     return this.#semaphore.max;
   }
 
-  /** What a request takes that has the way to itself, about; infinite until that was seen. */
+  /** The time of a lone request, about; infinite until some were seen. */
   get loneRoundTripMs(): number {
     return this.#lone.count < LONE_LEAST ? Infinity : this.#lone.ms;
   }
 
-  /** Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or undefined if there was nothing to send. */
+  /**
+   * Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or
+   * undefined if there was nothing to send.
+   */
   async run(send: () => Promise<Reply | undefined>): Promise<void> {
     // Also where there is room: what comes in the same moment shares the request.
     await this.#semaphore.acquire();
@@ -112,7 +123,10 @@ export class AdaptiveLimit {
     }
   }
 
-  /** Tries twice as many, if requests wait or did, or half as many, if more than that are in flight. A direction that brought more is kept. */
+  /**
+   * Tries twice as many, if requests wait or did, or half as many, if more than that are in flight.
+   * A direction that brought more is kept.
+   */
   #step(now: Judgement): void {
     const isFull = this.#semaphore.waiting > 0 || this.#replies.inFlight > FULL_SHARE * now.limit;
     const canRise = now.limit < this.#inFlightMost && isFull;
@@ -134,7 +148,10 @@ export class AdaptiveLimit {
   }
 }
 
-/** A higher limit is in vain if it brought clearly less than the lower one; a lower limit, unless it brought clearly more. */
+/**
+ * A higher limit is in vain if it brought clearly less than the lower one; a lower limit, unless it
+ * brought clearly more.
+ */
 function isInVain(before: Judgement, now: Judgement): boolean {
   return now.limit > before.limit
     ? before.operationsPerMs > BETTER_RATIO * now.operationsPerMs

@@ -1,5 +1,5 @@
-// The driver of one administrative call (opening, dropping, vacuuming a table). It notes whether a write or removal was sent that was not refused, so
-// that an error of the call tells the truth, and sends nothing once the call has ended: work that nobody waits for would go on otherwise.
+// The driver of one administrative call. It notes whether anything may have been written, so that
+// the call's error tells the truth, and sends nothing once the call has ended.
 import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';
@@ -47,13 +47,19 @@ export class CallDriver {
     return this.#over.signal;
   }
 
-  /** The error for the call's caller. After a write was sent, an error that says "nothing was written" becomes `unknown`. */
+  /**
+   * The error for the call's caller. After a write was sent, an error that says "nothing was
+   * written" becomes `unknown`.
+   */
   failure(error: unknown): unknown {
     const saysNothing = error instanceof StoreError && SAYS_NOTHING_WRITTEN.has(error.code);
     return this.#changes > 0 && saysNothing ? this.end(error) : error;
   }
 
-  /** Ends the call before its time, and returns the error for its caller: `aborted`, or `unknown` if a write was sent. */
+  /**
+   * Ends the call before its time, and returns the error for its caller: `aborted`, or `unknown` if
+   * a write was sent.
+   */
   end(cause: unknown): StoreError {
     this.#over.abort();
     if (this.#changes === 0) return abortedError(cause);
@@ -62,7 +68,10 @@ export class CallDriver {
   }
 }
 
-/** By a refusal that stands for itself: one for its condition, or as too much, is looked into by reading. */
+/**
+ * By a refusal that stands for itself: one for its condition, or as too much, is looked into by
+ * reading.
+ */
 function isRefusedForGood(outcome: WriteOutcome | RemoveOutcome): boolean {
   return outcome.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled';
 }

@@ -1,5 +1,6 @@
-// Containers in memory, bounded in bytes; the least recently used go first. A snapshot enters only if a read showed it or the provider
-// acknowledged it, and a later commit of a container is never replaced by an earlier one (rule 19). Of leaves that went the headers stay, as stored.
+// Containers in memory, bounded in bytes, least recently used first to go. A snapshot enters only
+// by a read or an acknowledgement, and never replaces a later commit (rule 19). Headers of leaves
+// that went stay.
 import { LRUCache } from 'lru-cache';
 import {
   fromStoredHeader,
@@ -12,15 +13,18 @@ import {
 } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 
-/** Headers of containers that had to go take at most this share of the cache's bytes, beside it. They are a two hundredth of what they are headers of. */
+/**
+ * Headers of containers that had to go take at most this share of the cache's bytes, beside it.
+ * They are a two hundredth of what they are headers of.
+ */
 const HEADERS_SHARE = 1 / 16;
 const HEADERS_BYTES_LEAST = 256 * 1024;
-/** What a kept header takes beside its bytes, about. */
+/** The bytes of a kept header's objects, about. */
 const OBJECTS_BYTES = 384;
 
 export class ContainerCache {
   readonly #snapshots: LRUCache<EntityId, Snapshot>;
-  /** Of leaves that had to go, as stored. */
+  /** Headers of leaves that had to go, as stored. */
   readonly #headers: LRUCache<EntityId, StoredHeader>;
 
   constructor(bytesMax: number) {
@@ -42,15 +46,18 @@ export class ContainerCache {
   }
 
   /**
-   * A leaf that had to go, as it was then and without its pages, in the cache again: so that one request can ask for its header and the page that is
-   * needed. Undefined for one that was never here, or is small and read whole.
+   * A leaf that had to go, without its pages, in the cache again: one request can ask for header
+   * and page. Undefined for one never here, or small.
    */
   recall(id: EntityId): Snapshot | undefined {
     const stored = this.#headers.get(id);
     return stored && this.offer(fromStoredHeader(stored));
   }
 
-  /** Takes a snapshot in, unless a later one is known, and returns the later one. A snapshot of which more pages became known is weighed anew. */
+  /**
+   * Takes a snapshot in, unless a later one is known, and returns the later one. A snapshot of
+   * which more pages became known is weighed anew.
+   */
   offer(snapshot: Snapshot): Snapshot {
     const known = this.#snapshots.peek(snapshot.id);
     if (known !== undefined && known.header.commitCount > snapshot.header.commitCount) return known;

@@ -1,4 +1,4 @@
-// What a table's engine counts; `TableStats` is the public view of it.
+// The counts of a table's engine; `TableStats` is the public view of it.
 import type { TableStats } from '../contract/stats.ts';
 
 export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}Max`>]: number };

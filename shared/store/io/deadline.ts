@@ -1,4 +1,5 @@
-// Deadlines: of calls, and of single waits within them. One timer serves all of a store: it sleeps until the earliest.
+// Deadlines: of calls, and of single waits within them. One timer serves all of a store: it sleeps
+// until the earliest.
 import type { CallOptions } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
@@ -37,12 +38,18 @@ export class Deadlines {
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
   }
 
-  /** Whether the deadline has passed or its signal aborted. Asks the clock: work that never waits keeps the timer from firing. */
+  /**
+   * Whether the deadline has passed or its signal aborted. Asks the clock: work that never waits
+   * keeps the timer from firing.
+   */
   isOver({ dueMs, signal }: Deadline): boolean {
     return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
   }
 
-  /** Calls `end` once when the deadline passes or the signal aborts, unless the returned function was called before. */
+  /**
+   * Calls `end` once when the deadline passes or the signal aborts, unless the returned function
+   * was called before.
+   */
   watch(deadline: Deadline, end: (cause: unknown) => void): () => void {
     const { dueMs, signal } = deadline;
     const watched: Watched = {
@@ -67,7 +74,10 @@ export class Deadlines {
     return unwatch;
   }
 
-  /** The result of `work`; rejects with the error of `atEnd` when the deadline passes. The work itself goes on until its own bounds end it. */
+  /**
+   * The result of `work`; rejects with the error of `atEnd` when the deadline passes. The work
+   * itself goes on until its own bounds end it.
+   */
   bound<T>(
     deadline: Deadline,
     work: () => Promise<T>,
@@ -122,7 +132,10 @@ export class Deadlines {
   }
 }
 
-/** Hands on what becomes of `work`, and calls `ended` before. Promise.race and `finally` would do the same with a dozen promises and functions. */
+/**
+ * Hands on what becomes of `work`, and calls `ended` before. Promise.race and `finally` would do
+ * the same with a dozen promises and functions.
+ */
 function settle<T>(
   work: Promise<T>,
   ended: () => void,
@@ -141,7 +154,10 @@ function settle<T>(
   );
 }
 
-/** The end of a call before anything was written. The signal of `AbortSignal.timeout` is a deadline too. */
+/**
+ * The end of a call before anything was written. The signal of `AbortSignal.timeout` is a deadline
+ * too.
+ */
 export function abortedError(cause: unknown): StoreError {
   const isDeadline = cause === undefined || (cause instanceof Error && cause.name === 'TimeoutError');
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';

@@ -1,5 +1,6 @@
-// Reading containers. Reads of one container that wait share one read, and those of several containers go in one batch where the provider takes
-// batches. A read never joins a request that was sent already: its reply may be older than the caller (rule 19).
+// Reading containers. Reads of one container that wait share one read, and those of several
+// containers go in one batch where the provider takes batches. A read never joins a request that
+// was sent already: its reply may be older than the caller (rule 19).
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -22,9 +23,9 @@ const HEADER_PARTS: readonly PartName[] = [COMMIT_PART, HEADER_PART];
 const PARKED_LOOK_MS = 100;
 /** A container counts so much in the average of all before. */
 const BYTES_WEIGHT = 1 / 8;
-/** What a reply holds of a container beside its pages, about. */
+/** The header's bytes in a reply, about. */
 const HEADER_BYTES = 1_024;
-/** What a batch brings, about: no more than one large entity does. What fails, or comes slowly, is then a small part of a large request. */
+/** Bytes of a batch, about: no more than one large entity, so that little is lost if it fails. */
 const BATCH_BYTES = 1024 * 1024;
 
 /** A read that has not been sent yet: anyone may still join it. */
@@ -32,7 +33,9 @@ interface Pending {
   readonly id: EntityId;
   parts: readonly PartName[];
   isWhole: boolean;
-  /** The next departure may take it. One that is not due waits for the end of a check, for a while. */
+  /**
+   * The next departure may take it. One that is not due waits for the end of a check, for a while.
+   */
   isDue: boolean;
   askers: number;
   /** The container as one of them saw it last. */
@@ -49,14 +52,20 @@ export interface ReaderContext {
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
   readonly traffic: Traffic;
-  /** How many commits of this process that are not settled yet are among those that `now` counts beyond `before`. */
+  /**
+   * How many commits of this process that are not settled yet are among those that `now` counts
+   * beyond `before`.
+   */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
 
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for, since when. Further such checks may have to wait for that reply, and share one request. */
+  /**
+   * Containers whose last commit is being asked for, since when. Further such checks may have to
+   * wait for that reply, and share one request.
+   */
   readonly #checking = new Map<EntityId, number>();
   #isDepartureCalled = false;
   /** Whether those that wait for a check are to be looked at again. */
@@ -84,26 +93,32 @@ export class Reader {
   }
 
   /**
-   * The header, and the pages in these slots; undefined if the container is absent. A page that is missing has its `damage`. One request. `latest`: the
-   * container as the caller saw it last, for which the cache may have no room: its header is not decoded twice.
+   * Header and pages in these slots; undefined if absent. A missing page has its `damage`. One
+   * request. `latest`: as the caller saw it: its header is not decoded twice.
    */
   async readPages(id: EntityId, slots: readonly number[], latest?: Snapshot): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, [...HEADER_PARTS, ...slots.map(pagePart)], latest);
     return observed?.snapshot;
   }
 
-  /** The whole container; undefined if it is absent. A page that is missing has its `damage`. One request. */
+  /**
+   * The whole container; undefined if it is absent. A page that is missing has its `damage`. One
+   * request.
+   */
   async readWhole(id: EntityId): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, 'all');
     return observed?.snapshot;
   }
 
-  /** What a commit on it needs: header and pages in these slots, or all of a container that is small. One request. */
+  /** For a commit: header and pages in these slots, or all of a small container. One request. */
   readToCommit(known: Snapshot, slots: readonly number[]): Promise<Snapshot | undefined> {
     return pageBytesOf(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
   }
 
-  /** A container of which nothing is known: its header, with all pages if those of this table have lately been small. One request. */
+  /**
+   * A container of which nothing is known: its header, with all pages if those of this table have
+   * lately been small. One request.
+   */
   readUnknown(id: EntityId): Promise<Snapshot | undefined> {
     return this.#usualBytes <= SMALL_BYTES ? this.readWhole(id) : this.readPages(id, []);
   }
@@ -142,7 +157,10 @@ export class Reader {
     if (!this.#isWatching) void this.#watchParked();
   }
 
-  /** A reply that others wait for may be lost, and the process idle by then: who waits for long goes without it. */
+  /**
+   * A reply that others wait for may be lost, and the process idle by then: who waits for long goes
+   * without it.
+   */
   async #watchParked(): Promise<void> {
     this.#isWatching = true;
     await this.#context.runtime.watch(PARKED_LOOK_MS);
@@ -160,14 +178,20 @@ export class Reader {
     this.#callDeparture();
   }
 
-  /** While a read is due there is a departure that has not begun. One is enough: it calls the next for those that it leaves. */
+  /**
+   * While a read is due there is a departure that has not begun. One is enough: it calls the next
+   * for those that it leaves.
+   */
   #callDeparture(): void {
     if (this.#isDepartureCalled) return;
     this.#isDepartureCalled = true;
     void this.#context.limit.run(() => this.#depart());
   }
 
-  /** Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart from parts. */
+  /**
+   * Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart
+   * from parts.
+   */
   async #depart(): Promise<Reply | undefined> {
     this.#isDepartureCalled = false;
     const batch = this.#takeBatch();
@@ -213,7 +237,7 @@ export class Reader {
     return batch;
   }
 
-  /** What the reply will bring of it, about. */
+  /** Bytes that the reply will bring of it, about. */
   #bytesOf({ id, parts, isWhole, latest }: Pending): number {
     const header = (latest ?? this.#context.cache.get(id))?.header;
     const wholeBytes = header === undefined ? this.#usualBytes : pageBytesOf(header);
@@ -254,7 +278,8 @@ export class Reader {
     }
     const known = cached ?? pending.latest;
     const read = snapshotOf(entity, table, seen, known);
-    // A commit of this process may lie between this reply and what one caller saw: the cache alone knows of it.
+    // A commit of this process may lie between this reply and what one caller saw: the cache alone
+    // knows of it.
     this.#note(cached, read.header, seen);
     if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = new Set(pending.isWhole ? [] : pending.parts.map(slotOfPart));

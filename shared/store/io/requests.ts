@@ -1,4 +1,5 @@
-// The one place from which requests go to the provider: each has a deadline, and is counted for its table's stats.
+// The one place from which requests go to the provider: each has a deadline, and is counted for its
+// table's stats.
 import type {
   Driver,
   Entity,
@@ -15,29 +16,38 @@ import type { Counters } from './counters.ts';
 
 /** Deadline of one request to the provider. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Of a read, whose reply may be large: as long as it comes, be it slowly, it is not asked for again. */
+/** A read's reply may be large: while it comes, however slowly, it is not asked for again. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** Where requests go, and where they are counted. An engine is one. */
+/** The way of requests, and their count. An engine is one. */
 export interface Provider {
   readonly driver: Driver;
   readonly counters: Counters;
 }
 
-/** One request that reads entities, `readsMax` at most; retried within its deadline. See `Driver.read`. */
+/**
+ * One request that reads entities, `readsMax` at most; retried within its deadline. See
+ * `Driver.read`.
+ */
 export function sendReads(provider: Provider, reads: readonly ReadRequest[]): Promise<readonly (Entity | undefined)[]> {
   provider.counters.requests += 1;
   provider.counters.readRequests += 1;
   return provider.driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
 }
 
-/** One request that writes entities of one lane, `writesMax` at most; never sent again (rule 2). See `Driver.write`. */
+/**
+ * One request that writes entities of one lane, `writesMax` at most; never sent again (rule 2). See
+ * `Driver.write`.
+ */
 export function sendWrites(provider: Provider, writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
   countWrite(provider.counters);
   return provider.driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
 }
 
-/** One request that removes an entity if it still has this version; never sent again (rule 2). See `Driver.remove`. Throws if access is denied. */
+/**
+ * One request that removes an entity if it still has this version; never sent again (rule 2). See
+ * `Driver.remove`. Throws if access is denied.
+ */
 export async function sendRemoval(
   provider: Provider & { readonly table: string },
   removal: Removal,
@@ -49,7 +59,10 @@ export async function sendRemoval(
   return outcome;
 }
 
-/** All ids with a prefix; one request a page of `listMax`. Not counted: only calls on whole tables list, and those have no stats. */
+/**
+ * All ids with a prefix; one request a page of `listMax`. Not counted: only calls on whole tables
+ * list, and those have no stats.
+ */
 export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<EntityId> {
   let cursor: ListCursor | undefined;
   do {

@@ -1,6 +1,6 @@
-// What is retried, and for how long. Reads and lists: by `withRetry`, a few times. Commits: never as
-// they are (rule 2); their changes go in new attempts until their call's deadline (`deadline.ts`),
-// after pauses that `Trouble` names.
+// Retries and their bounds. Reads: `withRetry`, a few times. Commits: never as they are (rule 2);
+// their changes go in new attempts until their call's deadline (`deadline.ts`), after the pauses of
+// `Trouble`.
 import type { Driver, DriverCallOptions } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
@@ -10,7 +10,9 @@ const READ_TRIES_MAX = 4;
 const READ_PAUSE_FIRST_MS = 50;
 /** No try begins later: a caller hears soon of a provider that is silent. */
 const READ_LAST_TRY_MS = 10_000;
-/** Throttled reads to retry: each is in the way of a first try. A read that succeeds earns a tenth. */
+/**
+ * Throttled reads to retry: each is in the way of a first try. A read that succeeds earns a tenth.
+ */
 const READ_BUDGET_MAX = 32;
 const READ_BUDGET_EARNED = 0.1;
 
@@ -26,8 +28,8 @@ const HINT_PAUSE_MOST_MS = 10_000;
 const DOUBLINGS_MOST = 20;
 
 /**
- * Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses. Each
- * try has the rest of the call's time: the driver ends one that falls silent.
+ * Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses,
+ * within the call's time: the driver ends one that falls silent.
  */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
   let budget = READ_BUDGET_MAX;

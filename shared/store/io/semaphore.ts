@@ -1,5 +1,5 @@
-// How many may work at a time. The others wait in line, first come, first served. Counting takes one promise of those who wait and none of those who
-// do not, where p-limit takes seven a call: every commit passes two of these.
+// A bound on work at a time; others wait in line. It makes no promise if there is room, p-limit
+// seven a call: every commit passes two.
 export class Semaphore {
   #max: number;
   #active = 0;
@@ -14,7 +14,7 @@ export class Semaphore {
     return this.#max;
   }
 
-  /** Where fewer may than do, those who do go on. */
+  /** With a lower bound the work under way goes on. */
   set max(max: number) {
     this.#max = max;
     this.#admit();
@@ -30,7 +30,10 @@ export class Semaphore {
     return this.#line.length;
   }
 
-  /** To be awaited before the work, and followed by one `release`; undefined where nobody has to wait. */
+  /**
+   * To be awaited before the work, and followed by one `release`; undefined where nobody has to
+   * wait.
+   */
   acquire(): Promise<void> | undefined {
     if (this.#active < this.#max) {
       this.#active += 1;

@@ -1,8 +1,11 @@
-// Long work that waits for nothing ends its turn of the event loop from time to time. Without that, no timer, reply or signal of the process
-// would be heard meanwhile, nor the deadline of the work itself.
+// Long work ends its turn of the event loop from time to time. Otherwise no timer, reply or signal
+// of the process would be heard, nor the work's own deadline.
 import type { Runtime } from '../contract/runtime.ts';
 
-/** How long a turn may take: far more than ending it costs (some microseconds), far less than a caller notices. */
+/**
+ * How long a turn may take: far more than ending it costs (some microseconds), far less than a
+ * caller notices.
+ */
 const TURN_MS = 10;
 /** Small pieces of work, some microseconds each, between two looks at the clock. */
 const PIECES_BETWEEN_LOOKS = 16;
@@ -21,7 +24,9 @@ export class Turns {
     this.#runtime = runtime;
   }
 
-  /** Whether the present turn has lasted long: then long work awaits `pause` before its next piece. */
+  /**
+   * Whether the present turn has lasted long: then long work awaits `pause` before its next piece.
+   */
   get isLong(): boolean {
     const nowMs = this.#runtime.monotonicMs();
     if (this.#next !== undefined) return nowMs - this.#begunMs >= TURN_MS;
@@ -33,14 +38,17 @@ export class Turns {
   }
 
   /**
-   * As `isLong`, at the piece `index` of work in small pieces: it reads the clock at some of them only, for that costs what such a piece does. The second
-   * begins the turn, so that work of one piece never looks. It reads it at each piece that has, or follows, a value of many `bytes`.
+   * As `isLong`, at piece `index`. It reads the clock at some pieces only, from the second on, and
+   * at each with, or after, many `bytes`.
    */
   isLongAt(index: number, bytes = 0): boolean {
     return (bytes >= LARGE_BYTES || index % PIECES_BETWEEN_LOOKS === 1) && this.isLong;
   }
 
-  /** Resolves in a turn that has time left. The first of those that wait may take the whole of the next turn: then the others wait on. */
+  /**
+   * Resolves in a turn that has time left. The first of those that wait may take the whole of the
+   * next turn: then the others wait on.
+   */
   async pause(): Promise<void> {
     while (this.isLong) await this.#next;
   }
@@ -53,7 +61,7 @@ export class Turns {
     }
   }
 
-  /** What `work` makes of each item, in turns. */
+  /** The results of `work` for each item, in turns. */
   async map<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<R[]> {
     const made: R[] = [];
     await this.forEach(items, (item, index) => {
@@ -62,7 +70,10 @@ export class Turns {
     return made;
   }
 
-  /** A copy in order, in turns: runs that a turn has time for are sorted, then merged. Items that compare as equal may change places. */
+  /**
+   * A copy in order, in turns: runs that a turn has time for are sorted, then merged. Items that
+   * compare as equal may change places.
+   */
   async sort<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
     if (items.length <= SORTED_AT_ONCE) return items.slice().sort(compare);
     const runs: T[][] = [];

@@ -1,5 +1,5 @@
-// Sending commits. Those of several containers that wait at the same moment share a request, a batch, where the provider takes batches. Nothing
-// waits for a batch to fill: it is sent as soon as a request may be, with the commits that wait then.
+// Sending commits. Commits that wait at the same moment share a request where the provider takes
+// batches. Nothing waits for a batch to fill.
 import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
@@ -13,7 +13,7 @@ interface Waiting {
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
 
-/** Who wants to know how long requests take, from when they left to their reply. */
+/** Told how long requests take, from when they left to their reply. */
 interface RoundTrips {
   readonly runtime: Pick<Runtime, 'monotonicMs'>;
   readonly noteRoundTrip: (ms: number) => void;
@@ -35,8 +35,8 @@ export class WriteBatcher {
   }
 
   /**
-   * The write's outcome. `isAlone`: in a request of its own, since a refusal is certain only there (rule 1). `changeCount`: the changes that wait
-   * for it. One request, shared where it can be.
+   * The write's outcome. `isAlone`: in a request of its own, since a refusal is certain only there
+   * (rule 1). `changeCount`: the changes that wait for it. One request, shared where it can be.
    */
   send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
     const outcome = Promise.withResolvers<WriteOutcome>();

@@ -28,7 +28,10 @@ const GAP_ROUND_TRIPS = 2;
 const UNNAMED_DOUBLINGS_MOST = 3;
 /** The second in order tries at once: where a refusal is cheap the rate is a quarter higher. */
 const WRITERS_AT_ONCE = 2;
-/** For each writer ahead of these. Less than the mean time between commits, so that the rate can rise. */
+/**
+ * For each writer ahead of these. Less than the mean time between commits, so that the rate can
+ * rise.
+ */
 const WAIT_SHARE = 0.3;
 const WAIT_ROUND_TRIPS_LEAST = 0.4;
 
