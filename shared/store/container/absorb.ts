@@ -101,19 +101,13 @@ export function copyOf(
   return { ...node, pages, nextNumber };
 }
 
-/**
- * Rule 27: what was written to `left` since is no matter, but it must live and link `right`, which
- * must never change again.
- */
+/** Rule 27: later writes to `left` do not matter, but it must live and link `right`. */
 function checkPair(left: Header, right: Header): void {
   if (left.state !== 'live' || right.state !== 'retired' || left.right !== right.container)
     throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
 }
 
-/**
- * The rows of both, base with base and layer with layer; `settle` gives those of `right` their row
- * in `left`.
- */
+/** The rows of both, layer by layer; `settle` gives those of `right` their row in `left`. */
 function joinedPages(left: Header, right: Header, settle: (ref: PageRef) => PageRef): LayeredPages {
   const [lower, upper] = [layersOf(left), layersOf(right)];
   const ranks = Array.from({ length: Math.max(lower.length, upper.length) }, (_, rank) =>
@@ -122,10 +116,7 @@ function joinedPages(left: Header, right: Header, settle: (ref: PageRef) => Page
   return tableOfLayers(ranks);
 }
 
-/**
- * The lowest slots first: a leaf that absorbs neighbours for ever, as its own records go, must not
- * run out of slots.
- */
+/** The lowest first: a leaf that absorbs neighbours for ever must not run out of slots. */
 function* slotsFreeOf(taken: readonly { readonly slot: number }[]): Generator<number, never> {
   const slots = new Set(taken.map(({ slot }) => slot));
   for (let slot = 0; ; slot += 1) if (!slots.has(slot)) yield slot;

@@ -45,9 +45,7 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   return attempt.answer === 'refused' ? 'lost' : 'unknown';
 }
 
-/**
- * The attempts of one container that nothing has settled yet. A change counts those that carry it.
- */
+/** The attempts of one container that nothing has settled. A change counts its own. */
 export class OpenAttempts {
   readonly #table: string;
   #attempts: Attempt[] = [];
@@ -97,10 +95,7 @@ export class OpenAttempts {
     }
   }
 
-  /**
-   * How many of them are among the commits that `now` counts beyond `before`, both headers of their
-   * container.
-   */
+  /** How many are among the commits that `now` counts beyond `before`. */
   landedBetween(before: Header, now: Header): number {
     return this.#attempts.filter(({ id, base }) => {
       const number = base.header.commitCount + 1;
@@ -151,10 +146,7 @@ export function settleAll(changes: readonly Change[], verdicts: readonly Verdict
   for (let index = 0; index < changes.length; index += 1) changes[index]!.settle(verdicts[index]!);
 }
 
-/**
- * Fails the changes with `error`, those that an open attempt carries with `unknown` and `error` as
- * its cause.
- */
+/** Fails the changes with `error`, but with `unknown` if an open attempt carries them. */
 export function failAll(changes: readonly Change[], error: unknown, table: string): void {
   for (const change of changes)
     change.settle({ kind: 'failed', error: change.openAttempts > 0 ? unknownFate(change, table, error) : error });
@@ -185,19 +177,13 @@ export function refusalsOf(changes: readonly Change[]): number {
 /** Many may repair one branch at a time: a hint that was refused so often is dropped. */
 const HINT_REFUSALS_MAX = 8;
 
-/**
- * Rule 11: a commit was refused; of the changes it carried, drops the hints that met this too
- * often.
- */
+/** Rule 11: drops the hints of a refused commit that met this too often. */
 export function dropRefusedHints(changes: readonly Change[]): void {
   for (const change of changes) change.refusals += 1;
   dropHints(changes.filter(({ refusals }) => refusals >= HINT_REFUSALS_MAX));
 }
 
-/**
- * Rule 11: drops the hints among changes that met any trouble. The next walk to the right gives
- * them again.
- */
+/** Rule 11: drops hints that met trouble. The next walk to the right gives them again. */
 export function dropHints(changes: readonly Change[]): void {
   for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
 }

@@ -7,10 +7,7 @@ import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
 
-/**
- * The effect on the present record. `none` changes nothing: a negative verdict, with an error or
- * without.
- */
+/** The effect on the record. `none` is a negative verdict, with an error or without. */
 export type Decision =
   | {
       readonly kind: 'write';
@@ -32,16 +29,10 @@ export type Verdict =
   | { readonly kind: 'unchanged'; readonly incarnation: Id64; readonly record: StoredRecord | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/**
- * Decides from the present record (expired ones are absent) and its table's incarnation. May run
- * several times; must not await.
- */
+/** Decides from the present record (expired: absent). May run often; must not await. */
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
 
-/**
- * The wish of a change: a decision made beforehand, for which nothing is read, or a function of the
- * present record.
- */
+/** A decision made beforehand, for which nothing is read, or a function of the record. */
 export type Action = Decision | Decide;
 
 /**
@@ -62,9 +53,7 @@ type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'b
 export class Change {
   readonly position: Position;
   readonly key: Uint8Array;
-  /**
-   * Its position was computed for it; undefined for a routing entry, whose position is a separator.
-   */
+  /** The order of its position; undefined for a routing entry, which has none. */
   readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
@@ -106,18 +95,12 @@ export class Change {
     this.#sink = asked.sink;
   }
 
-  /**
-   * A routing entry, whose loss costs little: dropped at the first trouble, and after a few
-   * conflicts.
-   */
+  /** A routing entry, whose loss costs little: dropped at the first trouble. */
   get isHint(): boolean {
     return this.order === undefined;
   }
 
-  /**
-   * Whether the present record makes no difference to the change: then nothing needs to be read for
-   * it.
-   */
+  /** Whether the present record makes no difference: then nothing needs to be read for it. */
   get isBlind(): boolean {
     return typeof this.action !== 'function';
   }
@@ -143,10 +126,7 @@ export function entryChange({
   return new Change({ ...rest, position: separator, key: separator, order: undefined, bytes: 0 });
 }
 
-/**
- * Order of positions; a stable sort by it keeps changes of one position in the order they take
- * effect.
- */
+/** A stable sort by it keeps changes of one position in the order they take effect. */
 export function byPosition(a: { readonly position: Position }, b: { readonly position: Position }): number {
   return compareBytes(a.position, b.position);
 }

@@ -12,22 +12,13 @@ import { peekPage, type Snapshot } from './snapshot.ts';
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
 
-/**
- * Records above a base of several pages, at most, for each of its own. Above a base of one page as
- * many as it holds.
- */
+/** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
 
-/**
- * Pages of a layer that are looked into for an estimate, at most: expanding one takes 30 µs, and a
- * container may have hundreds.
- */
+/** Pages of a layer in an estimate, at most: expanding one takes 30 µs. */
 const SAMPLED_MAX = 32;
 
-/**
- * Expired records are kept this long, so that clocks a little apart never disagree about what a
- * purge may drop.
- */
+/** Expired records stay this long: clocks a little apart must agree about a purge. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
 /**
@@ -132,10 +123,7 @@ export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): P
   return pagesUsed(snapshot, changes).filter(({ content }) => !content.isKnown);
 }
 
-/**
- * The slots that a read before these changes should ask for: if nothing moved meanwhile, a commit
- * then needs no other.
- */
+/** The slots that a read before these changes should ask for. */
 export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
   return pagesUsed(snapshot, changes).map(({ slot }) => slot);
 }

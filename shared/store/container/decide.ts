@@ -21,10 +21,7 @@ export interface DecisionRules {
 }
 
 export interface Decisions {
-  /**
-   * The records that the changes leave behind, in order of position: tombstones where one may have
-   * been before.
-   */
+  /** The records left behind, in order of position: tombstones if one may have been before. */
   readonly records: StoredRecord[];
   /** One for each change, in the order given. */
   readonly verdicts: readonly Verdict[];
@@ -78,10 +75,7 @@ class Decider {
     return { records, verdicts: this.#verdicts, appliedCount: nextNumber - this.#firstNumber, nextNumber };
   }
 
-  /**
-   * The record of one position after the changes from `first` to `end`; undefined if they leave it
-   * as it is.
-   */
+  /** The record of one position after these changes; undefined if they leave it as it is. */
   #decideTogether(first: number, end: number): StoredRecord | undefined {
     const { incarnation } = this.#snapshot.header;
     const stored = this.#storedRecord(first, end);
@@ -108,10 +102,7 @@ class Decider {
     return record ?? (stored === undefined ? undefined : tombstoneOf(stored.key, version));
   }
 
-  /**
-   * The stored record that the changes begin with; undefined also where none of them would look at
-   * it.
-   */
+  /** The stored record; undefined also if none of the changes would look at it. */
   #storedRecord(first: number, end: number): StoredRecord | undefined {
     for (let index = first; index < end; index += 1) {
       const { isBlind, position, key } = this.#changes[index]!;

@@ -87,18 +87,12 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
 
 type Row = PageRef | UnsealedPage;
 
-/**
- * The pages of the next snapshot: which stay, which are written anew, in which slots and under
- * which numbers.
- */
+/** The pages of the next snapshot, with their slots and numbers. */
 class Layout {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
   readonly #positionOf: PositionOf;
-  /**
-   * Slots that nothing takes so far: first those without a page, then those whose page goes, which
-   * are taken first.
-   */
+  /** Free slots: first those without a page, then those of pages that go, taken first. */
   readonly #freeSlots: DeadSlot[];
   #emptyCount: number;
   #nextSlot: number | undefined;
@@ -120,10 +114,7 @@ class Layout {
     return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
   }
 
-  /**
-   * Writes the records into the layer `target`, merged with the layers above it; those below stay
-   * as they are.
-   */
+  /** Writes the records into the layer `target`, merged with the layers above it. */
   write(records: readonly StoredRecord[], target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const bounds = layerBounds(header);
@@ -151,9 +142,7 @@ class Layout {
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
-  /**
-   * The pages of layers, the oldest first, as one, with the records over them: in passing memory.
-   */
+  /** Layers of pages, the oldest first, and the records over them, as one passing page. */
   #laidOver(layers: readonly (readonly PageRef[])[], records: readonly StoredRecord[]): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
     return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf, PASSING.layers);
@@ -173,10 +162,7 @@ class Layout {
     return [...rows, ...this.#newPages(pagesFrom(records, ends), undefined, last && this.#pageOf(last))];
   }
 
-  /**
-   * Whether the position lies behind all records of a layer's last row. Its page is known if the
-   * row owns the position.
-   */
+  /** Whether the position lies behind all records of the row, known if it owns the position. */
   #isBehind(last: PageRef, position: Position): boolean {
     if (compareBytes(position, last.low) < 0) return false;
     const page = this.#pageOf(last);

@@ -39,10 +39,7 @@ export function splitInto(
   return parts.length === 0 ? undefined : { parts, commit: commitCount + 1 };
 }
 
-/**
- * The last part, to the right of the node, that does not begin after `position`; undefined if it
- * names none.
- */
+/** The last named node to the right that does not begin after `position`, if any. */
 export function partFor({ lastSplit, high }: Header, position: Position): Part | undefined {
   const part = lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
   return part !== undefined && high !== undefined && compareBytes(part.low, high) >= 0 ? part : undefined;

@@ -33,19 +33,13 @@ export function layerBounds({ pages, layers }: LayeredPages): readonly number[] 
   return bounds;
 }
 
-/**
- * The rows of these layers, the base first, as a header holds them: a layer above the base that is
- * empty is none.
- */
+/** The rows of these layers as a header holds them: an empty one above the base is none. */
 export function tableOfLayers([base = [], ...above]: readonly (readonly PageRef[])[]): LayeredPages {
   const filled = above.filter((rows) => rows.length > 0);
   return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
 }
 
-/**
- * Makes the first row of a layer own everything from `low`: the page before it may be gone. Changes
- * the array.
- */
+/** Makes the first row own everything from `low`. Changes the array. */
 export function startingAt<Row extends Pick<PageRef, 'low'>>(rows: Row[], low: Position): Row[] {
   const [first] = rows;
   if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
@@ -62,10 +56,7 @@ export function rowsFor(header: Header, position: Position): PageRef[] {
   return rows;
 }
 
-/**
- * Whether `holds` is true of all the rows of `rowsFor`, in that order; it is not asked after the
- * first of which it is not.
- */
+/** Whether `holds` is true of all rows of `rowsFor`; it is asked until it is not. */
 export function everyRowFor({ pages, layers }: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
   let end = pages.length;
   for (let layer = layers.length; layer >= 0; layer -= 1) {
@@ -77,10 +68,7 @@ export function everyRowFor({ pages, layers }: Header, position: Position, holds
   return true;
 }
 
-/**
- * The last of the rows from `first` to `end` that does not begin above `position`; first - 1 if all
- * do.
- */
+/** The last row from `first` to `end` not above `position`; first - 1 if all are. */
 export function rowBefore(rows: readonly PageRef[], first: number, end: number, position: Position): number {
   let low = first;
   let high = end;
@@ -92,10 +80,7 @@ export function rowBefore(rows: readonly PageRef[], first: number, end: number, 
   return low - 1;
 }
 
-/**
- * The record as it is stored, expired or not; undefined if there is none. `open` gives the pages of
- * `rowsFor`.
- */
+/** The record as stored, expired or not. `open` gives the pages of `rowsFor`. */
 export function findRecord(
   header: Header,
   position: Position,

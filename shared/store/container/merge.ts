@@ -13,10 +13,7 @@ import {
 import type { PositionOf } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
-/**
- * Memory that passing merges share: a commit merges several times for one page that it keeps. A
- * larger page has its own.
- */
+/** A commit merges several times for one page that it keeps: the others share memory. */
 export const PASSING = {
   /** A merge of layers reads from one what the step before it wrote. */
   layers: [passingMemory(), passingMemory()],
@@ -34,10 +31,7 @@ interface MergeOptions {
   readonly memory?: Buffer | undefined;
 }
 
-/**
- * The records of `newer`, or those of it from `first` to `end` (exclusive), laid over those of
- * `older`.
- */
+/** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
 export function mergePages(
   older: Page,
   newer: Page,
@@ -90,10 +84,7 @@ export function mergeLayers(
   }, EMPTY_PAGE);
 }
 
-/**
- * The page as a base keeps it: without tombstones and without records that expired before
- * `expiredMs`.
- */
+/** Without tombstones and records that expired before `expiredMs`, as in a base. */
 export function withoutDead(page: Page, expiredMs: number): Page {
   if (!page.mayHoldDead) return page;
   const builder = new PageBuilder(page.body.length, page.mayHoldDead);

@@ -16,10 +16,7 @@ import { successor } from './successor.ts';
 import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
-/**
- * With a greater share of dead records layers are merged before a split: the container may be small
- * enough then.
- */
+/** With a greater share of dead records a merge may make the container small enough. */
 const DEAD_SHARE_MAX = 0.25;
 
 /** A node as it is to be, and the write that makes it so. */
@@ -40,15 +37,9 @@ export type Plan =
 export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
   readonly mustSplit: boolean;
-  /**
-   * Whether the container is written whole, as what is made of it has pages that its stored version
-   * lacks (absorb.ts).
-   */
+  /** Whether all is written, as the stored version lacks pages of it (absorb.ts). */
   readonly mustReplace: boolean;
-  /**
-   * Nodes that the container is to be split among for its traffic; 0: for that it may stay as it
-   * is.
-   */
+  /** Nodes to split the container among for its traffic; 0: it may stay as it is. */
   readonly nodesForTraffic: number;
   /** The hold that an update asks of others (`Header.holdForMs`). */
   readonly holdForMs: number;
@@ -95,10 +86,7 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
   return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > DEAD_SHARE_MAX;
 }
 
-/**
- * As many parts as asked for, or, if a root would not hold their names, the most of half, a quarter
- * and so on that it does.
- */
+/** Half, a quarter and so on of the nodes, if a root would not hold their names. */
 function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
   // Its pages are cut where the parts begin, and layers have pages of their own: they are merged
   // first.

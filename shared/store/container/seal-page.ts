@@ -35,10 +35,7 @@ export interface PageRules {
   readonly pageBytes: number;
 }
 
-/**
- * Expanded bytes of a page: a container should hold many pages, also where a provider's entities
- * are small.
- */
+/** Expanded bytes of a page: also a small entity should hold many pages. */
 export function pageBytesFor({ entityBytesMax }: DriverLimits): number {
   return Math.min(PAGE_BYTES, Math.ceil(entityBytesMax / 16));
 }

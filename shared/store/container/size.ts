@@ -16,16 +16,10 @@ export interface Size {
   readonly headerBytes: number;
 }
 
-/**
- * A container that takes more than this share of a budget, dead chunks counted, is replaced: a
- * replace drops them.
- */
+/** Beyond this share of a budget a replace drops dead chunks. */
 export const PATCH_SHARE = 0.9;
 
-/**
- * The container size of a table that was opened with `given`. Throws `invalid` for one that is out
- * of range.
- */
+/** The size that a table was opened with. Throws `invalid` for one out of range. */
 export function containerBytesMaxOf(given: number | undefined, { provider, entityBytesMax }: DriverLimits): number {
   if (given === undefined || given === entityBytesMax) return entityBytesMax;
   if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;

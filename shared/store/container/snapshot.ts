@@ -11,10 +11,7 @@ import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page.ts';
 import { sumsOf } from './page-sums.ts';
 
-/**
- * Pages of so many bytes together cost less than a second request for one that turns out to be
- * needed too.
- */
+/** Fewer bytes of pages cost less than a second request for one that is needed too. */
 export const SMALL_BYTES = 32 * 1024;
 
 export interface Snapshot {
@@ -22,10 +19,7 @@ export interface Snapshot {
   readonly version: EntityVersion;
   readonly header: Header;
   readonly lastCommit: Id64;
-  /**
-   * The latest moment (see io/clock.ts) at which a read or commit that showed this version was
-   * sent.
-   */
+  /** The latest moment at which a request was sent that showed this version. */
   seen: Moment;
 }
 
@@ -71,10 +65,7 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   return { id: entity.id, version: entity.version, header, lastCommit: commitId, seen };
 }
 
-/**
- * Gives each row the page that came for its slot. Looks rows up by slot, for there may be hundreds
- * of them and one page.
- */
+/** Gives each row the page of its slot. There may be hundreds of rows and one page. */
 function placePages(header: Header, entity: Entity): void {
   const bySlot = new Map<number, Uint8Array>();
   for (const [name, bytes] of entity.parts) {
@@ -159,10 +150,7 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
   }
 }
 
-/**
- * Bytes of memory that a snapshot occupies, roughly: the known pages, and the header with its
- * objects.
- */
+/** Bytes of memory that it occupies, roughly. */
 export function memoryBytes(snapshot: Snapshot): number {
   let bytes = 1_024 + snapshot.header.commitIds.length;
   for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;

@@ -19,10 +19,7 @@ export interface SortedChanges {
   readonly restart: Change[];
 }
 
-/**
- * Leaves out what is settled, and fails what was made for a table of another order. `countMax`:
- * changes in one commit.
- */
+/** Fails changes for a table of another order. `countMax`: in one commit. */
 export function sortChanges(
   changes: readonly Change[],
   header: Header,

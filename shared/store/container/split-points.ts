@@ -23,10 +23,7 @@ interface Candidate {
   readonly low: Position;
   /** Bytes of the pages that begin here. */
   readonly bytes: number;
-  /**
-   * Bytes of the pages that begin before this position and may reach over it: a node that begins
-   * here takes a part of them.
-   */
+  /** Bytes of pages that begin before and may reach over this position. */
   readonly bytesAcross: number;
 }
 
@@ -84,9 +81,7 @@ function candidatesOf(layers: SplitPoints['layers']): Candidate[] {
   return candidates;
 }
 
-/**
- * The split points of an empty node at evenly spaced hash positions: how a pre-split table begins.
- */
+/** Evenly spaced hash positions: how a pre-split table begins. */
 export function evenSplitPoints(count: number): SplitPoints {
   const lows = Array.from({ length: count }, (_, index) => (index === 0 ? EMPTY_BYTES : evenPosition(index, count)));
   return { layers: [[]], lows };

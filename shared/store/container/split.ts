@@ -24,15 +24,10 @@ export interface SplitInput {
   drawId(): Id64;
 }
 
-/**
- * The nodes that a split writes: first the new ones, then, as the commit, the node that was split.
- */
+/** The writes of a split: first new nodes, then, as the commit, the node that was split. */
 export interface SplitPlan {
   readonly inserts: readonly Header[];
-  /**
-   * The node that was split, as it is then: the left one of them, or, if it is a root, a branch of
-   * the new ones.
-   */
+  /** The node that was split: the left one of them, or a root as a branch of the new ones. */
   readonly left: Header;
 }
 
@@ -42,10 +37,7 @@ export const FILL_SHARE = 0.5;
 /** Bytes of a row of the page table, beside its low. */
 const ROW_BYTES = 24;
 
-/**
- * Cuts the pages of a base without layers, so that each of `parts` nodes can have as many bytes as
- * the others.
- */
+/** Cuts the pages of a base without layers, so that `parts` nodes can be equal in bytes. */
 export function cutPages(
   snapshot: Snapshot,
   pages: readonly PageRef[],
@@ -103,10 +95,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/**
- * Shares a node's pages out among the nodes of its split. Pages whose bytes are written anew take
- * fresh numbers (rule 13).
- */
+/** Shares pages out among nodes. Bytes that are written anew take a number (rule 13). */
 class Mover {
   readonly #from: Snapshot;
   readonly #layers: SplitPoints['layers'];
@@ -129,10 +118,7 @@ class Mover {
     return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
   }
 
-  /**
-   * The page with its stored bytes at hand and no dead chunks: as memory has them, else written
-   * anew.
-   */
+  /** The page with its stored bytes and no dead chunks: from memory, else written anew. */
   whole(ref: PageRef, node: Header): PageRef {
     if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
     return {
@@ -199,10 +185,7 @@ function isNotAbove(end: UpperBound, high: UpperBound): boolean {
   return end !== undefined && compareBytes(end, high) <= 0;
 }
 
-/**
- * The node as a replace of `snapshot` needs it: the stored bytes of all pages at hand, and no dead
- * chunks.
- */
+/** As a replace needs it: the stored bytes of all pages, and no dead chunks. */
 export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
   const mover = new Mover(snapshot, [], node.nextNumber, rules);
   const pages = node.pages.map((ref) => mover.whole(ref, node));

@@ -21,10 +21,7 @@ function pageBytesOf(ref: PageRef): Uint8Array {
   return ref.content.sealed;
 }
 
-/**
- * A patch of the snapshot's version: header and commit id, the pages `written`, and nothing in the
- * slots `dropped`.
- */
+/** A patch: header, commit id, the pages `written`, nothing in the slots `dropped`. */
 export function patchOf(
   snapshot: Snapshot,
   encodedHeader: Uint8Array,
@@ -44,10 +41,7 @@ function wholeParts(header: Header, attempt: Id64): Part[] {
   return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
 }
 
-/**
- * A replace of the snapshot's version by the whole node. The stored bytes of all pages must be at
- * hand.
- */
+/** A replace by the whole node. The stored bytes of all pages must be at hand. */
 export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Write {
   return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
 }

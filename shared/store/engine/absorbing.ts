@@ -23,10 +23,7 @@ const TRIES_MAX = 16;
 export interface AbsorbBase {
   /** The leaf as the provider has it, whole. */
   readonly left: Snapshot;
-  /**
-   * The leaf as it is to be before the commit's own changes: with the neighbour's content, or with
-   * a link to its copy.
-   */
+  /** The leaf with the neighbour's content, or a link to its copy, and no changes yet. */
   readonly joined: Snapshot;
   /** Whether the provider has none of the pages that came in: all of the leaf is sent. */
   readonly mustReplace: boolean;
@@ -105,10 +102,7 @@ export class Absorbing {
     return { header: copyOf(right, { attempt, container, nowMs: runtime.wallMs() }, rules), attempt };
   }
 
-  /**
-   * The entry that named the neighbour is to name the live leaf that owns its positions now, which
-   * `left` is or links to.
-   */
+  /** Has the entry of the neighbour name the live leaf that owns its positions now. */
   mendParent(): void {
     const { container: instead, low: separator, incarnation } = this.retired.header;
     const header = this.#left?.header;

@@ -44,10 +44,7 @@ export class AttemptSender {
     this.#open.settle(now);
   }
 
-  /**
-   * How many attempts that nobody has settled yet are among the commits that `now` counts beyond
-   * `before`.
-   */
+  /** Open attempts among the commits that `now` counts beyond `before`. */
   landedBetween(before: Header, now: Header): number {
     return this.#open.landedBetween(before, now);
   }
@@ -119,10 +116,7 @@ export class AttemptSender {
     if (read !== undefined && 'now' in read) this.#open.settleAndClear(this.#seeNow(read.now));
   }
 
-  /**
-   * Half of what is left to whoever ends first: so that a read can still prove what became of the
-   * write.
-   */
+  /** Half of the first caller's time, so that a read can still prove the outcome. */
   #settlingPauseMs({ changes }: Attempt): number {
     const leftMs = firstDueMs(changes) - this.#core.runtime.monotonicMs();
     return Math.min(SETTLING_READ_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
@@ -139,10 +133,7 @@ export class AttemptSender {
     this.#open.acknowledge(attempt);
   }
 
-  /**
-   * A throttled queue asks no more at once, but for earlier attempts: a read may tell of them in
-   * time.
-   */
+  /** Only earlier attempts are asked after at once: a read may tell of them in time. */
   async #waitForRoom(attempt: Attempt, refused: Refused): Promise<void> {
     const { table, reader } = this.#core;
     attempt.answer = 'throttled';
@@ -150,19 +141,14 @@ export class AttemptSender {
     if (this.#open.mayLand) this.#open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
   }
 
-  /**
-   * The changes, or nodes that they need, were turned away as too much: the next pause heeds it,
-   * and their callers hear it.
-   */
+  /** Throttled changes, or nodes that they need: the pause and the callers hear it. */
   noteThrottled(refusal: StoreError, changes: readonly Change[]): void {
     this.trouble.noteThrottled(refusal);
     for (const change of changes) change.throttling = refusal;
     dropHints(changes);
   }
 
-  /**
-   * Rule 7: a refusal for limit, form or access is final. For size one forced split, then an error.
-   */
+  /** Rule 7: such a refusal is final. For size one forced split comes first. */
   #giveUp(attempt: Attempt, refused: Refused): void {
     const { table } = this.#core;
     this.#open.withdraw(attempt);

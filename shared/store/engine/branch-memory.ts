@@ -24,10 +24,7 @@ export class BranchMemory {
     this.#root = rootId(table);
   }
 
-  /**
-   * The node of `level` that the branches name for `position`; undefined if that takes a read, or a
-   * walk.
-   */
+  /** The node that the branches name; undefined if that takes a read, or a walk. */
   route(position: Position, level: number): Reach | undefined {
     const root = this.#cache.get(this.#root);
     if (root?.header.state === 'live' && root.header.level === level) return { id: root.id, end: undefined };
@@ -52,10 +49,7 @@ export class BranchMemory {
     return undefined;
   }
 
-  /**
-   * The entry for a position; undefined if the branch does not own the position, or the page that
-   * tells is not known.
-   */
+  /** The entry for a position; undefined if the branch does not own it, or lacks the page. */
   child(branch: Snapshot, position: Position): Child | undefined {
     const { low, high } = branch.header;
     if (!within(position, low, high) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;

@@ -18,10 +18,7 @@ export class BranchReader {
     this.#cache = cache;
   }
 
-  /**
-   * The branch with the page that names the child for `position`, from memory if that has it;
-   * undefined if it is missing.
-   */
+  /** The branch with the page for `position`, from memory if it can; undefined if missing. */
   async look(id: EntityId, position: Position): Promise<Snapshot | undefined> {
     const cached = this.#cache.get(id);
     if (cached === undefined) return this.#reader.readWhole(id);
@@ -36,10 +33,7 @@ export class BranchReader {
     return known;
   }
 
-  /**
-   * Reads the one page, as others may have written to many since; and all of them if that page has
-   * another slot by now.
-   */
+  /** Reads the one page, or all of them if that page has another slot by now. */
   async readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
     const page = pageToChild(branch, position);
     const read = page === undefined ? undefined : await this.#reader.readPages(branch.id, [page.slot]);
@@ -47,10 +41,7 @@ export class BranchReader {
   }
 }
 
-/**
- * Whether the branch has the page that names the child for `position`, or, where it does not own
- * the position, needs none.
- */
+/** Whether the branch has the page for `position`, or does not own it and needs none. */
 function isPageKnown(branch: Snapshot, position: Position): boolean {
   const { low, high } = branch.header;
   return !within(position, low, high) || pageToChild(branch, position)?.content.isKnown === true;

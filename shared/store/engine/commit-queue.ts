@@ -25,10 +25,7 @@ export class CommitQueue {
   readonly #core: EngineCore;
   readonly #routes: Routes;
   readonly #committer: Committer;
-  /**
-   * All that wait, and those whose commit is under way: a change leaves when it is settled or sent
-   * on.
-   */
+  /** All that wait or are under way: a change leaves when it is settled or sent on. */
   #changes: Change[] = [];
   readonly #latest: Latest;
   readonly #pauses: Pauses;
@@ -52,18 +49,12 @@ export class CommitQueue {
     return this.#committer.sender.underWay;
   }
 
-  /**
-   * How many attempts that nobody has settled yet are among the commits that `now` counts beyond
-   * `before`.
-   */
+  /** Open attempts among the commits that `now` counts beyond `before`. */
   landedBetween(before: Header, now: Header): number {
     return this.#committer.sender.landedBetween(before, now);
   }
 
-  /**
-   * `retired`: the right neighbour, which is to be absorbed before anything else is committed (rule
-   * 27).
-   */
+  /** `retired`: the right neighbour, to be absorbed before other commits (rule 27). */
   add(changes: readonly Change[], retired?: Snapshot): void {
     const { throttling } = this.#trouble;
     for (const change of changes) {
@@ -161,10 +152,7 @@ export class CommitQueue {
     this.#latest.noteCommit(await this.#committer.commit(snapshot, group), sender.hasLooked);
   }
 
-  /**
-   * A leaf that is missing lost its content to its left long ago (rule 15); a branch is sought from
-   * the root.
-   */
+  /** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
   #sendFromMissing(): void {
     this.#absorbing = undefined;
     const changes = this.#changes.splice(0);
@@ -209,10 +197,7 @@ export class CommitQueue {
     this.#latest.noteRest();
   }
 
-  /**
-   * The changes that belong here, as many as one commit takes, in order of position; the others are
-   * sent on their way.
-   */
+  /** The changes for one commit, in order of position; others are sent on their way. */
   #sortOut(snapshot: Snapshot): Change[] {
     const { here, later, right, gone, restart } = this.#sorted(snapshot);
     this.#changes = [...here, ...later];
@@ -247,10 +232,7 @@ export class CommitQueue {
     await this.#pauses.whileAwaited(this.#pauses.backoffMs(this.#doublings, this.#areHints));
   }
 
-  /**
-   * Its keys fail; what lies beyond goes on along its link, once; the leaf's own are committed
-   * without it.
-   */
+  /** Its keys fail; changes beyond go on along its link, once; the leaf's own remain. */
   #giveUpAbsorbing(retired: Snapshot, damage: StoreError): void {
     const { low, high } = retired.header;
     const others = this.#changes.filter(({ position }) => !beforeBound(position, low));

@@ -19,10 +19,7 @@ import { type InsertedNode, insertNodes } from './insert-nodes.ts';
 import { sealPages } from '../container/seal-pages.ts';
 import { failsTooOften } from '../container/when-to-split.ts';
 
-/**
- * Changes in one commit, at most: bounds its memory, and how long its evaluation keeps the process
- * from all else (some 20 ms).
- */
+/** Changes in a commit, at most: bounds memory, and an evaluation to some 20 ms. */
 const GROUP_COUNT_MAX = 5_000;
 
 /** The content of one commit. */
@@ -31,10 +28,7 @@ interface Group {
   readonly snapshot: Snapshot;
   /** The base of the changes: the snapshot, or more if its right neighbour is taken in. */
   readonly base: Snapshot;
-  /**
-   * Nothing, or what the commit does beside its changes: then it is sent although they change
-   * nothing.
-   */
+  /** Work beside the changes: then it is sent although they change nothing. */
   readonly upkeep: Upkeep | undefined;
   /** All lie within the base, in order of position. */
   readonly changes: readonly Change[];
@@ -42,10 +36,7 @@ interface Group {
   readonly nowMs: number;
 }
 
-/**
- * A commit's work beside its changes: to take the right neighbour in, or to write all pages anew
- * without what is dead.
- */
+/** Taking the right neighbour in, or writing all pages anew without dead records. */
 export type Upkeep = AbsorbBase | 'purge';
 
 /** An attempt whose header is not made yet. */
@@ -64,14 +55,9 @@ export class Committer {
   readonly sender: AttemptSender;
   /** Changes that one commit may carry. */
   groupCountMax = GROUP_COUNT_MAX;
-  /**
-   * A call ended while its pages were made, and that work was lost: the next attempt ends no turn.
-   */
+  /** A call ended while its pages were made: the next attempt ends no turn. */
   #mustHurry = false;
-  /**
-   * A split whose nodes were turned away as too much: tried again as it is, while its base is the
-   * newest.
-   */
+  /** A split whose nodes were throttled: tried again while its base is the newest. */
   #throttledSplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
 
   constructor(id: EntityId, core: EngineCore) {
@@ -104,30 +90,21 @@ export class Committer {
     return this.sender.seen;
   }
 
-  /**
-   * Undefined if there is none, or if one of its calls ended: that one was told that nothing was
-   * written.
-   */
+  /** Undefined if there is none, or a call ended: it was told that nothing was written. */
   #takeThrottledSplit(): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
     const split = this.#throttledSplit;
     this.#throttledSplit = undefined;
     return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
   }
 
-  /**
-   * Rule 6: a verdict that no commit carries needs a read, sent after the call began, that shows
-   * this version.
-   */
+  /** Rule 6: such a verdict needs a read after the call began that shows this version. */
   async #confirmNegatives({ snapshot, changes }: Group, verdicts: readonly Verdict[]): Promise<void> {
     const isConfirmed = changes.every((change) => snapshot.seen.tick > change.begunTick);
     if (isConfirmed || (await this.#core.reader.isCurrent(snapshot))) return settleAll(changes, verdicts);
     await this.sender.look(this.#core.reader.readPages(this.#id, []));
   }
 
-  /**
-   * Undefined if a call ended while pages were made: it was told that nothing was written, and that
-   * stays true.
-   */
+  /** Undefined if a call ended meanwhile: it was told that nothing was written. */
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, turns } = this.#core;
     const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
@@ -268,10 +245,7 @@ export class Committer {
     return isLinked;
   }
 
-  /**
-   * The new nodes are linked now: they may be cached, and their parent told. A root's children are
-   * in the root already.
-   */
+  /** New nodes are cached, and their parent told. A root's children are in the root. */
   #announce(left: Header, inserted: readonly InsertedNode[]): void {
     const { cache, counters, repair, table, traffic } = this.#core;
     counters.splits += 1;

@@ -59,9 +59,7 @@ export class Latest {
     this.#pageReads = 0;
   }
 
-  /**
-   * Whether a read comes before the next commit: others probably wrote, or long ago is too long.
-   */
+  /** Whether a read comes before the next commit: others probably wrote, or it is old. */
   isReadDue(snapshot: Snapshot): boolean {
     const { clock, traffic } = this.#core;
     if (this.#isFresh) return false;
@@ -75,9 +73,7 @@ export class Latest {
     return this.#snapshot;
   }
 
-  /**
-   * Two round trips, and a commit that is hardly refused, instead of a refusal and then the same.
-   */
+  /** A read and a commit that is hardly refused, instead of a refusal and then both. */
   async readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
     this.#core.counters.readsFirst += 1;
     await this.read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));

@@ -15,10 +15,7 @@ const READS_BEFORE_WHOLE = 3;
 
 /** How old what is shown may be. */
 export interface Since {
-  /**
-   * The clock's tick when the call began: what is shown must have been read after it, unless it is
-   * young enough.
-   */
+  /** When the call began: the answer must be read after it, unless it is young enough. */
   readonly begunTick: number;
   readonly maxAgeMs: number;
 }

@@ -44,9 +44,7 @@ export class Pauses {
     return this.#trouble.pauseMs(doublings, areHints, share);
   }
 
-  /**
-   * While a call waits: a provider may ask for more time than any has, and `close` waits for this.
-   */
+  /** While a call waits: a provider may ask for more time, and `close` waits for this. */
   async whileAwaited(ms: number): Promise<void> {
     for (let leftMs = ms; leftMs > 0 && this.#isAwaited(); leftMs -= PIECE_MS)
       await this.#runtime.sleep(Math.min(leftMs, PIECE_MS));

@@ -13,10 +13,7 @@ import type { BranchMemory } from './branch-memory.ts';
 import type { BranchReader } from './branch-reader.ts';
 import type { Repair, Route, Traveller } from './route.ts';
 
-/**
- * While a node itself names the parts of its split, its parent is read anew no more often than
- * this: it will name them soon.
- */
+/** If a node names the nodes of its split, its parent is read anew no more often. */
 const PARENT_AGE_MS = 1_000;
 
 /** A parent's hints for going on from a node that was overtaken. */
@@ -101,10 +98,7 @@ export class RightWalk {
     }
   }
 
-  /**
-   * The right neighbour of a node beyond whose high something was sought. Has its parent told of
-   * the neighbour.
-   */
+  /** The right neighbour. Has the parent told of it. */
   #walkRight({ header }: Snapshot): Route {
     const { repair, table } = this.#context;
     const { incarnation, level, high, right } = header;

@@ -33,9 +33,7 @@ export class Root {
     return root;
   }
 
-  /**
-   * Reads it anew, without the branches that led astray. A root that has only grown is the news.
-   */
+  /** Reads it anew, without branches that led astray. If it has only grown, it is right. */
   async restart(astray: Snapshot, level: number): Promise<void> {
     const { cache, table } = this.#context;
     const hasGrown = astray.id === this.id && astray.header.state === 'live' && astray.header.level > level;

@@ -18,30 +18,21 @@ export interface Traveller {
   passed: Position | undefined;
 }
 
-/**
- * A routing entry as it is to be: links showed that `child` begins at its separator, or to the left
- * of it.
- */
+/** A routing entry as it is to be: `child` begins at its separator, or to its left. */
 export interface EntryRepair {
   /** The branch's. */
   readonly level: number;
   readonly incarnation: Id64;
   readonly separator: Position;
   readonly child: Id64;
-  /**
-   * The child that the entry still names, which led astray (rule 29); undefined: it is added where
-   * there is none (rule 11).
-   */
+  /** The child that the entry names wrongly (rule 29); undefined: it is added (rule 11). */
   readonly instead: Id64 | undefined;
 }
 
 /** Tells the parent level. Returns at once. */
 export type Repair = (entry: EntryRepair) => void;
 
-/**
- * A queue's ways for changes of other containers, and its word that it ran empty. All return at
- * once.
- */
+/** A queue's ways for changes of others, and its word that it ran empty. No waiting. */
 export interface Routes {
   /** Puts changes into another container's queue. */
   enqueue(id: EntityId, changes: readonly Change[]): void;
@@ -51,10 +42,7 @@ export interface Routes {
   routeAstray(astray: Snapshot, changes: readonly Change[]): void;
   /** Routes changes anew whose branch is missing. */
   routeAfterMiss(id: EntityId, changes: readonly Change[]): void;
-  /**
-   * Sends changes to the leaf that has, or will have, the content of a leaf that is not live
-   * (`gone`) or missing.
-   */
+  /** Sends changes to the leaf with the content of one that is missing or not live. */
   routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void;
   /** The queue has no work: the next change begins another. */
   queueIsIdle(id: EntityId): void;

@@ -36,10 +36,7 @@ export class Router implements Routes {
     return this.#queues.size;
   }
 
-  /**
-   * Sends each change to the queue of the container that the branches name. An error settles the
-   * changes it concerns.
-   */
+  /** Sends each change to its container's queue. An error settles its changes. */
   async route(changes: readonly Change[]): Promise<void> {
     const { traffic, tree } = this.#core;
     const routed = await tree.group(changes, failChange);
@@ -64,18 +61,12 @@ export class Router implements Routes {
     this.#queues.delete(id);
   }
 
-  /**
-   * How many commits of this process that are not settled yet are among those that `now` counts
-   * beyond `before`.
-   */
+  /** Open attempts among the commits that `now` counts beyond `before`. */
   landedBetween({ id, header }: Snapshot, now: Header): number {
     return this.#queues.get(id)?.landedBetween(header, now) ?? 0;
   }
 
-  /**
-   * Caches a commit of this process that was sent and is not answered yet, if a read showed it: its
-   * content is known already.
-   */
+  /** Caches a commit of this process that is not answered yet, if a read showed it. */
   recognise(id: EntityId, observed: Observation | undefined): void {
     const attempt = this.#queues.get(id)?.underWay;
     if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
@@ -145,10 +136,7 @@ export class Router implements Routes {
     await this.route(changes.filter((change) => !change.isSettled));
   }
 
-  /**
-   * Rules 11 and 29: has the parent level say this, in the background. Deduplicated; dropped at the
-   * first trouble.
-   */
+  /** Rules 11 and 29: tells the parent in the background; dropped at the first trouble. */
   repair({ level, incarnation, separator, child, instead }: EntryRepair): void {
     const name = `${incarnation}/${level}/${Buffer.from(separator).toString('base64')}/${instead ?? ''}`;
     if (this.#repairs.has(name) || this.#repairs.size >= REPAIRS_MAX) return;

@@ -21,15 +21,10 @@ import { Root } from './root.ts';
 import type { Repair, Route, Traveller } from './route.ts';
 import { RightWalk } from './right-walk.ts';
 
-/**
- * After this many restarts the tree is taken for damaged, or for changing faster than it can be
- * read.
- */
+/** After more restarts the tree is damaged, or changes faster than it can be read. */
 const RESTARTS_MAX = 20;
 
-/**
- * After so many searches to the left a read gives up: leaves merge faster than they can be found.
- */
+/** After more searches leaves merge faster than they can be found. */
 const SEARCHES_MAX = 100;
 
 export interface TreeContext {
@@ -151,9 +146,7 @@ export class Tree {
     return found;
   }
 
-  /**
-   * As `visit`; undefined if the tree has no such level any more: it was created again, with fewer.
-   */
+  /** As `visit`; undefined if the table was created again, without such a level. */
   async #seek(from: Route, position: Position, level: number, look: Look): Promise<Snapshot | undefined> {
     const { table } = this.#context;
     let at = from;
@@ -231,10 +224,7 @@ export class Tree {
   }
 }
 
-/**
- * Whether a leaf to which a search led holds the records of a position: one that is retired does
- * until it is absorbed.
- */
+/** Whether the leaf has the records of a position: a retired one does until absorbed. */
 function holds({ header: { state, low, high } }: Snapshot, position: Position): boolean {
   return (state === 'live' || state === 'retired') && within(position, low, high);
 }

@@ -6,23 +6,14 @@ import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
 const IN_FLIGHT_FIRST = 8;
-/**
- * Replies after which a limit is judged: as many round trips, and at least so many that a tail
- * evens out.
- */
+/** A limit is judged after so many round trips, and replies enough to even a tail out. */
 const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;
 /** A limit is better than another if it brings this many times its operations a second. */
 const BETTER_RATIO = 1.1;
-/**
- * Requests waited if so much of a limit was in flight on average: that none waits at the moment of
- * a judgement may be chance.
- */
+/** Requests waited if a limit was so full on average: a moment would be chance. */
 const FULL_SHARE = 0.9;
-/**
- * After a step that was of no use a limit stays for so many judgements: trials then cost little on
- * average.
- */
+/** Judgements without a trial after a useless one: trials then cost little. */
 const RESTS = 16;
 
 /** Lone round trips needed: one or two may have been quick by chance. */
@@ -148,10 +139,7 @@ export class AdaptiveLimit {
   }
 }
 
-/**
- * A higher limit is in vain if it brought clearly less than the lower one; a lower limit, unless it
- * brought clearly more.
- */
+/** A higher limit is in vain if it brought clearly less, a lower one unless more. */
 function isInVain(before: Judgement, now: Judgement): boolean {
   return now.limit > before.limit
     ? before.operationsPerMs > BETTER_RATIO * now.operationsPerMs

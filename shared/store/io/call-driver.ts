@@ -47,19 +47,13 @@ export class CallDriver {
     return this.#over.signal;
   }
 
-  /**
-   * The error for the call's caller. After a write was sent, an error that says "nothing was
-   * written" becomes `unknown`.
-   */
+  /** The error for the caller: after a write, "nothing was written" becomes `unknown`. */
   failure(error: unknown): unknown {
     const saysNothing = error instanceof StoreError && SAYS_NOTHING_WRITTEN.has(error.code);
     return this.#changes > 0 && saysNothing ? this.end(error) : error;
   }
 
-  /**
-   * Ends the call before its time, and returns the error for its caller: `aborted`, or `unknown` if
-   * a write was sent.
-   */
+  /** Ends the call. The error for its caller: `aborted`, or `unknown` after a write. */
   end(cause: unknown): StoreError {
     this.#over.abort();
     if (this.#changes === 0) return abortedError(cause);
@@ -68,10 +62,7 @@ export class CallDriver {
   }
 }
 
-/**
- * By a refusal that stands for itself: one for its condition, or as too much, is looked into by
- * reading.
- */
+/** By a refusal that stands for itself: others are looked into by reading. */
 function isRefusedForGood(outcome: WriteOutcome | RemoveOutcome): boolean {
   return outcome.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled';
 }

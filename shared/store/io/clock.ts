@@ -17,10 +17,7 @@ export class Clock {
     return { tick: this.#tick, wallMs: this.#runtime.wallMs(), monotonicMs: this.#runtime.monotonicMs() };
   }
 
-  /**
-   * Milliseconds since `moment`: the larger of both clocks' differences (one may stand still);
-   * infinite if one ran backwards.
-   */
+  /** The larger of both clocks' differences; infinite if one ran backwards. */
   ageMs(moment: Moment): number {
     const wallMs = this.#runtime.wallMs() - moment.wallMs;
     const monotonicMs = this.#runtime.monotonicMs() - moment.monotonicMs;

@@ -38,18 +38,12 @@ export class Deadlines {
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
   }
 
-  /**
-   * Whether the deadline has passed or its signal aborted. Asks the clock: work that never waits
-   * keeps the timer from firing.
-   */
+  /** Asks the clock: work that never waits keeps the timer from firing. */
   isOver({ dueMs, signal }: Deadline): boolean {
     return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
   }
 
-  /**
-   * Calls `end` once when the deadline passes or the signal aborts, unless the returned function
-   * was called before.
-   */
+  /** Calls `end` once at the deadline or abort, unless the returned function came first. */
   watch(deadline: Deadline, end: (cause: unknown) => void): () => void {
     const { dueMs, signal } = deadline;
     const watched: Watched = {
@@ -154,10 +148,7 @@ function settle<T>(
   );
 }
 
-/**
- * The end of a call before anything was written. The signal of `AbortSignal.timeout` is a deadline
- * too.
- */
+/** The end of a call before a write. `AbortSignal.timeout` is a deadline too. */
 export function abortedError(cause: unknown): StoreError {
   const isDeadline = cause === undefined || (cause instanceof Error && cause.name === 'TimeoutError');
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';

@@ -33,9 +33,7 @@ interface Pending {
   readonly id: EntityId;
   parts: readonly PartName[];
   isWhole: boolean;
-  /**
-   * The next departure may take it. One that is not due waits for the end of a check, for a while.
-   */
+  /** The next departure may take it. Others wait for the end of a check, for a while. */
   isDue: boolean;
   askers: number;
   /** The container as one of them saw it last. */
@@ -52,10 +50,7 @@ export interface ReaderContext {
   readonly limit: AdaptiveLimit;
   readonly counters: Counters;
   readonly traffic: Traffic;
-  /**
-   * How many commits of this process that are not settled yet are among those that `now` counts
-   * beyond `before`.
-   */
+  /** Own open attempts among the commits that `now` counts beyond `before`. */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
 
@@ -101,10 +96,7 @@ export class Reader {
     return observed?.snapshot;
   }
 
-  /**
-   * The whole container; undefined if it is absent. A page that is missing has its `damage`. One
-   * request.
-   */
+  /** All of it; undefined if absent. A missing page has its `damage`. One request. */
   async readWhole(id: EntityId): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, 'all');
     return observed?.snapshot;
@@ -157,10 +149,7 @@ export class Reader {
     if (!this.#isWatching) void this.#watchParked();
   }
 
-  /**
-   * A reply that others wait for may be lost, and the process idle by then: who waits for long goes
-   * without it.
-   */
+  /** An awaited reply may be lost, and the process idle by then: reads go without it. */
   async #watchParked(): Promise<void> {
     this.#isWatching = true;
     await this.#context.runtime.watch(PARKED_LOOK_MS);
@@ -178,20 +167,14 @@ export class Reader {
     this.#callDeparture();
   }
 
-  /**
-   * While a read is due there is a departure that has not begun. One is enough: it calls the next
-   * for those that it leaves.
-   */
+  /** One departure at a time: it calls the next for the reads that it leaves. */
   #callDeparture(): void {
     if (this.#isDepartureCalled) return;
     this.#isDepartureCalled = true;
     void this.#context.limit.run(() => this.#depart());
   }
 
-  /**
-   * Sends the oldest waiting reads: as many as the provider takes at once, whole containers apart
-   * from parts.
-   */
+  /** Sends the oldest reads, as many as one request takes, whole containers apart. */
   async #depart(): Promise<Reply | undefined> {
     this.#isDepartureCalled = false;
     const batch = this.#takeBatch();

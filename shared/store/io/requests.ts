@@ -25,20 +25,14 @@ export interface Provider {
   readonly counters: Counters;
 }
 
-/**
- * One request that reads entities, `readsMax` at most; retried within its deadline. See
- * `Driver.read`.
- */
+/** One request, `readsMax` reads at most; retried within its deadline. */
 export function sendReads(provider: Provider, reads: readonly ReadRequest[]): Promise<readonly (Entity | undefined)[]> {
   provider.counters.requests += 1;
   provider.counters.readRequests += 1;
   return provider.driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
 }
 
-/**
- * One request that writes entities of one lane, `writesMax` at most; never sent again (rule 2). See
- * `Driver.write`.
- */
+/** One request, `writesMax` writes of one lane at most; never sent again (rule 2). */
 export function sendWrites(provider: Provider, writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
   countWrite(provider.counters);
   return provider.driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });

@@ -10,9 +10,7 @@ const READ_TRIES_MAX = 4;
 const READ_PAUSE_FIRST_MS = 50;
 /** No try begins later: a caller hears soon of a provider that is silent. */
 const READ_LAST_TRY_MS = 10_000;
-/**
- * Throttled reads to retry: each is in the way of a first try. A read that succeeds earns a tenth.
- */
+/** Throttled reads to retry, as each is in the way of others. A success earns a tenth. */
 const READ_BUDGET_MAX = 32;
 const READ_BUDGET_EARNED = 0.1;
 

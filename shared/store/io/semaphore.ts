@@ -30,10 +30,7 @@ export class Semaphore {
     return this.#line.length;
   }
 
-  /**
-   * To be awaited before the work, and followed by one `release`; undefined where nobody has to
-   * wait.
-   */
+  /** Awaited before the work, which ends with `release`; undefined if there is room. */
   acquire(): Promise<void> | undefined {
     if (this.#active < this.#max) {
       this.#active += 1;

@@ -2,10 +2,7 @@
 // of the process would be heard, nor the work's own deadline.
 import type { Runtime } from '../contract/runtime.ts';
 
-/**
- * How long a turn may take: far more than ending it costs (some microseconds), far less than a
- * caller notices.
- */
+/** A turn may take this: ending it costs microseconds, and a caller notices more. */
 const TURN_MS = 10;
 /** Small pieces of work, some microseconds each, between two looks at the clock. */
 const PIECES_BETWEEN_LOOKS = 16;
@@ -24,9 +21,7 @@ export class Turns {
     this.#runtime = runtime;
   }
 
-  /**
-   * Whether the present turn has lasted long: then long work awaits `pause` before its next piece.
-   */
+  /** Whether the turn has lasted long: then long work awaits `pause`. */
   get isLong(): boolean {
     const nowMs = this.#runtime.monotonicMs();
     if (this.#next !== undefined) return nowMs - this.#begunMs >= TURN_MS;

@@ -4,18 +4,13 @@ import { WriterOrder } from './writer-order.ts';
 
 /** Rates average over about this time: long against two writes, short against a rush. */
 export const HORIZON_MS = 5_000;
-/**
- * Own commits in a row after which a look is due: processes that read first have no chance
- * meanwhile.
- */
+/** A look is due after so many commits in a row: others that read first have no chance. */
 const COMMITS_BEFORE_LOOK = 32;
 /** After a look that met others so many commits are each read for: then all have the same way. */
 const LOOKS_AFTER_FOREIGN = 8;
 /** Own calls are watched so long before they split a container, and again after each split. */
 const CALLS_WATCHED_MS = 2_000;
-/**
- * After a split that failed the next waits this long, then twice as long, to a quarter of an hour.
- */
+/** The pause after a split that failed; it doubles up to a quarter of an hour. */
 const LOST_SPLIT_FIRST_MS = 1_000;
 const LOST_SPLIT_DOUBLINGS_MOST = 10;
 /** After a failure so many commits go alone: in a batch a refusal proves nothing (rule 1). */
@@ -72,9 +67,7 @@ export class ContainerTraffic {
     if (isRefused) this.order.noteRefusal();
   }
 
-  /**
-   * The next split needs as much evidence again, and after each failure in a row twice the time.
-   */
+  /** The next split needs as much evidence again, and twice the time after each. */
   noteLostSplit(nowMs: number): void {
     const lostSplits = this.#lostSplits + 1;
     this.forget(nowMs);

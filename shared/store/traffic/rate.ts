@@ -20,9 +20,7 @@ export class Rate {
     return (this.#count + usual * PRIOR_MS) / (this.#watchedMs + PRIOR_MS);
   }
 
-  /**
-   * Lower bound: the count minus its standard deviation, its square root. `sinceMs`: watched since.
-   */
+  /** Lower bound: the count minus its root, a deviation. `sinceMs`: watched since. */
   leastPerMs(sinceMs = 0): number {
     return Math.max(0, this.#count - Math.sqrt(this.#count)) / Math.max(EVIDENCE_MS, this.#watchedMs + sinceMs);
   }

@@ -98,10 +98,7 @@ export class Traffic {
     this.#of(id).order.noteOwnHold(attempt);
   }
 
-  /**
-   * Whether to read before a commit on this snapshot: it would probably be refused, or others
-   * starve.
-   */
+  /** Whether to read before a commit: it would probably be refused, or others starve. */
   isReadDue({ id, seen }: Snapshot): boolean {
     const container = this.#of(id);
     const ageMs = this.#nowMs - seen.monotonicMs;
@@ -118,9 +115,7 @@ export class Traffic {
     return foreignPerMs * (this.#nowMs - seen.monotonicMs) > STALE_MAX_TO_CHECK;
   }
 
-  /**
-   * Whether checks of a container should wait for one sent at `sentMs`, and share the next request.
-   */
+  /** Whether checks wait for one sent at `sentMs`, and share the next request. */
   sharesChecks(sentMs: number): boolean {
     const isDueSoon = isNear(this.#ways.reads) && this.#nowMs - sentMs < NEAR_WAIT_MS;
     return isDueSoon || isBusy(this.#runtime);
@@ -149,9 +144,7 @@ export class Traffic {
     return { foreignCrowd, ownCrowd, nodesAffordable: timesAffordable(this.#runtime) };
   }
 
-  /**
-   * How long others are asked to leave the container alone, which this process is about to split.
-   */
+  /** How long others are asked to hold while this process splits the container. */
   holdMs({ header }: Snapshot): number {
     return holdMs(pageBytesOf(header), this.#commits.ms);
   }

@@ -28,10 +28,7 @@ const GAP_ROUND_TRIPS = 2;
 const UNNAMED_DOUBLINGS_MOST = 3;
 /** The second in order tries at once: where a refusal is cheap the rate is a quarter higher. */
 const WRITERS_AT_ONCE = 2;
-/**
- * For each writer ahead of these. Less than the mean time between commits, so that the rate can
- * rise.
- */
+/** For each writer ahead of these: less than the mean, so that the rate can rise. */
 const WAIT_SHARE = 0.3;
 const WAIT_ROUND_TRIPS_LEAST = 0.4;
 
@@ -130,10 +127,7 @@ export function holdMs(pageBytes: number, roundTripMs: number): number {
   return Math.min(REST_MOST_MS, Math.ceil(tookMs));
 }
 
-/**
- * How many processes wrote less recently than `tag`'s, by the last ids; undefined if it is not
- * named.
- */
+/** Processes that wrote less recently, by the last ids; undefined if not named. */
 export function writersAhead({ commitIds }: Header, tag: string): number | undefined {
   const first = Math.max(0, commitIds.length - COMMITS_REMEMBERED * ID64_BYTES);
   const recent = new Set<string>();
