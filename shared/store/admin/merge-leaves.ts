@@ -1,7 +1,7 @@
 // Merging what fell quiet or empty (rule 32): from left to right, a leaf and its right neighbour become one where both were left alone between two looks and
 // take less than 0.6 of a container together. What is dead is dropped first.
 import { fitsTogether } from '../container/absorb.ts';
-import { deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
+import { DEAD_SHARE_MAX, deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
 import { MERGE_SHARE } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
@@ -11,8 +11,6 @@ import { type Levels, type Neighbours, nextAfter } from './levels.ts';
 import { finishPair, retire, unlessDamaged } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
-/** A leaf with a larger share of dead records is written anew without them. */
-const DEAD_SHARE_MAX = 0.25;
 /** Merges of small leaves leave small pages, which fill a page table before they fill a container: smaller ones than this share of a full one are joined. */
 const SMALL_PAGE_SHARE = 1 / 3;
 

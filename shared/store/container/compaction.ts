@@ -21,6 +21,9 @@ const SAMPLED_MAX = 32;
 /** Expired records stay this long: clocks a little apart must agree about a purge. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
+/** With a greater share of dead records writing all anew is worth it: much of the container goes. */
+export const DEAD_SHARE_MAX = 0.25;
+
 /**
  * The share, 0 to 1, of a leaf's records that are hidden, deleted or expired before `expiredMs`: a
  * merge drops them. An estimate by samples. All pages must be known.

@@ -4,7 +4,7 @@ import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot, type PageRef } from '../format/page-table.ts';
-import { PURGE_AFTER_MS, deadShare } from './compaction.ts';
+import { DEAD_SHARE_MAX, deadShare, PURGE_AFTER_MS } from './compaction.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
@@ -15,9 +15,6 @@ import { cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, whole
 import { successor } from './successor.ts';
 import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
-
-/** With a greater share of dead records a merge may make the container small enough. */
-const DEAD_SHARE_MAX = 0.25;
 
 /** A node as it is to be, and the write that makes it so. */
 export interface Rewriting {

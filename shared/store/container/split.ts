@@ -35,7 +35,7 @@ export interface SplitPlan {
 export const FILL_SHARE = 0.5;
 
 /** Bytes of a row of the page table, beside its low. */
-const ROW_BYTES = 24;
+const ROW_ESTIMATE_BYTES = 24;
 
 /** Cuts the pages of a base without layers, so that `parts` nodes can be equal in bytes. */
 export function cutPages(
@@ -217,7 +217,7 @@ export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): Nod
   for (const ref of pages) {
     pageBytes += ref.sealedBytes;
     chunks += chunksOf(ref.sealedBytes, limits);
-    rowBytes += ROW_BYTES + ref.low.length;
+    rowBytes += ROW_ESTIMATE_BYTES + ref.low.length;
   }
   const entityBytes = limits.entityBytesMax - limits.entityOverheadBytes - HEADER_FIXED_BYTES;
   const byEntity = entityBytes / (pageBytes + chunks * limits.chunkOverheadBytes + rowBytes);

@@ -17,7 +17,7 @@ import { insertNodes } from './insert-nodes.ts';
 export const MERGE_SHARE = 0.6;
 
 /** After so many tries the pair is left to whoever meets it next. */
-const TRIES_MAX = 16;
+const ABSORB_TRIES_MAX = 16;
 
 /** The base of a commit that absorbs. */
 export interface AbsorbBase {
@@ -66,7 +66,7 @@ export class Absorbing {
     const { reader, rules } = this.#core;
     this.#tries += 1;
     this.#left = known;
-    if ((this.#tries > TRIES_MAX && !mustGoOn) || !this.#isPair(known)) return undefined;
+    if ((this.#tries > ABSORB_TRIES_MAX && !mustGoOn) || !this.#isPair(known)) return undefined;
     const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
     this.#left = left;
     if (left === undefined || !this.#isPair(left)) return undefined;

@@ -3,10 +3,9 @@ import { slotsToCommit } from '../container/compaction.ts';
 import type { Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
+import { PAGE_READS_MAX } from '../io/reader.ts';
 import type { EngineCore } from './core.ts';
 
-/** Pages are read with the header that names them; one that keeps changing is read whole then. */
-const PAGE_READS_BEFORE_WHOLE = 2;
 /** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
 const REMEMBERED_MS = 12 * 60 * 60_000;
 
@@ -82,7 +81,7 @@ export class Latest {
   async readPages(slots: readonly number[]): Promise<void> {
     const { reader } = this.#core;
     this.#pageReads += 1;
-    const mustBeWhole = this.#pageReads > PAGE_READS_BEFORE_WHOLE;
+    const mustBeWhole = this.#pageReads > PAGE_READS_MAX;
     await this.read(mustBeWhole ? reader.readIntact(this.#id) : reader.readPages(this.#id, slots));
   }
 }

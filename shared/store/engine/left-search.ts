@@ -12,7 +12,7 @@ import type { Reader } from '../io/reader.ts';
 import type { Root } from './root.ts';
 
 /** Steps back after which leaves merge faster than they can be followed. */
-const STEPS_BACK_MAX = 100;
+export const MERGES_FOLLOWED_MAX = 100;
 
 /** A leaf that was sought and is not live. */
 export interface Lost {
@@ -54,7 +54,7 @@ export class LeftSearch {
   async find({ incarnation, low }: Lost, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
     let bound = low;
     let hasMissedLeftmost = false;
-    for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
+    for (let steps = 0; steps < MERGES_FOLLOWED_MAX; steps += 1) {
       // As many entries may lead astray as leaves were merged at once.
       const start = await this.#entryBelow(bound, incarnation, steps === 0 ? 0 : 2 ** (steps - 1));
       if (start === undefined) return undefined;
@@ -82,7 +82,7 @@ export class LeftSearch {
   async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
     let branch = await this.#root.get(true);
     let hasMissed = false;
-    for (let steps = 0; steps < STEPS_BACK_MAX; steps += 1) {
+    for (let steps = 0; steps < MERGES_FOLLOWED_MAX; steps += 1) {
       const { header } = branch;
       if (header.incarnation !== incarnation) return undefined;
       if (header.level === 0) return { low: header.low, child: header.container };
@@ -109,7 +109,7 @@ export class LeftSearch {
     const { incarnation } = start.header;
     let live = start;
     let at = start;
-    for (let steps = 0; steps < STEPS_BACK_MAX;) {
+    for (let steps = 0; steps < MERGES_FOLLOWED_MAX;) {
       const { high, right } = at.header;
       if (beforeBound(position, high) || right === undefined) return { live, retired: at === live ? undefined : at };
       const next = await this.#read(incarnation, right);

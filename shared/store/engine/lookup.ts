@@ -8,10 +8,8 @@ import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { isShownBy } from '../io/observation.ts';
+import { PAGE_READS_MAX } from '../io/reader.ts';
 import type { Engine } from './engine.ts';
-
-/** A header that keeps changing between two reads is read with all its pages in the end. */
-const READS_BEFORE_WHOLE = 3;
 
 /** How old what is shown may be. */
 export interface Since {
@@ -40,7 +38,7 @@ export async function lookForRecords(
   }
   engine.counters.cacheMisses += request.positions.length;
   let latest = engine.cache.get(id) ?? engine.cache.recall(id);
-  for (let reads = 1; reads < READS_BEFORE_WHOLE; reads += 1) {
+  for (let reads = 1; reads <= PAGE_READS_MAX; reads += 1) {
     const read = await readFor(engine, id, latest, request);
     if (read === undefined) return undefined;
     const unread = pagesToLookUp(read, request.positions);

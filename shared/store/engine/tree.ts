@@ -16,16 +16,13 @@ import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
 import { BranchMemory, type Reach } from './branch-memory.ts';
 import { BranchReader } from './branch-reader.ts';
-import { type FoundLeft, LeftSearch } from './left-search.ts';
+import { type FoundLeft, LeftSearch, MERGES_FOLLOWED_MAX } from './left-search.ts';
 import { Root } from './root.ts';
 import type { Repair, Route, Traveller } from './route.ts';
 import { RightWalk } from './right-walk.ts';
 
 /** After more restarts the tree is damaged, or changes faster than it can be read. */
 const RESTARTS_MAX = 20;
-
-/** After more searches leaves merge faster than they can be found. */
-const SEARCHES_MAX = 100;
 
 export interface TreeContext {
   readonly table: string;
@@ -168,7 +165,7 @@ export class Tree {
         if (left !== undefined) {
           at = { ...at, id: left.live.id };
           searches += 1;
-          if (searches < SEARCHES_MAX) continue;
+          if (searches < MERGES_FOLLOWED_MAX) continue;
           throw new StoreError('unavailable', 'containers merge faster than the key can be read: try again', { table });
         }
       } else if (snapshot === undefined) {

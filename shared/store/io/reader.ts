@@ -17,6 +17,8 @@ import type { Counters } from './counters.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
 import { sendReads } from './requests.ts';
 
+/** A header that keeps changing between reads of its pages is read whole after so many. */
+export const PAGE_READS_MAX = 2;
 const CHECKED: readonly PartName[] = [COMMIT_PART];
 const HEADER_PARTS: readonly PartName[] = [COMMIT_PART, HEADER_PART];
 /** Checks that wait for another are looked at again so often. */

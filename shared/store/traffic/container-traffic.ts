@@ -1,20 +1,16 @@
 // One container's traffic, as one process saw it. Each event is told once; the rest is derived.
 import { Rate } from './rate.ts';
-import { WriterOrder } from './writer-order.ts';
+import { WARY_COMMITS, WriterOrder } from './writer-order.ts';
 
 /** Rates average over about this time: long against two writes, short against a rush. */
 export const HORIZON_MS = 5_000;
 /** A look is due after so many commits in a row: others that read first have no chance. */
 const COMMITS_BEFORE_LOOK = 32;
-/** After a look that met others so many commits are each read for: then all have the same way. */
-const LOOKS_AFTER_FOREIGN = 8;
 /** Own calls are watched so long before they split a container, and again after each split. */
 const CALLS_WATCHED_MS = 2_000;
 /** The pause after a split that failed; it doubles up to a quarter of an hour. */
 const LOST_SPLIT_FIRST_MS = 1_000;
 const LOST_SPLIT_DOUBLINGS_MOST = 10;
-/** After a failure so many commits go alone: in a batch a refusal proves nothing (rule 1). */
-const COMMITS_ALONE = 8;
 
 export class ContainerTraffic {
   readonly order = new WriterOrder();
@@ -51,7 +47,7 @@ export class ContainerTraffic {
     if (!(ms > 0)) return;
     this.foreign.add(foreignCommits, ms, HORIZON_MS);
     this.#commitsSinceLook = 0;
-    this.#looksDue = foreignCommits > 0 ? LOOKS_AFTER_FOREIGN : Math.max(0, this.#looksDue - 1);
+    this.#looksDue = foreignCommits > 0 ? WARY_COMMITS : Math.max(0, this.#looksDue - 1);
   }
 
   noteCommit(nowMs: number): void {
@@ -63,7 +59,7 @@ export class ContainerTraffic {
   }
 
   noteFailure(isRefused: boolean): void {
-    this.#commitsAlone = COMMITS_ALONE;
+    this.#commitsAlone = WARY_COMMITS;
     if (isRefused) this.order.noteRefusal();
   }
 

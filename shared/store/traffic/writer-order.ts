@@ -17,8 +17,8 @@ const LOOKS_A_HOLD = 4;
 const HOLD_ROUND_TRIPS = 5;
 /** A split may have to read its pages, and writes most of them anew. */
 const SPLIT_BYTES_A_MS = 2_048;
-/** After a commit of others a process yields before so many of its own. */
-const YIELDS_AFTER_FOREIGN = 8;
+/** After trouble so many own commits are wary: they yield, follow a look, or go alone. */
+export const WARY_COMMITS = 8;
 /** Processes yield where so many commits are made while one is under way. */
 const CROWD_TO_YIELD = 0.25;
 /** The first in order skips one commit of so many, for writers that the header does not name. */
@@ -59,7 +59,7 @@ export class WriterOrder {
 
   /** A commit of another process was seen. */
   noteForeign(): void {
-    this.#yieldsLeft = YIELDS_AFTER_FOREIGN;
+    this.#yieldsLeft = WARY_COMMITS;
   }
 
   /** An own commit was refused, as another had come before. */
