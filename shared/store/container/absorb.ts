@@ -55,10 +55,7 @@ export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules
   };
 }
 
-/**
- * Whether the joined node takes at most `share` of every budget by which containers split. The page
- * tables decide it: no page needs to be known.
- */
+/** Whether the joined node takes at most `share` of every budget: page tables decide it. */
 export function fitsTogether(left: Snapshot, right: Snapshot, share: number, rules: CommitRules): boolean {
   const joined = joinedPages(left.header, right.header, (ref) => ref);
   const { high, right: link } = right.header;
@@ -66,10 +63,7 @@ export function fitsTogether(left: Snapshot, right: Snapshot, share: number, rul
   return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }
 
-/**
- * Rule 27: `left` as it links `copy` in place of the retired leaf that the copy holds the content
- * of. That commit is the merge then.
- */
+/** Rule 27: `left` with a link to `copy` in place of the retired leaf: that is the merge. */
 export function relinkedSnapshot(left: Snapshot, copy: Id64): Snapshot {
   // The last split may name the retired leaf, and would go on sending others there.
   return { ...left, header: { ...left.header, right: copy, lastSplit: undefined } };

@@ -73,19 +73,13 @@ export class OpenAttempts {
     return this.#attempts.some(({ answer }) => answer === 'none' || answer === 'refused');
   }
 
-  /**
-   * When the first call ends that waits for what was turned away and not cleared, by the monotonic
-   * clock; Infinity if none does.
-   */
+  /** The end of the first call that waits for a throttled attempt; Infinity if none does. */
   get doubtDueMs(): number {
     const doubtful = this.#attempts.filter(({ answer }) => answer === 'throttled');
     return Math.min(...doubtful.map(({ changes }) => firstDueMs(changes)));
   }
 
-  /**
-   * As `settle`, by a read that was sent after all of them were answered: what was turned away and
-   * is not there was not applied.
-   */
+  /** As `settle`, by a read sent after all answers: throttled and not there is not applied. */
   settleAndClear(now: Snapshot | undefined): void {
     this.settle(now);
     for (const attempt of this.#attempts) {

@@ -22,10 +22,7 @@ export function locate(header: Header, position: Position, level: number): 'here
   return header.high === undefined || header.right === undefined ? 'restart' : 'right';
 }
 
-/**
- * The page of a branch that names the child for `position`, which the branch owns; undefined in a
- * damaged branch. Branches have no layers.
- */
+/** The page that names the child for `position`; undefined in a damaged branch. */
 export function pageToChild({ header: { pages } }: Snapshot, position: Position): PageRef | undefined {
   return pages[rowBefore(pages, 0, pages.length, position)];
 }

@@ -35,10 +35,7 @@ export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => D
 /** A decision made beforehand, for which nothing is read, or a function of the record. */
 export type Action = Decision | Decide;
 
-/**
- * Hears the verdict on each change of a call, once, within a commit that others share: it must not
- * throw. `index` is the one the change was made with.
- */
+/** Hears each verdict of a call, once, within a shared commit: it must not throw. */
 export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }

@@ -21,7 +21,9 @@ const SAMPLED_MAX = 32;
 /** Expired records stay this long: clocks a little apart must agree about a purge. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
-/** With a greater share of dead records writing all anew is worth it: much of the container goes. */
+/**
+ * With a greater share of dead records writing all anew is worth it: much of the container goes.
+ */
 export const DEAD_SHARE_MAX = 0.25;
 
 /**
@@ -101,10 +103,7 @@ function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length): numb
   return records;
 }
 
-/**
- * The rows of a layer, which are those from `first` to `end` (exclusive), that own a position of
- * the changes, which are in order of position.
- */
+/** The rows from `first` to `end` (exclusive) that own a position of the changes. */
 function rowsTouched(rows: readonly PageRef[], first: number, end: number, changes: readonly Change[]): PageRef[] {
   const touched: PageRef[] = [];
   if (first === end) return touched;
@@ -118,10 +117,7 @@ function rowsTouched(rows: readonly PageRef[], first: number, end: number, chang
   return touched;
 }
 
-/**
- * The pages that must be read before these changes, in order of position, can be committed: each
- * that is written into, merged or decided on.
- */
+/** The unknown pages that must be read before these changes can be committed. */
 export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   return pagesUsed(snapshot, changes).filter(({ content }) => !content.isKnown);
 }

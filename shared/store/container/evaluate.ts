@@ -25,15 +25,9 @@ import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
-  /**
-   * Whether all layers are merged into the base: for a container that cannot be split with its
-   * layers, or need not be without them.
-   */
+  /** Whether all layers are merged into the base, for a split or instead of one. */
   readonly mergesAll: boolean;
-  /**
-   * Whether all records are written anew, as a fresh container has them: in one layer, evenly
-   * filled pages, and without what is dead.
-   */
+  /** Whether all is written anew: one layer, evenly filled pages, nothing dead. */
   readonly purges: boolean;
 }
 

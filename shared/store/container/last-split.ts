@@ -18,10 +18,7 @@ export function lastSplitAfter(before: LastSplit | undefined, commitCount: numbe
   return before !== undefined && commitCount - before.commit <= COMMITS_KEPT ? before : undefined;
 }
 
-/**
- * The names after a split into the node itself and these, which begin at its high. Nodes of the
- * split before follow while they fit.
- */
+/** The names after a split: these nodes, then those of the split before while they fit. */
 export function splitInto(
   nodes: readonly Header[],
   { lastSplit, commitCount }: Header,

@@ -44,10 +44,7 @@ export interface PlanInput extends SplitInput {
 
 /** The rules for all commits of a table's engine. */
 export interface CommitRules extends PageRules {
-  /**
-   * By these containers are split: the provider's, with the table's `containerBytesMax` for its
-   * largest entity. Only a lone record exceeds them.
-   */
+  /** The provider's, with the table's `containerBytesMax`. Only a lone record exceeds them. */
   readonly splitLimits: DriverLimits;
 }
 

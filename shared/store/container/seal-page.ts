@@ -71,18 +71,12 @@ function compressionOf({ body }: Page, { compression, pageBytes }: PageRules): C
   return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
 }
 
-/**
- * How the pages of a layer above the base are to be compressed that are written with so many bytes
- * in all, as far as they are large enough.
- */
+/** The compression of a layer above the base, written with so many bytes in all. */
 export function layerCompression(bytes: number, { compression, pageBytes }: PageRules): Compression {
   return bytes < COMPRESSED_LAYER_PAGES * pageBytes ? 'none' : compression;
 }
 
-/**
- * The row with the most chunks that its slot took since the entity's last insert or replace: these
- * count against the limits (rule 23).
- */
+/** The row with the most chunks that its slot took since the last replace (rule 23). */
 export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
   return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
 }

@@ -46,10 +46,7 @@ export function fromStoredHeader({ id, version, lastCommit, seen, bytes }: Store
   return { id, version, header: decodeHeader(bytes), lastCommit, seen };
 }
 
-/**
- * Decodes the header in `entity` and places the pages that came with it; contents of `known` pages
- * that are still the same are kept.
- */
+/** Decodes the header and places the pages that came; unchanged ones of `known` stay. */
 export function snapshotOf(entity: Entity, table: string, seen: Moment, known: Snapshot | undefined): Snapshot {
   const stored = entity.parts.get(HEADER_PART);
   const lastCommit = entity.parts.get(COMMIT_PART);
@@ -120,20 +117,14 @@ export function isWhole(header: Header): boolean {
   return header.pages.every(({ content }) => content.isKnown);
 }
 
-/**
- * The expanded page, from memory, kept expanded from then on; throws `corrupt` if its bytes are
- * damaged, a plain Error if they were never read.
- */
+/** The expanded page, kept so; throws `corrupt` if damaged, an Error if never read. */
 export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const page = peekPage(snapshot, ref, table);
   if (ref.content.page === undefined) ref.content.expandTo(page);
   return page;
 }
 
-/**
- * As `pageOf`, but memory keeps the page in the form it has: for callers that look once and may
- * need the stored bytes afterwards.
- */
+/** As `pageOf`, but memory keeps its form: the stored bytes may be needed afterwards. */
 export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;

@@ -64,10 +64,7 @@ export function cutPages(
   return { pages: cut, nextNumber: number };
 }
 
-/**
- * Plans the split of `input.snapshot` at these points, two nodes at least; `nextNumber` is the
- * first number that its pages left free.
- */
+/** Plans a split at two points at least; `nextNumber`: the first that is free. */
 export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
   const { snapshot } = input;
   const { header } = snapshot;
@@ -138,10 +135,7 @@ class Mover {
     );
   }
 
-  /**
-   * The pages between the node's bounds, layer by layer. `settle` gives each its row; of a page
-   * that reaches over a bound it gets the piece.
-   */
+  /** The pages between the node's bounds. `settle` gives each, or its piece, a row. */
   #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): LayeredPages {
     return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, settle)));
   }
@@ -206,10 +200,7 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-/**
- * The page bytes of a new node, as shares of the budget that pages like these use up first: the
- * entity's bytes, its chunks or its header.
- */
+/** The bytes of a new node, by the budget that pages like these use up first. */
 export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;

@@ -34,10 +34,7 @@ export class Absorbing {
   /** As it was met. */
   readonly retired: Snapshot;
   #right: Snapshot | undefined;
-  /**
-   * The copy of the neighbour, which any version of the leaf may link whose right neighbour is
-   * still the retired one, once it `isThere`.
-   */
+  /** The neighbour's copy: any version of the leaf may link it that links the neighbour. */
   #copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
   #isCopyThere = false;
   #tries = 0;
@@ -83,10 +80,7 @@ export class Absorbing {
     return header.state === 'live' && header.right === this.retired.header.container;
   }
 
-  /**
-   * The id of the copy; undefined if it is not certainly there. The same one is sent again then:
-   * one that came late is found, and none is left over.
-   */
+  /** The copy's id; undefined if it may not be there: then the same one is sent again. */
   async #copied(right: Snapshot): Promise<Id64 | undefined> {
     this.#copy ??= this.#drawCopy(right);
     const { header, attempt } = this.#copy;

@@ -12,10 +12,7 @@ import type { Header } from '../format/header.ts';
 import { Trouble } from '../io/retry.ts';
 import type { EngineCore } from './core.ts';
 
-/**
- * While a write is open this long, reads begin to ask what became of it; sooner where a caller's
- * deadline is near, but not in less than the least.
- */
+/** A write open this long is asked after; sooner near a deadline, but not below the least. */
 const SETTLING_READ_AFTER_MS = 1_000;
 const SETTLING_READ_LEAST_MS = 100;
 

@@ -34,10 +34,7 @@ export class BranchMemory {
     return { id: nodeId(this.#table, branch.header.incarnation, child.child), end: child.end };
   }
 
-  /**
-   * The branch of `level` that the branches above it name for `position`, if all of them are in
-   * memory; its own fences are not looked at.
-   */
+  /** The branch of `level` by the branches above it; its own fences are not looked at. */
   branch(position: Position, level: number): Snapshot | undefined {
     let branch = this.#cache.get(this.#root);
     if (branch?.header.state !== 'live') return undefined;
@@ -56,10 +53,7 @@ export class BranchMemory {
     return childFor(branch, position, this.#table);
   }
 
-  /**
-   * The lows of up to `count` leaves after the one that begins at `low`, as far as one cached
-   * branch knows: a hint for reading ahead.
-   */
+  /** The lows of up to `count` leaves after `low`, by one branch: for reading ahead. */
   lowsAfter(low: Position, count: number): Position[] {
     const branch = this.branch(low, 1);
     return branch === undefined ? [] : separatorsAfter(branch, low, count, this.#table);

@@ -161,18 +161,12 @@ export class CommitQueue {
     else this.#routes.routeAfterMiss(this.#id, changes);
   }
 
-  /**
-   * Whether an attempt of unknown fate carries a change. It may be one that only the absorbing leaf
-   * owns: whoever sent that on might have it done twice.
-   */
+  /** Whether an open attempt carries a change: sent elsewhere it might be done twice. */
   get #isCarrying(): boolean {
     return this.#changes.some(({ isSettled, openAttempts }) => !isSettled && openAttempts > 0);
   }
 
-  /**
-   * Rule 27: the next group's commit takes the retired neighbour in. Nobody rests before it, as its
-   * keys cannot be written meanwhile.
-   */
+  /** Rule 27: the next commit takes the neighbour in. Nobody rests before it. */
   async #absorb(snapshot: Snapshot, absorbing: Absorbing): Promise<void> {
     const base = await absorbing.baseOn(snapshot, this.#isCarrying);
     if (base === 'unsure') return;
@@ -214,10 +208,7 @@ export class CommitQueue {
     });
   }
 
-  /**
-   * A read failed for good. A change that was never sent fails with it; one that was sent is still
-   * to be settled, until its deadline.
-   */
+  /** A change that was never sent fails with the read; others wait for their deadline. */
   async #afterError(error: unknown): Promise<void> {
     this.#latest.forget();
     if (this.#absorbing !== undefined && isDamage(error)) return this.#giveUpAbsorbing(this.#absorbing.retired, error);

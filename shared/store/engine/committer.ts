@@ -44,10 +44,7 @@ type Draft = Omit<Attempt, 'header'>;
 
 type SplitPlan = Extract<Plan, { readonly kind: 'split' }>;
 
-/**
- * Commits to one container, one attempt after the other. It keeps no changes: an attempt settles
- * its own or leaves them to the next.
- */
+/** Commits to one container, an attempt at a time. Changes it cannot settle stay. */
 export class Committer {
   readonly #id: EntityId;
   readonly #core: EngineCore;
@@ -176,10 +173,7 @@ export class Committer {
     else await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
   }
 
-  /**
-   * Splits the container as the commit just acknowledged left it: it asked the others to hold. No
-   * changes, so nobody waits and nobody is told if it fails.
-   */
+  /** Splits the container as it just left it. Nobody waits for it, and nobody is told. */
   async #splitHeld(hold: Id64, nodes: number): Promise<void> {
     const { counters, traffic } = this.#core;
     const held = this.sender.seen;

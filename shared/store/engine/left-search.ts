@@ -75,10 +75,7 @@ export class LeftSearch {
     });
   }
 
-  /**
-   * The last leaf but `skipped` that the branches, read anew, name by a separator strictly below
-   * the bound, within one branch; the leftmost if there is none.
-   */
+  /** The last leaf but `skipped` named below the bound by fresh branches, or the first. */
   async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
     let branch = await this.#root.get(true);
     let hasMissed = false;

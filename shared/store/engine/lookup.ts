@@ -22,10 +22,7 @@ export interface LeafRequest extends Since {
   readonly positions: readonly Position[];
 }
 
-/**
- * The leaf, with every page known that may hold one of the positions within it; undefined if it is
- * missing. Rarely more than one round trip.
- */
+/** The leaf with the pages for the positions; undefined if missing. One round trip, mostly. */
 export async function lookForRecords(
   engine: Engine,
   id: EntityId,
@@ -76,10 +73,7 @@ function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolea
   return request.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= request.maxAgeMs;
 }
 
-/**
- * The leaf from memory, if that `has` what is needed and one tiny read, or none, shows that it may
- * be used; undefined otherwise.
- */
+/** The leaf from memory, if it `has` what is needed and a tiny read, or none, allows it. */
 async function lookInMemory(
   { cache, clock, reader, router, traffic }: Engine,
   id: EntityId,

@@ -61,10 +61,7 @@ export class Tree {
     this.#leftSearch = new LeftSearch(context.table, context.reader, this.root);
   }
 
-  /**
-   * The node of `level` that owns `position` as far as the branches know; undefined if the tree has
-   * no such level. No I/O when they are cached.
-   */
+  /** The owner of `position` as the branches know it; undefined without such a level. */
   async route(position: Position, level: number): Promise<Route | undefined> {
     const root = await this.root.get();
     const { incarnation, level: rootLevel } = root.header;
@@ -207,10 +204,7 @@ export class Tree {
     return found;
   }
 
-  /**
-   * The leaf that owns a position, or the retired one before it, past every cache, from a leaf that
-   * begins below: for vacuum. As `LeftSearch.find`.
-   */
+  /** The owner of a position, past every cache: for vacuum. As `LeftSearch.find`. */
   leafFromTheLeft(incarnation: Id64, position: Position): Promise<FoundLeft | undefined> {
     return this.#leftSearch.find({ incarnation, low: position }, position, true);
   }

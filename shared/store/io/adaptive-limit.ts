@@ -63,10 +63,7 @@ export class AdaptiveLimit {
     return this.#lone.count < LONE_LEAST ? Infinity : this.#lone.ms;
   }
 
-  /**
-   * Calls `send` when a request may go out. `send` never rejects; it resolves to the reply, or
-   * undefined if there was nothing to send.
-   */
+  /** Calls `send` when a request may go out. It never rejects; undefined: nothing to send. */
   async run(send: () => Promise<Reply | undefined>): Promise<void> {
     // Also where there is room: what comes in the same moment shares the request.
     await this.#semaphore.acquire();
@@ -114,10 +111,7 @@ export class AdaptiveLimit {
     }
   }
 
-  /**
-   * Tries twice as many, if requests wait or did, or half as many, if more than that are in flight.
-   * A direction that brought more is kept.
-   */
+  /** Tries twice as many, if requests wait, or half. A direction that brought more is kept. */
   #step(now: Judgement): void {
     const isFull = this.#semaphore.waiting > 0 || this.#replies.inFlight > FULL_SHARE * now.limit;
     const canRise = now.limit < this.#inFlightMost && isFull;

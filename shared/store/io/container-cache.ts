@@ -13,10 +13,7 @@ import {
 } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 
-/**
- * Headers of containers that had to go take at most this share of the cache's bytes, beside it.
- * They are a two hundredth of what they are headers of.
- */
+/** The share of the cache's bytes for headers of containers that had to go, beside it. */
 const HEADERS_SHARE = 1 / 16;
 const HEADERS_BYTES_LEAST = 256 * 1024;
 /** The bytes of a kept header's objects, about. */
@@ -54,10 +51,7 @@ export class ContainerCache {
     return stored && this.offer(fromStoredHeader(stored));
   }
 
-  /**
-   * Takes a snapshot in, unless a later one is known, and returns the later one. A snapshot of
-   * which more pages became known is weighed anew.
-   */
+  /** Takes a snapshot in, and returns the later one. One with new pages is weighed anew. */
   offer(snapshot: Snapshot): Snapshot {
     const known = this.#snapshots.peek(snapshot.id);
     if (known !== undefined && known.header.commitCount > snapshot.header.commitCount) return known;

@@ -68,10 +68,7 @@ export class Deadlines {
     return unwatch;
   }
 
-  /**
-   * The result of `work`; rejects with the error of `atEnd` when the deadline passes. The work
-   * itself goes on until its own bounds end it.
-   */
+  /** The result of `work`; rejects with `atEnd`'s error at the deadline. The work goes on. */
   bound<T>(
     deadline: Deadline,
     work: () => Promise<T>,
@@ -126,10 +123,7 @@ export class Deadlines {
   }
 }
 
-/**
- * Hands on what becomes of `work`, and calls `ended` before. Promise.race and `finally` would do
- * the same with a dozen promises and functions.
- */
+/** Calls `ended`, then hands on. Promise.race and `finally` would make a dozen promises. */
 function settle<T>(
   work: Promise<T>,
   ended: () => void,

@@ -59,10 +59,7 @@ export interface ReaderContext {
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /**
-   * Containers whose last commit is being asked for, since when. Further such checks may have to
-   * wait for that reply, and share one request.
-   */
+  /** Containers whose last commit is being asked for, since when: checks may share it. */
   readonly #checking = new Map<EntityId, number>();
   #isDepartureCalled = false;
   /** Whether those that wait for a check are to be looked at again. */
@@ -109,10 +106,7 @@ export class Reader {
     return pageBytesOf(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
   }
 
-  /**
-   * A container of which nothing is known: its header, with all pages if those of this table have
-   * lately been small. One request.
-   */
+  /** An unknown container: all of it if the table's have been small, else its header. */
   readUnknown(id: EntityId): Promise<Snapshot | undefined> {
     return this.#usualBytes <= SMALL_BYTES ? this.readWhole(id) : this.readPages(id, []);
   }

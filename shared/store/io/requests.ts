@@ -38,10 +38,7 @@ export function sendWrites(provider: Provider, writes: readonly Write[]): Promis
   return provider.driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
 }
 
-/**
- * One request that removes an entity if it still has this version; never sent again (rule 2). See
- * `Driver.remove`. Throws if access is denied.
- */
+/** Removes an entity of this version; never sent again (rule 2). Throws if denied. */
 export async function sendRemoval(
   provider: Provider & { readonly table: string },
   removal: Removal,
@@ -53,10 +50,7 @@ export async function sendRemoval(
   return outcome;
 }
 
-/**
- * All ids with a prefix; one request a page of `listMax`. Not counted: only calls on whole tables
- * list, and those have no stats.
- */
+/** All ids with a prefix; a request a page. Not counted: only calls on tables list. */
 export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<EntityId> {
   let cursor: ListCursor | undefined;
   do {

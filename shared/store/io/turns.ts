@@ -40,10 +40,7 @@ export class Turns {
     return (bytes >= LARGE_BYTES || index % PIECES_BETWEEN_LOOKS === 1) && this.isLong;
   }
 
-  /**
-   * Resolves in a turn that has time left. The first of those that wait may take the whole of the
-   * next turn: then the others wait on.
-   */
+  /** Resolves in a turn that has time left. The first to wait may take all of it. */
   async pause(): Promise<void> {
     while (this.isLong) await this.#next;
   }
@@ -65,10 +62,7 @@ export class Turns {
     return made;
   }
 
-  /**
-   * A copy in order, in turns: runs that a turn has time for are sorted, then merged. Items that
-   * compare as equal may change places.
-   */
+  /** A copy in order, in turns: runs are sorted, then merged. It is not stable. */
   async sort<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
     if (items.length <= SORTED_AT_ONCE) return items.slice().sort(compare);
     const runs: T[][] = [];
