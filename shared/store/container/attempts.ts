@@ -128,11 +128,6 @@ export class OpenAttempts {
       return false;
     });
   }
-
-  /** Forgets all attempts: for when each of their changes has had its answer. */
-  forget(): void {
-    this.#attempts = [];
-  }
 }
 
 /** Gives each change the verdict of the same index. */

@@ -46,11 +46,6 @@ export class AttemptSender {
     return this.#open.landedBetween(before, now);
   }
 
-  /** Forgets open attempts: their changes have all had their answers. */
-  forget(): void {
-    this.#open.forget();
-  }
-
   /** The container as this reading shows it. */
   async look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     return this.#seeNow(await reading);

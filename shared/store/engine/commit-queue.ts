@@ -78,9 +78,6 @@ export class CommitQueue {
         await this.#afterError(error);
       }
     }
-    this.#isRunning = false;
-    this.#latest.end();
-    this.#committer.sender.forget();
     this.#routes.queueIsIdle(this.#id);
   }
 

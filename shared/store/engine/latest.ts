@@ -47,12 +47,6 @@ export class Latest {
     this.#snapshot = undefined;
   }
 
-  /** The queue runs empty. */
-  end(): void {
-    this.#snapshot = undefined;
-    this.#isFresh = false;
-  }
-
   /** All is read that the next commit needs. */
   endPageReads(): void {
     this.#pageReads = 0;
