@@ -130,6 +130,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     '@azure/functions',
     ...AZURE_SDK,
   ],
+  ['functions/http', STORE, 'shared/store/table/msgpack-tokens.ts', 'hono', 'zod', 'msgpackr', 'node:'],
   // No SDK: what both clouds share knows neither.
   ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],

@@ -2,13 +2,20 @@
 // keys are, rename `__proto__`, and without its native part drop a byte order mark; and it takes twice as long. Extensions are msgpackr's.
 import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
-import { endOfLeaf, extensionType, isArray, isExtension, isMap, isText, lengthAt, startOf } from './msgpack-tokens.ts';
+import {
+  endOfLeaf,
+  isArray,
+  isExtension,
+  isMap,
+  isText,
+  lengthAt,
+  plainAt,
+  startOf,
+  textOf,
+} from './msgpack-tokens.ts';
 
 /** Extensions of msgpackr that reach over what follows: bundled strings, Errors, ids and pointers, records, Sets, RegExps. None is written here. */
 const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
-
-/** Behind the tokens from 0xca on: floats, unsigned and signed integers. */
-const NUMBER_BYTES = Uint8Array.of(4, 8, 1, 2, 4, 8, 1, 2, 4, 8);
 
 /** A map whose first keys are text and a later one is not: an object would not keep their order. */
 const IS_MIXED = new RangeError('a key is no text');
@@ -63,59 +70,16 @@ class ValueReader {
     const from = this.#at;
     const start = startOf(this.#bytes, from);
     this.#at = start + (token < 0xc0 ? token & 0x1f : lengthAt(this.#bytes, from));
-    // UTF-8 is the default. To look the name up takes a tenth of what a short text does.
-    return this.#bytes.toString(undefined, start, this.#at);
+    return textOf(this.#bytes, start, this.#at);
   }
 
   #leaf(token: number): unknown {
     const from = this.#at;
-    if (token >= 0xca && token <= 0xd3) return this.#number(token, from + 1);
-    if (isExtension(token)) return this.#extension();
+    if (isExtension(token) && FAR_REACHING.has(this.#bytes[startOf(this.#bytes, from)]!))
+      throw new RangeError('an extension reaches over what follows');
     this.#at = endOfLeaf(this.#bytes, from);
-    if (token < 0x80) return token;
-    if (token >= 0xe0) return token - 0x100;
-    if (token === 0xc0) return null;
-    return token === 0xc2 || token === 0xc3 ? token === 0xc3 : this.#unpacked(from);
-  }
-
-  #number(token: number, from: number): number | bigint {
-    const bytes = this.#bytes;
-    this.#at = from + NUMBER_BYTES[token - 0xca]!;
-    switch (token) {
-      case 0xca:
-        return bytes.readFloatBE(from);
-      case 0xcb:
-        return bytes.readDoubleBE(from);
-      case 0xcc:
-        return bytes.readUInt8(from);
-      case 0xcd:
-        return bytes.readUInt16BE(from);
-      case 0xce:
-        return bytes.readUInt32BE(from);
-      case 0xcf:
-        return bytes.readBigUInt64BE(from);
-      case 0xd0:
-        return bytes.readInt8(from);
-      case 0xd1:
-        return bytes.readInt16BE(from);
-      case 0xd2:
-        return bytes.readInt32BE(from);
-      default:
-        return bytes.readBigInt64BE(from);
-    }
-  }
-
-  /** What msgpackr makes of the bytes from there up to here. */
-  #unpacked(from: number): unknown {
-    return packr.unpack(this.#bytes, { start: from, end: this.#at });
-  }
-
-  #extension(): unknown {
-    const from = this.#at;
-    const type = extensionType(this.#bytes, from);
-    if (FAR_REACHING.has(type)) throw new RangeError('an extension reaches over what follows');
-    this.#at = endOfLeaf(this.#bytes, from);
-    return this.#unpacked(from);
+    const plain = plainAt(this.#bytes, from);
+    return plain === undefined ? packr.unpack(this.#bytes, { start: from, end: this.#at }) : plain;
   }
 
   /** Enters a container: its count, and the reader at its first item. */
