@@ -1,5 +1,5 @@
-// Reading MessagePack, in one pass. Containers, text and plain numbers are read here: msgpackr would give maps back as objects whatever their
-// keys are, rename `__proto__`, and without its native part drop a byte order mark; and it takes twice as long. Extensions are msgpackr's.
+// Reads MessagePack in one pass (decision 31). msgpackr would make every map an object, rename
+// `__proto__` and, without its native part, drop a byte order mark. It decodes the extensions.
 import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
 import {
@@ -14,13 +14,19 @@ import {
   textOf,
 } from './msgpack-tokens.ts';
 
-/** Extensions of msgpackr that reach over what follows: bundled strings, Errors, ids and pointers, records, Sets, RegExps. None is written here. */
+/**
+ * msgpackr's bundled strings, Errors, ids, pointers, records, Sets and RegExps change how later bytes
+ * read. The store writes none.
+ */
 const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
 
-/** A map whose first keys are text and a later one is not: an object would not keep their order. */
+/** Thrown at a key that is no text, behind text keys: an object would not keep their order. */
 const IS_MIXED = new RangeError('a key is no text');
 
-/** A map whose keys are all text is an object, any other a Map, unless its first pair says what it stands for. Throws if the bytes are not one value. */
+/**
+ * A map with text keys only becomes an object; any other becomes a Map, or what its first pair says.
+ * Throws unless the bytes are one value.
+ */
 export function unpackValue(stored: Uint8Array): unknown {
   const bytes = asBuffer(stored);
   try {
@@ -37,11 +43,11 @@ function readWhole(reader: ValueReader): unknown {
   return value;
 }
 
-/** Short ASCII keys that were read before, by a sum of some of their bytes: values of a table have the same keys as a rule. A power of two. */
+/** Slots for ASCII keys read before, as values of one table share their keys. A power of two, for the mask. */
 const KNOWN_KEYS = 1_024;
 const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
 
-/** May go past the end without notice, but not come back: `left` is negative then. */
+/** May read past the end: `left` is negative then, and `readWhole` refuses. */
 class ValueReader {
   readonly #bytes: Buffer;
   readonly #mayBeMixed: boolean;
@@ -82,7 +88,7 @@ class ValueReader {
     return plain === undefined ? packr.unpack(this.#bytes, { start: from, end: this.#at }) : plain;
   }
 
-  /** Enters a container: its count, and the reader at its first item. */
+  /** Moves to the first item of an array or a map, and gives their count. */
   #enter(): number {
     const count = lengthAt(this.#bytes, this.#at);
     this.#at = startOf(this.#bytes, this.#at);
@@ -95,7 +101,7 @@ class ValueReader {
     return items;
   }
 
-  /** A map, taken for an object until a key is no text. */
+  /** Reads a map as an object until a key is no text. */
   #object(): unknown {
     const from = this.#at;
     const object: Record<string, unknown> = {};
@@ -114,7 +120,7 @@ class ValueReader {
     return object;
   }
 
-  /** As `#text`. */
+  /** As `#text`, but gives the string of an equal key read before: it is one of V8's names already. */
   #key(token: number): string {
     const length = token & 0x1f;
     if (token >= 0xc0 || length === 0) return this.#text(token);
@@ -128,25 +134,24 @@ class ValueReader {
       return known;
     }
     const text = this.#text(token);
-    // More than ASCII has fewer characters than bytes, but for what is no UTF-8: that becomes a character which is no byte.
+    // Equal lengths mean ASCII, or broken UTF-8, which decodes to U+FFFD and so never equals a byte.
     if (text.length === length) knownKeys[slot] = text;
     return text;
   }
 
-  /** Whether the characters are the bytes at `start`. */
   #isAt(start: number, text: string): boolean {
     for (let index = 0; index < text.length; index += 1)
       if (this.#bytes[start + index] !== text.charCodeAt(index)) return false;
     return true;
   }
 
-  /** An assignment would take this key for the prototype. */
+  /** Defines the key, as an assignment would set the prototype. */
   #readProto(object: object): void {
     const value = this.read();
     Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
   }
 
-  /** A map with keys of any kind. */
+  /** Reads a map with keys of any kind. */
   #pairs(): unknown {
     const pairs = new Map<unknown, unknown>();
     for (let left = this.#enter(); left > 0; left -= 1) pairs.set(this.read(), this.read());
