@@ -2,7 +2,7 @@
 export type * from './contract/api.ts';
 export type { TableStats } from './contract/stats.ts';
 export type { Compression } from './contract/runtime.ts';
-export { VALUE_DEPTH_MAX } from './table/carried.ts';
+export { VALUE_DEPTH_MAX } from './table/check-value.ts';
 export type * from './contract/driver.ts';
 export { StoreError } from './contract/errors.ts';
 export type { StoreErrorCode, StoreErrorDetails } from './contract/errors.ts';

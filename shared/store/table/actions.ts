@@ -1,4 +1,4 @@
-// What puts, updates and deletes ask of a record: actions, which the engine carries out, or decides from the record as it then stands.
+// Makes actions of puts, updates and deletes. The engine decides a conditional one from the record.
 import type { Action, Decide, Decision } from '../container/change.ts';
 import type { DeleteItem, Entry, PutItem } from '../contract/api.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -11,13 +11,13 @@ export interface ActionContext extends ValueContext {
   readonly wallMs: () => number;
 }
 
-/** An action, and the bytes of its value as far as they are known. */
+/** `bytes`: the value's, 0 where the value is not known yet. */
 export interface Prepared {
   readonly action: Action;
   readonly bytes: number;
 }
 
-/** Throws `invalid` for options that make no sense, or a value that the codec cannot carry; `too_large`. */
+/** Throws `invalid` for senseless options or a value that the codec cannot store; `too_large`. */
 export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepared {
   const { key, value, ifVersion, ifAbsent, ttlMs } = item;
   const where = { table: context.table, key };
@@ -30,7 +30,7 @@ export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepare
   return { action: isBlind ? writing : writeIf(writing, item, where), bytes: bytes.length };
 }
 
-/** Apart from `preparePut`, as a function with a closure in it makes the closure's variables at each call. */
+/** Apart from `preparePut`: the closure would allocate its variables at every put. */
 function writeIf(
   writing: Decision,
   { ifVersion, ifAbsent }: Pick<PutItem<unknown>, 'ifVersion' | 'ifAbsent'>,
@@ -43,7 +43,10 @@ function writeIf(
   };
 }
 
-/** `change` is called once an attempt; undefined leaves the record as it is. Throws `invalid` for a `ttlMs` that makes no sense. */
+/**
+ * Each attempt calls `change`; undefined leaves the record as it is. Throws `invalid` for a
+ * senseless `ttlMs`.
+ */
 export function prepareUpdate<V>(
   context: ActionContext,
   key: string,
@@ -57,7 +60,7 @@ export function prepareUpdate<V>(
     const value: unknown = change(entry);
     if (value === undefined) return { kind: 'none' };
     if (value instanceof Promise) {
-      // Nobody else would meet its failure.
+      // Nothing else would handle its rejection.
       value.catch(() => undefined);
       throw new StoreError('invalid', 'the function given to update must not be asynchronous', where);
     }

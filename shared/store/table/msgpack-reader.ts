@@ -15,8 +15,8 @@ import {
 } from './msgpack-tokens.ts';
 
 /**
- * msgpackr's bundled strings, Errors, ids, pointers, records, Sets and RegExps change how later bytes
- * read. The store writes none.
+ * msgpackr's bundled strings, Errors, ids, pointers, records, Sets and RegExps change how later
+ * bytes read. The store writes none.
  */
 const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
 
@@ -24,8 +24,8 @@ const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72,
 const IS_MIXED = new RangeError('a key is no text');
 
 /**
- * A map with text keys only becomes an object; any other becomes a Map, or what its first pair says.
- * Throws unless the bytes are one value.
+ * A map with text keys only becomes an object; any other becomes a Map, or what its first pair
+ * says. Throws unless the bytes are one value.
  */
 export function unpackValue(stored: Uint8Array): unknown {
   const bytes = asBuffer(stored);
@@ -43,7 +43,10 @@ function readWhole(reader: ValueReader): unknown {
   return value;
 }
 
-/** Slots for ASCII keys read before, as values of one table share their keys. A power of two, for the mask. */
+/**
+ * Slots for ASCII keys read before, as values of one table share their keys. A power of two, for
+ * the mask.
+ */
 const KNOWN_KEYS = 1_024;
 const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
 
@@ -120,7 +123,9 @@ class ValueReader {
     return object;
   }
 
-  /** As `#text`, but gives the string of an equal key read before: it is one of V8's names already. */
+  /**
+   * As `#text`, but gives the string of an equal key read before: it is one of V8's names already.
+   */
   #key(token: number): string {
     const length = token & 0x1f;
     if (token >= 0xc0 || length === 0) return this.#text(token);
@@ -134,7 +139,8 @@ class ValueReader {
       return known;
     }
     const text = this.#text(token);
-    // Equal lengths mean ASCII, or broken UTF-8, which decodes to U+FFFD and so never equals a byte.
+    // Equal lengths mean ASCII, or broken UTF-8, which decodes to U+FFFD and so never equals a
+    // byte.
     if (text.length === length) knownKeys[slot] = text;
     return text;
   }

@@ -1,5 +1,6 @@
-// The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), for the store's
-// reader and HTTP's. Bytes beyond the end count as zero: the caller compares the end with the length.
+// The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), for the
+// store's reader and HTTP's. Bytes beyond the end count as zero: the caller compares the end with
+// the length.
 
 /** The bytes of the length that follows a token. */
 const LENGTH_BYTES = new Uint8Array(256);
@@ -33,7 +34,7 @@ export function isExtension(token: number): boolean {
   return token >= 0xc7 && token <= 0xd8 && (token <= 0xc9 || token >= 0xd4);
 }
 
-/** Where the text, the items or the bytes of the value at `at` begin; an extension's type too. */
+/** The offset of the text, the items, the bytes or an extension's type of the value at `at`. */
 export function startOf(bytes: Buffer, at: number): number {
   return at + 1 + LENGTH_BYTES[bytes[at]!]!;
 }

@@ -1,8 +1,10 @@
-// Writes MessagePack (FORMAT.md, "Values in MessagePack"). msgpackr writes -0 as 0, and Maps and Sets
-// as objects: this file writes the containers around them, msgpackr everything else.
+// Writes MessagePack (FORMAT.md, "Values in MessagePack"). msgpackr writes -0 as 0, and Maps and
+// Sets as objects: this file writes the containers around them, msgpackr everything else.
 import { Packr } from 'msgpackr';
 
-/** No shared structures, as each value must be readable alone. Buffers must not alias a cached page. */
+/**
+ * No shared structures, as each value must be readable alone. Buffers must not alias a cached page.
+ */
 export const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true, useToJSON: false });
 
 const MAP_32 = 0xdf;
@@ -12,7 +14,7 @@ const NEGATIVE_ZERO = Uint8Array.of(0xcb, 0x80, 0, 0, 0, 0, 0, 0, 0);
 /** The first key of a map that stands for a Map or a Set. Its value says which. */
 const KIND = Uint8Array.of(0xc4, 0);
 
-/** `isPlain`: as `isPlainlyCarried` says of the value. */
+/** `isPlain`: as `checkValue` says. */
 export function packValue(value: unknown, isPlain: boolean): Uint8Array {
   // A view of the packer's buffer, which the packer never writes again.
   if (isPlain) return packr.pack(value);

@@ -1,4 +1,4 @@
-// A table as its users see it: each verb checks its arguments, hands them to a reader, a writer or a scan, and makes outcomes of what comes.
+// A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
 import type {
   CallOptions,
@@ -82,7 +82,8 @@ export class StoredTable<V> implements Table<V> {
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
     checkItems('table.putMany', items, CHECK.putItem);
     CHECK.putMany(options);
-    // Verdicts are given within a commit that others share: it must meet as many items as it was called with, also if the caller empties his array.
+    // A copy: the caller may empty its array while the commit, which others share, counts the
+    // items.
     return this.#putAll(items.slice(), options);
   }
 

@@ -5,7 +5,7 @@ import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
-import { VALUE_DEPTH_MAX } from '../../../shared/store/table/carried.ts';
+import { VALUE_DEPTH_MAX } from '../../../shared/store/table/check-value.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
