@@ -1,7 +1,7 @@
-// What a vacuum has done so far.
+// Counts a vacuum's work.
 import type { VacuumReport } from '../contract/api.ts';
 
-/** As `VacuumReport` has it; of damaged containers the ids, as several looks meet the same. */
+/** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
 export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {
   readonly damaged: Set<string>;
 };

@@ -20,6 +20,9 @@ const SAMPLED_MAX = 32;
 /** Expired records are kept this long, so that clocks a little apart never disagree about what a purge may drop. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
+/** A leaf with a larger share of dead records is written anew without them. */
+export const DEAD_SHARE_MAX = 0.25;
+
 /**
  * The share, 0 to 1, of a leaf's records that are dead: hidden by newer ones, deleted, or expired before `expiredMs`. Merging all layers drops
  * them. An estimate: one record speaks for all of its page, and some pages, spread evenly, for all of their layer. All pages must be known.

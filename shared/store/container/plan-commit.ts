@@ -4,7 +4,7 @@ import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot, type PageRef } from '../format/page-table.ts';
-import { PURGE_AFTER_MS, deadShare } from './compaction.ts';
+import { DEAD_SHARE_MAX, PURGE_AFTER_MS, deadShare } from './compaction.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
@@ -14,9 +14,6 @@ import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
 import { cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
 import { successor } from './successor.ts';
 import { patchOf, replaceOf } from './writes.ts';
-
-/** Where more than this share of a container's records is dead, its layers are merged before it is split: it may be small enough then. */
-const DEAD_SHARE_MAX = 0.25;
 
 /** A node as it is to be, and the write that makes it so. */
 export interface Rewriting {
