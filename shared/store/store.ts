@@ -2,18 +2,11 @@
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
 import { TAG_DIGITS } from './container/turn-order.ts';
-import type {
-  CallOptions,
-  Store,
-  StoreOptions,
-  Table,
-  TableInfo,
-  TableOptions,
-  VacuumOptions,
-  VacuumReport,
-} from './contract/api.ts';
+import type { Store, Table } from './contract/api.ts';
+import type { CallOptions, StoreOptions, TableOptions, VacuumOptions } from './contract/options.ts';
+import type { TableInfo, VacuumReport } from './contract/results.ts';
 import { StoreError } from './contract/errors.ts';
-import { CHECK } from './contract/options.ts';
+import { CHECK } from './contract/check-options.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';

@@ -1,5 +1,5 @@
 // Counts a vacuum's work.
-import type { VacuumReport } from '../contract/api.ts';
+import type { VacuumReport } from '../contract/results.ts';
 
 /** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
 export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {

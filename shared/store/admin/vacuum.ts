@@ -1,6 +1,6 @@
 // One vacuum of a table: removes garbage of interrupted splits and drops, finishes begun merges,
 // and merges quiet neighbours. It may end after any container.
-import type { VacuumReport } from '../contract/api.ts';
+import type { VacuumReport } from '../contract/results.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { nodesPrefix } from '../format/ids.ts';

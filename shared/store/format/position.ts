@@ -1,6 +1,6 @@
 // Positions of keys in their table (FORMAT.md, "Positions"): the key, or its hash and the key. They
 // compare as unsigned bytes; the empty one comes first.
-import type { Order } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, compareRange } from './bytes.ts';
 

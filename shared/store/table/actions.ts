@@ -1,6 +1,7 @@
 // Makes actions of puts, updates and deletes. The engine decides a conditional one from the record.
 import type { Action, Decide, Decision } from '../container/change.ts';
-import type { DeleteItem, Entry, PutItem } from '../contract/api.ts';
+import type { DeleteItem, PutItem } from '../contract/options.ts';
+import type { Entry } from '../contract/results.ts';
 import { StoreError } from '../contract/errors.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 

@@ -1,7 +1,7 @@
 // The cursor of a scan: incarnation, order, bounds and next position, never a node, so that it
 // resumes in any process, behind any split. It holds no secret.
 import { crc32 } from 'node:zlib';
-import type { Order } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc, type Id64, readOptional, writeOptional } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';

@@ -1,7 +1,8 @@
 // Reads the keys of a call: groups them by leaf and looks at each leaf once. Every key has its
 // outcome when the deadline passes.
 import type { Snapshot } from '../container/snapshot.ts';
-import type { CodecName, GetOptions, GetOutcome, Order } from '../contract/api.ts';
+import type { CodecName, GetOptions, Order } from '../contract/options.ts';
+import type { GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -1,7 +1,9 @@
 // A scan takes each leaf whole from one reply, gives the records that the leaf owned then, and
 // seeks the next leaf at its high. So splits neither hide nor repeat a record (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
-import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
+import type { Scan } from '../contract/api.ts';
+import type { CodecName, Order, ScanOptions } from '../contract/options.ts';
+import type { Entry } from '../contract/results.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lookAtWhole } from '../engine/lookup.ts';

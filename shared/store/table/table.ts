@@ -1,25 +1,21 @@
 // A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
+import type { Scan, Table } from '../contract/api.ts';
 import type {
   CallOptions,
   CodecName,
   DeleteItem,
   DeleteOptions,
-  DeleteOutcome,
-  Entry,
   GetOptions,
-  GetOutcome,
   Order,
   PutItem,
   PutOptions,
-  PutOutcome,
-  Scan,
   ScanOptions,
-  Table,
   UpdateOptions,
-} from '../contract/api.ts';
+} from '../contract/options.ts';
+import type { DeleteOutcome, Entry, GetOutcome, PutOutcome } from '../contract/results.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
-import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
+import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Deadlines } from '../io/deadline.ts';

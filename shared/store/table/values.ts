@@ -1,6 +1,7 @@
 // Encodes and decodes values; the engine below never does. A record stores its codec's tag, so any
 // handle reads any record.
-import type { CodecName, EncodedValue, Entry } from '../contract/api.ts';
+import type { CodecName, EncodedValue } from '../contract/options.ts';
+import type { Entry } from '../contract/results.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';

@@ -1,6 +1,6 @@
 // Orders a batch by position, so that a container's changes are neighbours, in waves of distinct
 // keys.
-import type { Order } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import type { Turns } from '../io/turns.ts';

@@ -2,7 +2,7 @@
 // Every item has its outcome when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
 import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
-import type { CallOptions, Order } from '../contract/api.ts';
+import type { CallOptions, Order } from '../contract/options.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
