@@ -1,5 +1,5 @@
-// The public interface: stores, tables, scans. tests/store/examples.test.ts runs each @example behind
-// the one of `Store`, and compares every value behind `// =>`.
+// The public interface: stores, tables, scans. tests/store/examples.test.ts runs each @example
+// behind that of `Store`, and compares the values behind `// =>`.
 import type {
   CallOptions,
   DeleteItem,
@@ -29,8 +29,8 @@ import type { TableStats } from './stats.ts';
  */
 export interface Store extends AsyncDisposable {
   /**
-   * Opens a table, and creates it if need be. The codec decides which values it takes. Cost: 1 request
-   * for an existing table, 3 to create one, more to pre-split it.
+   * Opens a table, and creates it if need be. The codec decides which values it takes. Cost: 1
+   * request for an existing table, 3 to create one, more to pre-split it.
    *
    * @example
    * const again = await store.table('users', { create: false });
@@ -59,7 +59,8 @@ export interface Store extends AsyncDisposable {
   drop(name: string, options?: CallOptions): Promise<boolean>;
   /**
    * Removes containers that interrupted splits and drops left behind, then purges and merges quiet
-   * containers. Safe beside any other call. Cost: four reads a container, some eight requests a merge.
+   * containers. Safe beside any other call. Cost: four reads a container, some eight requests a
+   * merge.
    *
    * @example
    * const { damaged } = await store.vacuum('users', { quietMs: 0 });
@@ -76,8 +77,9 @@ export interface Store extends AsyncDisposable {
 }
 
 /**
- * A table. Operations on one record are linearizable. Calls reject with a StoreError, for misuse with a
- * TypeError, which `scan` throws. Each cost is the usual number of requests with branches cached.
+ * A table. Operations on one record are linearizable. Calls reject with a StoreError, for misuse
+ * with a TypeError, which `scan` throws. Each cost is the usual number of requests with branches
+ * cached.
  */
 export interface Table<V> {
   readonly name: string;
@@ -85,8 +87,8 @@ export interface Table<V> {
   /** Whether the call that opened this handle created the table. */
   readonly isNew: boolean;
   /**
-   * The record; undefined if there is none. Cost: 1 request (0 within `maxAgeMs`), 2 when the container
-   * is not cached.
+   * The record; undefined if there is none. Cost: 1 request (0 within `maxAgeMs`), 2 when the
+   * container is not cached.
    *
    * @example
    * const user = await users.get('user:1');
@@ -94,8 +96,8 @@ export interface Table<V> {
    */
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
   /**
-   * An outcome for each key, in order. Keys may repeat. A damaged page fails its own keys only. Cost:
-   * requests by containers, not by keys.
+   * An outcome for each key, in order. Keys may repeat. A damaged page fails its own keys only.
+   * Cost: requests by containers, not by keys.
    *
    * @example
    * const outcomes = await users.getMany(['user:1', 'user:2']);
@@ -103,8 +105,8 @@ export interface Table<V> {
    */
   getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]>;
   /**
-   * Writes a record, under a condition if one is given. Cost: 1 request when the container is cached;
-   * concurrent writes to a container share one.
+   * Writes a record, under a condition if one is given. Cost: 1 request when the container is
+   * cached; concurrent writes to a container share one.
    *
    * @example
    * const { version } = await users.put('user:2', { name: 'Grace' }, { ifAbsent: true });
@@ -112,18 +114,19 @@ export interface Table<V> {
    */
   put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;
   /**
-   * An outcome for each item, in order; equal keys take effect in order. Do not change items until it
-   * settles. Cost: requests by containers.
+   * An outcome for each item, in order; equal keys take effect in order. Do not change items until
+   * it settles. Cost: requests by containers.
    *
    * @example
-   * const outcomes = await users.putMany([{ key: 'user:1', value: { name: 'Eve' }, ifAbsent: true }]);
-   * outcomes[0]?.status; // => 'failed'
+   * const eve = { key: 'user:1', value: { name: 'Eve' }, ifAbsent: true };
+   * const [outcome] = await users.putMany([eve]);
+   * outcome?.status; // => 'failed'
    */
   putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]>;
   /**
-   * Reads and writes in one step. `change` gives the new value, or undefined to keep the record. It is
-   * synchronous, may run again, and its errors reach the caller. Without `ttlMs` the expiry stays.
-   * Resolves to the record as it then stands. Cost: as `put`.
+   * Reads and writes in one step. `change` gives the new value, or undefined to keep the record. It
+   * is synchronous, may run again, and its errors reach the caller. Without `ttlMs` the expiry
+   * stays. Resolves to the record as it then stands. Cost: as `put`.
    *
    * @example
    * const visits = await store.table<number>('visits');
@@ -173,12 +176,12 @@ export interface Table<V> {
 }
 
 /**
- * Records in order of position, exactly once each that existed throughout. Iterate it once; leaving the
- * loop ends the scan.
+ * Records in order of position, exactly once each that existed throughout. Iterate it once; leaving
+ * the loop ends the scan.
  *
- * Damage ends it with a StoreError `corrupt`, which names the `key` of a value or the `container` of a
- * page or leaf. `cursor` has then moved behind the damage: a scan from there gives the rest. If it has
- * not moved, nobody knows what follows.
+ * Damage ends it with a StoreError `corrupt`, which names the `key` of a value or the `container`
+ * of a page or leaf. `cursor` has then moved behind the damage: a scan from there gives the rest.
+ * If it has not moved, nobody knows what follows.
  */
 export interface Scan<V> extends AsyncIterable<Entry<V>> {
   /** Resumes behind the last record or the damage, in any process; undefined at the end. */

@@ -1,5 +1,6 @@
-// The options and arguments of every call, as tables. Misuse (an option that does not exist, a value of the wrong type, something else where
-// an object belongs) is a TypeError that says what would be right. A value of the right type that makes no sense is refused where it is used.
+// Checks the options and arguments of every call. An unknown option or a value of the wrong type is
+// a TypeError that names the right ones. A senseless value of the right type fails where it is
+// used.
 import type {
   CallOptions,
   DeleteItem,
@@ -14,16 +15,18 @@ import type {
   VacuumOptions,
 } from './options.ts';
 
-/** The values that an option or argument takes. */
 export interface Kind {
-  /** In words that follow "must be". */
+  /** Completes the message "must be ...". */
   readonly name: string;
-  /** A message may repeat a wrong string, up to a question mark: behind one an address may hold a secret. */
+  /**
+   * Messages may repeat a wrong string, up to a question mark: an address may hold a secret behind
+   * it.
+   */
   readonly isShown?: true;
   accepts(value: unknown): boolean;
 }
 
-/** Throws a TypeError unless `given` has the options of a call, or is undefined where none is required. `index`: of an item in a batch. */
+/** Throws a TypeError for wrong options. `index`: an item's, in a batch. */
 type CheckOptions = (given: unknown, index?: number) => void;
 
 const ANYTHING: Kind = { name: 'anything', accepts: () => true };
@@ -52,7 +55,6 @@ const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'wri
 const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
 const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
 
-/** The options of each call, and the items of batches. */
 export const CHECK = {
   openStore: optionsOf<StoreOptions>(
     'openStore',
@@ -103,7 +105,7 @@ export const CHECK = {
   }),
 };
 
-/** The check of a call's options; messages name the call. An option that is undefined counts as left out. */
+/** Makes the check of a call's options. An undefined option counts as left out. */
 export function optionsOf<Options extends object>(
   call: string,
   kinds: Readonly<Record<keyof Options & string, Kind>>,
@@ -128,14 +130,12 @@ export function optionsOf<Options extends object>(
   };
 }
 
-/** Throws a TypeError unless `items` is an array and each of its items passes `check`. */
 export function checkItems(call: string, items: unknown, check: CheckOptions): void {
   checkArgument(call, 'items', ARRAY, items);
   const all = items as unknown[];
   for (let index = 0; index < all.length; index += 1) check(all[index], index);
 }
 
-/** Throws a TypeError unless the argument `name` is of this kind. */
 export function checkArgument(call: string, name: string, kind: Kind, value: unknown): void {
   if (!kind.accepts(value)) throw wrongKind(call, name, kind, value);
 }
@@ -157,7 +157,7 @@ function unknownOption(where: string, name: string, names: readonly string[]): T
   return new TypeError(`${where} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
 }
 
-/** The name that agrees with a mistyped one for the most letters from the first, two at least. */
+/** The name with the longest equal beginning, of two letters at least. */
 function nearest(mistyped: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let most = 1;
@@ -174,7 +174,7 @@ function commonLetters(a: string, b: string): number {
   return count;
 }
 
-/** The type of a value. Its content may be a secret and is not shown. */
+/** Names the type alone, as the content may be a secret. */
 function described(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -5,8 +5,8 @@ import type { Compression, Runtime } from './runtime.ts';
 /** Bounds of one call. */
 export interface CallOptions {
   /**
-   * Ends the call after as many milliseconds: with `aborted` if nothing was written, with `unknown` if a
-   * write is undecided. Default: the store's `timeoutMs`.
+   * Ends the call after as many milliseconds: with `aborted` if nothing was written, with `unknown`
+   * if a write is undecided. Default: the store's `timeoutMs`.
    */
   readonly timeoutMs?: number;
   /** Ends the call early, with the same two codes. */
@@ -16,8 +16,8 @@ export interface CallOptions {
 export interface StoreOptions {
   readonly driver: Driver;
   /**
-   * Bytes of memory for cached containers. Default 64 MiB. Headers of evicted containers take up to a
-   * sixteenth more, or 256 KiB.
+   * Bytes of memory for cached containers. Default 64 MiB. Headers of evicted containers take up to
+   * a sixteenth more, or 256 KiB.
    */
   readonly cacheBytesMax?: number;
   /** Default deadline of every call, in milliseconds. Default 30,000. */
@@ -43,7 +43,8 @@ export type Order = 'hash' | 'key';
  * - `bytes`: a Uint8Array.
  * - `encoded`: an EncodedValue, not looked into.
  *
- * A value comes back the same, or the put fails with `invalid`. At most VALUE_DEPTH_MAX levels.
+ * A value of at most VALUE_DEPTH_MAX levels comes back the same (an object without a prototype with
+ * the usual one), or the put fails with `invalid`.
  */
 export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
 
@@ -71,12 +72,12 @@ export interface TableOptions extends CallOptions {
   /** Default `msgpack`. */
   readonly codec?: CodecName;
   /**
-   * A container's size in bytes; a commit splits above 70 % of it. From 16,384 to the provider's limit,
-   * the default: 1,000,000 on Datastore, 720,000 on Azure Tables. Smaller containers let many callers
-   * wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
+   * A container's size in bytes; a commit splits above 70 % of it. From 16,384 to the provider's
+   * limit, the default: 1,000,000 on Datastore, 720,000 on Azure Tables. Smaller containers let
+   * many callers wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
    *
-   * Not stored: processes may differ, and the smallest one splits. All handles in one store share the
-   * first one's value (`invalid` otherwise).
+   * Not stored: processes may differ, and the smallest one splits. All handles in one store share
+   * the first one's value (`invalid` otherwise).
    */
   readonly containerBytesMax?: number;
   /** Creates a missing table (default true); otherwise `not_found`. */
@@ -89,12 +90,16 @@ export interface VacuumOptions extends CallOptions {
    * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
    */
   readonly quietMs?: number;
-  /** Merges up to 0.6 of this size. Default: that of the table's open handles, else `TableOptions`'. */
+  /**
+   * Merges up to 0.6 of this size. Default: that of the table's open handles, else `TableOptions`'.
+   */
   readonly containerBytesMax?: number;
 }
 
 export interface GetOptions extends CallOptions {
-  /** Accepts what was read at most as many milliseconds ago, without I/O. Default 0: linearizable. */
+  /**
+   * Accepts what was read at most as many milliseconds ago, without I/O. Default 0: linearizable.
+   */
   readonly maxAgeMs?: number;
 }
 
@@ -139,9 +144,9 @@ export interface ScanOptions extends CallOptions {
   /** The most records to give. Default: all. */
   readonly limit?: number;
   /**
-   * Continues the scan that gave it, with that scan's bounds. Other bounds beside it, or a cursor of
-   * another table, are `invalid`. It is neither secret nor signed: to confine a caller to some keys,
-   * pass the bounds again with the caller's cursor.
+   * Continues the scan that gave it, with that scan's bounds. Other bounds beside it, or a cursor
+   * of another table, are `invalid`. It is neither secret nor signed: to confine a caller to some
+   * keys, pass the bounds again with the caller's cursor.
    */
   readonly cursor?: string;
 }

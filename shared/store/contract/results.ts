@@ -47,11 +47,13 @@ export interface VacuumReport {
   readonly listed: number;
   /** Orphans removed. */
   readonly removed: number;
-  /** Orphans and merged containers that stay this time: not shown to be safe to remove, or refused. */
+  /**
+   * Orphans and merged containers that stay this time: not shown to be safe to remove, or refused.
+   */
   readonly left: number;
   /**
-   * Containers of an incarnation that nobody dropped: the table's root was lost, and created anew. They
-   * stay. Restore the root from a backup.
+   * Containers of an incarnation that nobody dropped: the table's root was lost, and created anew.
+   * They stay. Restore the root from a backup.
    */
   readonly foreign: number;
   /** Containers merged into their left neighbours, interrupted merges included. */
@@ -62,7 +64,9 @@ export interface VacuumReport {
   readonly purged: number;
   /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
   readonly busy: number;
-  /** Containers with a damaged page. They stay as they are; reads of their records name the page. */
+  /**
+   * Containers with a damaged page. They stay as they are; reads of their records name the page.
+   */
   readonly damaged: number;
   /** Routing entries left over by merges, removed. */
   readonly entriesDropped: number;
