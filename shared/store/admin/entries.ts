@@ -8,10 +8,7 @@ import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 
-/**
- * The longest wait for the answers: a hint that meets others' commits pauses for seconds, several
- * times.
- */
+/** The longest wait for the answers: a hint that meets others' commits pauses for seconds. */
 const ANSWERED_MS_MAX = 60_000;
 
 /** Entries of the branches right above the leaves. */
@@ -21,10 +18,7 @@ export interface Entries {
   readonly separators: readonly Position[];
 }
 
-/**
- * Reads the branches above the leaves, past every cache; undefined if there is none, or one is
- * missing.
- */
+/** Reads the branches above the leaves, past every cache; undefined if there is none, or a gap. */
 export async function readEntries(engine: Engine): Promise<Entries | undefined> {
   let branch = await engine.reader.readWhole(rootId(engine.table));
   if (branch?.header.state !== 'live' || branch.header.level === 0) return undefined;

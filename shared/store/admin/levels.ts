@@ -19,9 +19,7 @@ export interface Levels {
   readonly sinceMs: number;
 }
 
-/**
- * Undefined if the table does not exist. Finishes the merges that it meets. Cost: a read a node.
- */
+/** Undefined if there is no table. Finishes the merges that it meets. Cost: a read a node. */
 export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels | undefined> {
   const linked = new Set<EntityId>();
   const commitCounts = new Map<EntityId, number>();

@@ -19,10 +19,7 @@ import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 import { originInPlaceOf } from './dropped.ts';
 
-/**
- * Conflicts on a root before the call gives up. Throttled tries do not count: the deadline ends
- * them.
- */
+/** Conflicts on a root before giving up. Throttled tries do not count: the deadline ends them. */
 const TRIES_MAX = 20;
 /** The pause after a throttled or unknown write, unless the provider asks for a longer one. */
 const PAUSE_LEAST_MS = 100;
@@ -54,10 +51,7 @@ export interface OpenedRoot {
   readonly isNew: boolean;
 }
 
-/**
- * Opens or creates the live root; the loser of a race takes the winner's. Throws `not_found`, or
- * `conflict` for another order.
- */
+/** Opens or creates the root. Throws `not_found`, or `conflict` for another order. */
 export async function openRoot(engine: Engine, options: CreateOptions): Promise<OpenedRoot> {
   const { table } = engine;
   const drawn = new Set<Id64>();
@@ -106,10 +100,7 @@ function freshRoot(engine: Engine, order: Order, before: Header | undefined): He
   };
 }
 
-/**
- * Sends one write of a root. Unless it is "written", the caller reads the root to learn the
- * outcome.
- */
+/** Sends one write of a root. Unless it is `written`, the caller must read the root. */
 async function send(engine: Engine, write: Write): Promise<Sent> {
   const [outcome] = await sendWrites(engine, [write]);
   if (await pauseIfTurnedAway(engine, outcome)) return 'turned away';
@@ -169,10 +160,7 @@ function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<Sen
   return send(engine, replaceOf(root, tombstone, attempt));
 }
 
-/**
- * Removes every node of a dropped incarnation. Marks the tombstone `removed` once a whole listing
- * is empty.
- */
+/** Removes a dropped incarnation's nodes. An empty listing makes the tombstone `removed`. */
 async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   const prefix = incarnationPrefix(engine.table, tombstone.header.incarnation);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {

@@ -11,10 +11,7 @@ import { type Levels, type Neighbours, nextAfter } from './levels.ts';
 import { finishPair, retire, unlessDamaged } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
-/**
- * Pages below this share of a full one are joined: merges leave small ones, which fill the page
- * table first.
- */
+/** Smaller pages than this share of a full one are joined: merges leave many of them. */
 const SMALL_PAGE_SHARE = 1 / 3;
 
 /** Merges the leaves of one table, once. */
@@ -81,9 +78,7 @@ export class LeafMerger {
     return this.#commitCounts.get(id) === header.commitCount;
   }
 
-  /**
-   * Purges a quiet leaf with many dead records. One that is written meanwhile, or damaged, stays.
-   */
+  /** Purges a quiet leaf with many dead records, unless it was written meanwhile, or is damaged. */
   async #withoutDead(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
     if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
     const leaf = await unlessDamaged(this.#tally, () => this.#readAll(seen));

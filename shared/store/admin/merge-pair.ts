@@ -45,10 +45,7 @@ export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Pr
 /** The pause after an attempt that failed at the provider. */
 const RETRY_MS = 100;
 
-/**
- * Lets `left` absorb its retired right neighbour, then strips that. Gives `left`; undefined if
- * missing.
- */
+/** Lets `left` absorb its retired right neighbour. Gives `left`; undefined if it is missing. */
 export async function finishPair(
   engine: Engine,
   left: Snapshot,

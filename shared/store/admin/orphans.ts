@@ -21,10 +21,7 @@ import { strip } from './merge-pair.ts';
 /** No level has as many nodes: a longer walk goes in a circle. */
 const STEPS_MAX = 10_000_000;
 
-/**
- * An absorbed leaf's header stays a day: no request is on its way for as long, and few caches are
- * older.
- */
+/** An absorbed leaf's header stays a day: no request is on its way for as long. */
 const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
 export type Fate = 'lives' | 'removed' | 'stripped' | 'left' | 'foreign';
@@ -87,10 +84,7 @@ async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
 
 type Reached = 'yes' | 'no' | 'unclear';
 
-/**
- * (b) Searches the owner of the node's low from the left, past every cache. Only another live leaf
- * proves that nothing links the node.
- */
+/** (b) Only another live leaf that owns the node's low proves that nothing links the node. */
 async function isLeafReached(engine: Engine, { id, header }: Snapshot): Promise<Reached> {
   try {
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
@@ -102,9 +96,7 @@ async function isLeafReached(engine: Engine, { id, header }: Snapshot): Promise<
   }
 }
 
-/**
- * (b) for a branch: walks its level to its low, past every cache. A missing node proves nothing.
- */
+/** (b) for a branch: walks its level to its low, past caches. A missing node proves nothing. */
 async function isReached(engine: Engine, root: Snapshot, target: Snapshot): Promise<Reached> {
   const { low, level, incarnation } = target.header;
   let at: Snapshot = root;

@@ -2,8 +2,5 @@
 
 declare const brand: unique symbol;
 
-/**
- * Only the function that builds, reads or checks such a string casts to it. A plain string at run
- * time.
- */
+/** Only the function that builds, reads or checks such a string casts to it. */
 export type Branded<Name extends string> = string & { readonly [brand]: Name };

@@ -18,10 +18,7 @@ import type {
 export interface Kind {
   /** Completes the message "must be ...". */
   readonly name: string;
-  /**
-   * Messages may repeat a wrong string, up to a question mark: an address may hold a secret behind
-   * it.
-   */
+  /** Messages repeat a wrong string up to a question mark: an address hides secrets behind it. */
   readonly isShown?: true;
   accepts(value: unknown): boolean;
 }

@@ -9,10 +9,7 @@ import type { Branded } from './brand.ts';
 /** ASCII letters, digits and `. _ - ! ~`, at most `limits.idBytesMax` long. */
 export type EntityId = Branded<'EntityId'>;
 
-/**
- * Assigned by the provider, opaque, compared for equality only. Changes with every change of the
- * entity.
- */
+/** Assigned by the provider at every change of the entity. Opaque, compared for equality only. */
 export type EntityVersion = Branded<'EntityVersion'>;
 
 /**
@@ -25,9 +22,7 @@ export type PartName = Branded<'PartName'>;
 export type ListCursor = Branded<'ListCursor'>;
 
 export interface DriverCallOptions {
-  /**
-   * Ends the call: a read or list rejects with `unavailable`, a write or removal answers `unknown`.
-   */
+  /** Ends the call: a read or list is `unavailable`, a write or removal `unknown`. */
   readonly timeoutMs: number;
 }
 
@@ -37,18 +32,11 @@ export interface DriverCallOptions {
  */
 export const SILENCE_MS = 4_000;
 
-/**
- * A provider's limits; the engine has none of its own. Sizes are in bytes, counts inclusive maxima.
- */
+/** A provider's limits. Sizes are in bytes, counts are inclusive maxima. */
 export interface DriverLimits {
-  /**
-   * The provider's name, for messages and measurements only: `memory`, `datastore`, `azure-tables`.
-   */
+  /** For messages and measurements only: `memory`, `datastore`, `azure-tables`. */
   readonly provider: string;
-  /**
-   * Largest entity: `entityOverheadBytes`, and for each chunk, dead or not, its bytes and
-   * `chunkOverheadBytes`.
-   */
+  /** Sum of `entityOverheadBytes`, and each chunk's bytes and `chunkOverheadBytes`, dead or not. */
   readonly entityBytesMax: number;
   /** An entity's size beside its chunks, with the longest id. */
   readonly entityOverheadBytes: number;
@@ -63,18 +51,13 @@ export interface DriverLimits {
   readonly readsMax: number;
   /** Writes in one `write`, and removals in one `remove`. */
   readonly writesMax: number;
-  /**
-   * Sum of the parts' bytes in one `write` of several. A single write may be as large as an entity.
-   */
+  /** Sum of the parts' bytes in one `write` of several. A lone write may fill an entity. */
   readonly writeBytesMax: number;
   /** Ids in one `list`. */
   readonly listMax: number;
   /** Reads that a store has in flight, and as many commits: the driver has connections for both. */
   readonly inFlightMax: number;
-  /**
-   * Writes whose ids have equal lanes may share one `write`. A pure function that never changes for
-   * stored data.
-   */
+  /** Writes of equal lanes may share one `write`. Pure; never changes for stored data. */
   lane(id: EntityId): string;
 }
 
@@ -84,9 +67,7 @@ export interface ReadRequest {
   readonly parts: 'all' | readonly PartName[];
 }
 
-/**
- * An entity of one reply: its parts have its version. Absent and empty parts are not in the map.
- */
+/** An entity of one reply: its parts have its version. Absent and empty parts are left out. */
 export interface Entity {
   readonly id: EntityId;
   readonly version: EntityVersion;
@@ -108,10 +89,7 @@ export interface Part {
 export type Write =
   /** Creates the entity; refused (`condition`) if it exists. */
   | { readonly kind: 'insert'; readonly id: EntityId; readonly parts: readonly Part[] }
-  /**
-   * Changes the named parts and keeps the others. Refused (`condition`) at another version, or if
-   * it is gone.
-   */
+  /** Keeps the parts it does not name. Refused (`condition`) at another version or none. */
   | { readonly kind: 'patch'; readonly id: EntityId; readonly version: EntityVersion; readonly parts: readonly Part[] }
   /** As `patch`, but parts that are not named disappear. */
   | {
@@ -197,9 +175,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/**
- * Begins the ids of entities with which a driver probes its provider. A vacuum removes leftovers.
- */
+/** Begins the ids of entities that probe a provider. A vacuum removes leftovers. */
 export const PROBE_PREFIX = 'p~';
 
 /** The chunks of a part; an empty one has none. */

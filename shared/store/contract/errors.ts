@@ -105,9 +105,7 @@ export function unknownOutcome(
   return new StoreError('unknown', message, { table, key, container, cause });
 }
 
-/**
- * Rethrows a TypeError, which is misuse. An unforeseen error becomes `unavailable`, not retryable.
- */
+/** Rethrows a TypeError: misuse. An unforeseen error becomes `unavailable`, not retryable. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof TypeError) throw error;

@@ -15,10 +15,7 @@ export interface CallOptions {
 
 export interface StoreOptions {
   readonly driver: Driver;
-  /**
-   * Bytes of memory for cached containers. Default 64 MiB. Headers of evicted containers take up to
-   * a sixteenth more, or 256 KiB.
-   */
+  /** Bytes for cached containers. Default 64 MiB. Headers of evicted ones take 1/16 more. */
   readonly cacheBytesMax?: number;
   /** Default deadline of every call, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
@@ -35,13 +32,13 @@ export interface StoreOptions {
 export type Order = 'hash' | 'key';
 
 /**
- * The encoding of values written; a record is always read by the codec stored with it.
+ * The encoding of written values. A record is read by the codec stored with it.
  *
  * - `msgpack` (default): JSON's values, undefined inside them, every number, bigints, Maps, Sets,
  *   Dates, ArrayBuffers, DataViews and typed arrays except Float16Array.
  * - `json`: null, booleans, finite numbers, strings, arrays and plain objects.
  * - `bytes`: a Uint8Array.
- * - `encoded`: an EncodedValue, not looked into.
+ * - `encoded`: an EncodedValue.
  *
  * A value of at most VALUE_DEPTH_MAX levels comes back the same (an object without a prototype with
  * the usual one), or the put fails with `invalid`.
@@ -90,16 +87,12 @@ export interface VacuumOptions extends CallOptions {
    * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
    */
   readonly quietMs?: number;
-  /**
-   * Merges up to 0.6 of this size. Default: that of the table's open handles, else `TableOptions`'.
-   */
+  /** Merges up to 0.6 of this size. Default: that of the open handles, else `TableOptions`'. */
   readonly containerBytesMax?: number;
 }
 
 export interface GetOptions extends CallOptions {
-  /**
-   * Accepts what was read at most as many milliseconds ago, without I/O. Default 0: linearizable.
-   */
+  /** Accepts an answer read at most as many milliseconds ago. Default 0: linearizable. */
   readonly maxAgeMs?: number;
 }
 

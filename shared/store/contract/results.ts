@@ -47,9 +47,7 @@ export interface VacuumReport {
   readonly listed: number;
   /** Orphans removed. */
   readonly removed: number;
-  /**
-   * Orphans and merged containers that stay this time: not shown to be safe to remove, or refused.
-   */
+  /** Orphans and merged containers that stay, as their removal was refused or not proven safe. */
   readonly left: number;
   /**
    * Containers of an incarnation that nobody dropped: the table's root was lost, and created anew.
@@ -64,9 +62,7 @@ export interface VacuumReport {
   readonly purged: number;
   /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
   readonly busy: number;
-  /**
-   * Containers with a damaged page. They stay as they are; reads of their records name the page.
-   */
+  /** Containers with a damaged page. They stay; reads of their records name the page. */
   readonly damaged: number;
   /** Routing entries left over by merges, removed. */
   readonly entriesDropped: number;

@@ -13,10 +13,7 @@ export interface Runtime {
   nextTurn(): Promise<void>;
   /** The share, 0 to 1, of the last moments in which this thread had work. */
   busyShare(): number;
-  /**
-   * Draws bytes at the time of the call: processes restored from one snapshot must differ (rule
-   * 21).
-   */
+  /** Draws bytes when called: processes restored from one snapshot must differ (rule 21). */
   random(bytes: number): Uint8Array;
 }
 

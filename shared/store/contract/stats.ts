@@ -17,10 +17,7 @@ export interface TableStats {
   readonly splits: number;
   /** Splits for traffic alone. */
   readonly splitsByTraffic: number;
-  /**
-   * Splits for traffic that failed at others' commits, or are unknown. Vacuum removes their new
-   * nodes.
-   */
+  /** Splits for traffic that failed or are unknown. Vacuum removes their new nodes. */
   readonly lostSplits: number;
   /** Other processes' commits that reads showed. */
   readonly foreignCommits: number;
@@ -36,9 +33,7 @@ export interface TableStats {
   readonly merges: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /**
-   * Reads the store may have in flight, now: 2 to the driver's `inFlightMax`. Throttling halves it.
-   */
+  /** Reads in flight, now at most: 2 to the driver's `inFlightMax`. Throttling halves it. */
   readonly readsInFlightMax: number;
   /** The same for commits. */
   readonly commitsInFlightMax: number;

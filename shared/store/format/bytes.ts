@@ -30,10 +30,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return compareRange(a, 0, a.length, b);
 }
 
-/**
- * Orders `a` from `start` to `end`, and `b`. A loop, as Buffer.compare's call takes longer on
- * positions.
- */
+/** Orders `a` from `start` to `end`, and `b`. For positions a loop beats Buffer.compare. */
 export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8Array): number {
   const length = end - start;
   const shared = Math.min(length, b.length);
@@ -206,9 +203,7 @@ export class ByteReader {
 
 export const CRC_BYTES = 4;
 
-/**
- * Checks the CRC-32 in the last four bytes, and gives it. `seed`: the CRC-32 of what stands before.
- */
+/** Checks the CRC-32 in the last four bytes, and gives it. `seed`: that of bytes before. */
 export function checkCrc(bytes: Buffer, what: string, seed = 0): number {
   if (bytes.length <= CRC_BYTES) throw new RangeError(`${what} is cut short`);
   const crc = bytes.readUInt32BE(bytes.length - CRC_BYTES);

@@ -23,10 +23,7 @@ export function compress(raw: Uint8Array, compression: Compression): Compressed 
   return { tag: COMPRESSION_TAGS.none, bytes: raw };
 }
 
-/**
- * Expands to `rawBytes` bytes of own memory. Throws a RangeError for another size, without
- * allocating more.
- */
+/** Expands to `rawBytes` bytes of own memory. Throws a RangeError for another size. */
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
   if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);

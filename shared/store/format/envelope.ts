@@ -37,10 +37,7 @@ export interface SealedPage {
   readonly compression: number;
 }
 
-/**
- * Gives the compressed body another address, without expanding it. Throws unless its CRC-32 is
- * `crc`.
- */
+/** Gives the body another address without expanding it. Throws unless its CRC-32 is `crc`. */
 export function moveSealed(sealed: Uint8Array, crc: number, address: PageAddress): SealedPage {
   const { body, tag, rawBytes, crc: found } = openEnvelope(sealed);
   if (found !== crc) throw new RangeError('the page is not the one that its header names');
@@ -97,9 +94,7 @@ function openEnvelope(sealed: Uint8Array): Envelope {
   return { tag, incarnation, container, slot, number, rawBytes, crc, body: reader.raw(reader.left - CRC_BYTES) };
 }
 
-/**
- * Expands a stored page. Throws a RangeError unless it has the address and the CRC-32 of its row.
- */
+/** Expands a stored page. Throws a RangeError unless address and CRC-32 are its row's. */
 export function openPage(sealed: Uint8Array, address: PageAddress, crc: number): Page {
   const envelope = openEnvelope(sealed);
   const misplaced =

@@ -81,9 +81,7 @@ export interface Header {
   readonly origin: Origin | undefined;
   /** Slots without a page. Their emptied chunks still count. */
   readonly deadSlots: readonly DeadSlot[];
-  /**
-   * The rows of the base, in order of their lows, then those of each layer above it, oldest first.
-   */
+  /** The base's rows in order of their lows, then those of each layer above, oldest first. */
   readonly pages: readonly PageRef[];
   /** How many of the rows each layer above the base has. */
   readonly layers: readonly number[];
@@ -111,10 +109,7 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
   return id64(header.commitIds.subarray(start, start + ID64_BYTES));
 }
 
-/**
- * `before`: the header that this one was made from. Unchanged rows are copied from its encoded
- * form.
- */
+/** `before`: the header that this one replaces. Unchanged rows are copied from its bytes. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
   const writer = new ByteWriter(OTHER_FIELDS_BYTES + header.commitIds.length + tableBytesExpected(header, before));
   writer.u16(MAGIC);

@@ -4,10 +4,7 @@ import { type ByteReader, type ByteWriter, readMany } from './bytes.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
-/**
- * A slot without a page. Its emptied chunks, `chunksMost` since the last insert or replace, still
- * count.
- */
+/** A slot without a page. `chunksMost` emptied chunks still count against the entity. */
 export interface DeadSlot {
   readonly slot: number;
   readonly chunksMost: number;
@@ -44,14 +41,10 @@ const ROW_BYTES_EXPECTED = 32;
 /** Most commits write fewer rows anew. */
 const NEW_ROWS_EXPECTED = 8;
 
-/**
- * By the array of rows. A commit changes few rows of a hundred: the next version copies the others.
- */
+/** By the array of rows, of which a commit changes few: the next version copies the others. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
 
-/**
- * Estimates the rows' bytes. Headers stay in memory, and an upper bound would be twice as large.
- */
+/** Estimates the rows' bytes. Headers stay in memory; an upper bound would take twice as much. */
 export function tableBytesExpected({ pages }: PageTable, before: PageTable | undefined): number {
   const old = before === undefined ? undefined : encodedTables.get(before.pages);
   if (before === undefined || old === undefined) return pages.length * ROW_BYTES_EXPECTED;

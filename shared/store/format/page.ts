@@ -12,17 +12,13 @@ import {
   writeRecord,
 } from './record.ts';
 
-/**
- * An expanded page: its body, and the offset of each record. The last offset is the body's length.
- */
+/** An expanded page: its body and the offsets of its records. The last offset is its length. */
 export interface Page {
   readonly body: Uint8Array;
   readonly starts: readonly number[];
   /** False if no record is a tombstone or expires: a compaction finds nothing to drop. */
   readonly mayHoldDead: boolean;
-  /**
-   * A page that was built and not sealed: its body's memory, with room for an envelope around it.
-   */
+  /** The memory of a page not sealed yet: its body, with room for the envelope around it. */
   room?: Buffer | undefined;
 }
 
@@ -119,16 +115,12 @@ function isKeyAt(page: Page, index: number, key: Uint8Array): boolean {
   return true;
 }
 
-/**
- * The first index from `from` on whose position is not below `position`; the record count if none.
- */
+/** The first index from `from` whose position is not below; the record count if none. */
 export function lowerBound(page: Page, position: Position, positionOf: PositionOf, from = 0): number {
   return lowerBoundWithin(page, position, positionOf, { low: from, high: recordCount(page) });
 }
 
-/**
- * As `lowerBound`, for a result that is probably near: searches `near` records, then twice as many.
- */
+/** As `lowerBound`, for a near result: searches `near` records, then twice as many. */
 export function lowerBoundNear(
   page: Page,
   position: Position,
@@ -245,10 +237,7 @@ export function slicePage(page: Page, first: number, end: number): Page {
   return builtPage(room, to - from, starts, page.mayHoldDead);
 }
 
-/**
- * The right page's low. In a branch its first entry, as a split there must know the child that owns
- * it.
- */
+/** The right page's low. In a branch its first entry: a split must know the child that owns it. */
 export function lowBetween(left: Page, right: Page, level: number, positionOf: PositionOf): Position {
   const first = positionOf(keyAt(right, 0));
   return level > 0 ? Buffer.from(first) : separatorBetween(positionOf(keyAt(left, recordCount(left) - 1)), first);

@@ -41,9 +41,7 @@ function hashPosition(key: Uint8Array): Position {
   return position;
 }
 
-/**
- * Orders a key's position and another. Allocates nothing, as binary searches call it at each step.
- */
+/** Orders a key's position and another. Allocates nothing: binary searches call it. */
 export function compareWithPosition(key: Uint8Array, position: Position, positionOf: PositionOf): number {
   return positionOf === keyPosition ? compareBytes(key, position) : compareHashed(key, position);
 }
@@ -107,9 +105,7 @@ export function beforeBound(position: Position, high: UpperBound): boolean {
   return high === undefined || compareBytes(position, high) < 0;
 }
 
-/**
- * The shortest position above `left` and not above `right`. Keeps page tables and branches small.
- */
+/** The shortest position above `left`, up to `right`. Keeps page tables and branches small. */
 export function separatorBetween(left: Position, right: Position): Position {
   let common = 0;
   while (common < left.length && left[common] === right[common]) common += 1;

@@ -18,9 +18,7 @@ export class BusyShare {
     this.#since = count();
   }
 
-  /**
-   * The share of work, 0 to 1, in the last interval; 1 before the first. Callers end the intervals.
-   */
+  /** The share of work, 0 to 1, in the last interval, which a call ends; 1 before the first. */
   now(): number {
     const { idle, active, utilization } = this.#count(this.#since);
     const ms = idle + active;

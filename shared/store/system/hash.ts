@@ -4,9 +4,7 @@ import { setKeyHash } from '../format/position.ts';
 
 let isReady = false;
 
-/**
- * Calls that open tables await it, not the modules: CommonJS cannot require a module with an await.
- */
+/** Calls that open tables await it, as CommonJS cannot require a module that awaits. */
 export async function loadHash(): Promise<void> {
   if (isReady) return;
   const hasher = await xxhash();

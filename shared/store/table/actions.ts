@@ -44,10 +44,7 @@ function writeIf(
   };
 }
 
-/**
- * Each attempt calls `change`; undefined leaves the record as it is. Throws `invalid` for a
- * senseless `ttlMs`.
- */
+/** `change` runs at each attempt; undefined changes nothing. Throws `invalid` for a bad `ttlMs`. */
 export function prepareUpdate<V>(
   context: ActionContext,
   key: string,

@@ -1,9 +1,7 @@
 // Checks before encoding that a value comes back the same. A Refusal says where it does not, and
 // what to do. A getter counts as its value.
 
-/**
- * Levels of arrays, objects, Maps and Sets in a value: few enough for any recursive reader's stack.
- */
+/** Levels of arrays, objects, Maps and Sets: few enough for any recursive reader's stack. */
 export const VALUE_DEPTH_MAX = 100;
 
 export type CheckedCodec = 'msgpack' | 'json';

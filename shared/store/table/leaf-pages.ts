@@ -31,10 +31,7 @@ interface Row {
   readonly high: UpperBound;
 }
 
-/**
- * Gives the pages of a range in order, and last the first damaged stretch. Pages may reach beyond
- * the range.
- */
+/** Gives the pages that hold a range, in order, and last the first damaged stretch. */
 export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
   const { cache } = range.engine;
   try {

@@ -14,10 +14,7 @@ import {
   textOf,
 } from './msgpack-tokens.ts';
 
-/**
- * msgpackr's bundled strings, Errors, ids, pointers, records, Sets and RegExps change how later
- * bytes read. The store writes none.
- */
+/** msgpackr's own extensions that change how later bytes read. The store writes none. */
 const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
 
 /** Thrown at a key that is no text, behind text keys: an object would not keep their order. */
@@ -43,10 +40,7 @@ function readWhole(reader: ValueReader): unknown {
   return value;
 }
 
-/**
- * Slots for ASCII keys read before, as values of one table share their keys. A power of two, for
- * the mask.
- */
+/** Slots for keys read before, as a table's values share their keys. A power of two. */
 const KNOWN_KEYS = 1_024;
 const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
 
@@ -123,9 +117,7 @@ class ValueReader {
     return object;
   }
 
-  /**
-   * As `#text`, but gives the string of an equal key read before: it is one of V8's names already.
-   */
+  /** As `#text`, but gives the string of an equal key read before, which V8 knows as a name. */
   #key(token: number): string {
     const length = token & 0x1f;
     if (token >= 0xc0 || length === 0) return this.#text(token);

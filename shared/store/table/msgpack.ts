@@ -2,9 +2,7 @@
 // Sets as objects: this file writes the containers around them, msgpackr everything else.
 import { Packr } from 'msgpackr';
 
-/**
- * No shared structures, as each value must be readable alone. Buffers must not alias a cached page.
- */
+/** Each value is readable alone, without shared structures. No Buffer aliases a cached page. */
 export const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true, useToJSON: false });
 
 const MAP_32 = 0xdf;

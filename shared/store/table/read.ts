@@ -83,10 +83,7 @@ export class RecordReader<V> {
     for (const each of reading) await each;
   }
 
-  /**
-   * Looks at one leaf for all keys that the branches send there. An error fails the keys without
-   * outcome.
-   */
+  /** Looks at one leaf for all keys that the branches send there. An error fails those left. */
   async #readLeaf(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine, order } = this.#context;
     try {

@@ -132,10 +132,7 @@ export class TableScan<V> implements Scan<V> {
     return this.#state.position;
   }
 
-  /**
-   * Gives the leaf at `position`. If its header is damaged, moves past it to the branch's next
-   * entry.
-   */
+  /** Reads the leaf at `position`. A damaged header moves the scan to the branch's next entry. */
   async #leafOrPast(position: Position): Promise<Snapshot> {
     const { tree } = this.#engine;
     try {
@@ -162,10 +159,7 @@ export class TableScan<V> implements Scan<V> {
     return leaf;
   }
 
-  /**
-   * Begins to read the leaves that the branch in memory names. An entry below the leaf's high was
-   * absorbed.
-   */
+  /** Begins to read the branch's next leaves. Entries below the leaf's high were absorbed. */
   #readAhead({ header }: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
     if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
@@ -187,9 +181,7 @@ export class TableScan<V> implements Scan<V> {
     }
   }
 
-  /**
-   * Expects leaves as large as this one. A scan that ends early has read little more than it gave.
-   */
+  /** Expects equal leaves. A scan that ends early has read little more than it gave. */
   #leavesAhead(header: Header): number {
     const bytes = header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 1);
     const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / bytes, this.#leavesGiven);

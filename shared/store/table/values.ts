@@ -47,9 +47,7 @@ function jsonOf(value: unknown, isPlain: boolean): string {
   return JSON.stringify(value, (_, inner: unknown) => (Object.is(inner, -0) ? negativeZero : inner));
 }
 
-/**
- * Throws `invalid` for a value that the codec cannot store, `too_large` above 512 KiB with the key.
- */
+/** Throws `invalid` for a value that the codec cannot store, `too_large` above 512 KiB. */
 export function encodeValue(codec: CodecName, value: unknown, where: { table: string; key: string }): TaggedBytes {
   let encoded: TaggedBytes;
   try {

@@ -51,10 +51,7 @@ async function sortHashed(items: Located, turns: Turns): Promise<number[]> {
   return sorted;
 }
 
-/**
- * Adds the indexes in order of their numbers, or of their positions where the first four bytes are
- * equal.
- */
+/** Adds the indexes in order of their numbers; equal prefixes in order of positions. */
 function addSorted(items: Located, numbers: Float64Array, sorted: number[]): void {
   let first = 0;
   while (first < numbers.length) {

@@ -40,9 +40,7 @@ export class Writer {
     this.#positionOf = positionsOf(context.order, 0);
   }
 
-  /**
-   * An outcome for each item, in order. Waves of distinct keys keep equal keys in the order given.
-   */
+  /** An outcome for each item, in order. Waves keep equal keys in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
     const { items, options } = batch;
     const { deadlines, engine, order } = this.#context;
