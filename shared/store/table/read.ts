@@ -1,22 +1,14 @@
 // Reads the keys of a call: groups them by leaf and looks at each leaf once. Every key has its
 // outcome when the deadline passes.
 import type { Snapshot } from '../container/snapshot.ts';
-import type { CodecName, GetOptions, Order } from '../contract/options.ts';
+import type { GetOptions } from '../contract/options.ts';
 import type { GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/engine.ts';
 import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
-import type { Deadlines } from '../io/deadline.ts';
+import type { TableContext } from './context.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
-
-export interface RecordReaderContext {
-  readonly engine: Engine;
-  readonly order: Order;
-  readonly codec: CodecName;
-  readonly deadlines: Deadlines;
-}
 
 /** A key of a call, with its index there. */
 interface Wanted {
@@ -28,11 +20,11 @@ interface Wanted {
 }
 
 export class RecordReader<V> {
-  readonly #context: RecordReaderContext;
+  readonly #context: TableContext;
   readonly #positionOf: PositionOf;
   readonly #values: ValueContext;
 
-  constructor(context: RecordReaderContext) {
+  constructor(context: TableContext) {
     this.#context = context;
     this.#positionOf = positionsOf(context.order, 0);
     this.#values = { table: context.engine.table, codec: context.codec };

@@ -2,7 +2,7 @@
 // seeks the next leaf at its high. So splits neither hide nor repeat a record (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Scan } from '../contract/api.ts';
-import type { CodecName, Order, ScanOptions } from '../contract/options.ts';
+import type { Order, ScanOptions } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -23,6 +23,7 @@ import {
 } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
+import type { TableContext } from './context.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
 import { pagesIn } from './leaf-pages.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
@@ -33,13 +34,6 @@ const LEAVES_AHEAD_MOST = 32;
 const BYTES_AHEAD = 2 * 1024 * 1024;
 /** Below this share the next leaves are read, so that a quarter of them shares a request. */
 const KEPT_AHEAD = 0.75;
-
-export interface ScanContext {
-  readonly engine: Engine;
-  readonly deadlines: Deadlines;
-  readonly order: Order;
-  readonly codec: CodecName;
-}
 
 /** The positions to give, and the incarnation if a cursor names one. */
 interface Bounds {
@@ -65,7 +59,7 @@ export class TableScan<V> implements Scan<V> {
   #isAtEnd = false;
 
   /** Throws `invalid` for senseless options. */
-  constructor({ engine, deadlines, order, codec }: ScanContext, options: ScanOptions) {
+  constructor({ engine, deadlines, order, codec }: TableContext, options: ScanOptions) {
     this.#engine = engine;
     this.#deadlines = deadlines;
     this.#order = order;

@@ -3,7 +3,6 @@ import type { Verdict } from '../container/change.ts';
 import type { Scan, Table } from '../contract/api.ts';
 import type {
   CallOptions,
-  CodecName,
   DeleteItem,
   DeleteOptions,
   GetOptions,
@@ -17,23 +16,12 @@ import type { DeleteOutcome, Entry, GetOutcome, PutOutcome } from '../contract/r
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Deadlines } from '../io/deadline.ts';
 import { type ActionContext, prepareDelete, preparePut, prepareUpdate } from './actions.ts';
-import type { Admission } from './admission.ts';
+import type { TableContext } from './context.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
 import { decodeEntry, versionOf } from './values.ts';
 import { Writer } from './write.ts';
-
-export interface TableContext {
-  readonly engine: Engine;
-  readonly order: Order;
-  readonly isNew: boolean;
-  readonly codec: CodecName;
-  readonly deadlines: Deadlines;
-  readonly admission: Admission;
-}
 
 export class StoredTable<V> implements Table<V> {
   readonly name: string;

@@ -2,13 +2,13 @@
 // Every item has its outcome when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
 import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
-import type { CallOptions, Order } from '../contract/options.ts';
+import type { CallOptions } from '../contract/options.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/engine.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
-import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
+import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { Prepared } from './actions.ts';
-import type { Admission, Ticket } from './admission.ts';
+import type { Ticket } from './admission.ts';
+import type { TableContext } from './context.ts';
 import { wavesOf } from './write-order.ts';
 
 /** Changes handed over at once: a larger batch would fill the queues for all other calls. */
@@ -24,18 +24,11 @@ export interface WriteBatch<T extends Keyed, O> {
   readonly options: CallOptions | undefined;
 }
 
-export interface WriterContext {
-  readonly engine: Engine;
-  readonly order: Order;
-  readonly deadlines: Deadlines;
-  readonly admission: Admission;
-}
-
 export class Writer {
-  readonly #context: WriterContext;
+  readonly #context: TableContext;
   readonly #positionOf: PositionOf;
 
-  constructor(context: WriterContext) {
+  constructor(context: TableContext) {
     this.#context = context;
     this.#positionOf = positionsOf(context.order, 0);
   }
