@@ -7,16 +7,7 @@ export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: n
 };
 
 export function newTally(): Tally {
-  const counts = {
-    listed: 0,
-    removed: 0,
-    left: 0,
-    foreign: 0,
-    merged: 0,
-    stripped: 0,
-    purged: 0,
-    busy: 0,
-    entriesDropped: 0,
-  };
-  return { ...counts, damaged: new Set() };
+  const found = { listed: 0, removed: 0, left: 0, foreign: 0 };
+  const merging = { merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
+  return { ...found, ...merging, damaged: new Set() };
 }

@@ -2,7 +2,6 @@
 import type { Driver } from './driver.ts';
 import type { Compression, Runtime } from './runtime.ts';
 
-/** Bounds of one call. */
 export interface CallOptions {
   /**
    * Ends the call after as many milliseconds: with `aborted` if nothing was written, with `unknown`
@@ -26,8 +25,8 @@ export interface StoreOptions {
 }
 
 /**
- * `hash` spreads load, and scans give the whole table. `key` keeps keys in byte order for range and
- * prefix scans, but ever-growing keys all meet in one container.
+ * `hash` spreads load, for whole scans. `key` keeps byte order, for range and prefix scans; growing
+ * keys then all meet in one container.
  */
 export type Order = 'hash' | 'key';
 
@@ -60,7 +59,6 @@ export type JsonOf<V> = unknown extends V
       ? never
       : { [Name in keyof V]: JsonOf<V[Name]> };
 
-/** How a table is opened, or created. */
 export interface TableOptions extends CallOptions {
   /** Default `hash`, or the existing table's. `conflict` if an existing table has another. */
   readonly order?: Order;
@@ -115,13 +113,11 @@ export interface DeleteOptions extends CallOptions {
   readonly ifVersion?: string;
 }
 
-/** One record of `putMany`, with the options of `put`. */
 export interface PutItem<V> extends Omit<PutOptions, keyof CallOptions> {
   readonly key: string;
   readonly value: V;
 }
 
-/** One record of `deleteMany`, with the options of `delete`. */
 export interface DeleteItem extends Omit<DeleteOptions, keyof CallOptions> {
   readonly key: string;
 }

@@ -2,7 +2,6 @@
 import type { StoreError } from './errors.ts';
 import type { Order } from './options.ts';
 
-/** A record as read. */
 export interface Entry<V> {
   readonly key: string;
   readonly value: V;
@@ -23,17 +22,14 @@ interface Absent {
   readonly key: string;
 }
 
-/** The outcome of one key of `getMany`. */
 export type GetOutcome<V> = ({ readonly status: 'found' } & Entry<V>) | Absent | Failed;
 
-/** The outcome of one item of `putMany`. */
 export type PutOutcome = { readonly status: 'written'; readonly key: string; readonly version: string } | Failed;
 
-/** The outcome of one item of `deleteMany`. `version` is the deletion's. */
+/** `version` is the deletion's. */
 export type DeleteOutcome =
   { readonly status: 'deleted'; readonly key: string; readonly version: string } | Absent | Failed;
 
-/** A table in the list of `tables`. */
 export interface TableInfo {
   readonly name: string;
   readonly order: Order;

@@ -191,22 +191,13 @@ export function pageEnds(records: readonly StoredRecord[], targetBytes: number):
 
 /** Makes a page up to each of these `pageEnds`. */
 export function pagesFrom(records: readonly StoredRecord[], ends: readonly number[]): Page[] {
-  let first = 0;
-  return ends.map((end) => {
-    const page = pageFrom(records.slice(first, end));
-    first = end;
-    return page;
-  });
+  return ends.map((end, index) => pageFrom(records.slice(ends[index - 1] ?? 0, end)));
 }
 
 /** Copies a page into pieces of about `targetBytes`, cut at the record nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
-  let first = 0;
-  return cutsOf(page.starts, targetBytes).map((end) => {
-    const piece = slicePage(page, first, end);
-    first = end;
-    return piece;
-  });
+  const ends = cutsOf(page.starts, targetBytes);
+  return ends.map((end, index) => slicePage(page, ends[index - 1] ?? 0, end));
 }
 
 /** The index behind each piece. `starts`: the offsets of the records. */

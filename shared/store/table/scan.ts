@@ -223,7 +223,7 @@ function isSameBound(a: UpperBound, b: UpperBound): boolean {
   return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
 }
 
-/** An empty bound is the table's begin. */
+/** An empty bound is the start of the table. */
 function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }
