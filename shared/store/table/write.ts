@@ -82,17 +82,7 @@ export class Writer {
       const { key, position } = slice.takeLocation(index) ?? this.#locate(item.key);
       const { action, bytes } = batch.prepare(item);
       const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
-      return new Change({
-        key,
-        position,
-        order,
-        level: 0,
-        action,
-        bytes: cost,
-        ...call,
-        sink: slice,
-        index,
-      });
+      return new Change({ key, position, order, level: 0, action, bytes: cost, ...call, sink: slice, index });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });
