@@ -22,7 +22,7 @@ export type PartName = Branded<'PartName'>;
 export type ListCursor = Branded<'ListCursor'>;
 
 export interface DriverCallOptions {
-  /** Ends the call: a read or list is `unavailable`, a write or removal `unknown`. */
+  /** After it a read or list rejects with `unavailable`; a write or removal answers `unknown`. */
   readonly timeoutMs: number;
 }
 
@@ -36,7 +36,7 @@ export const SILENCE_MS = 4_000;
 export interface DriverLimits {
   /** For messages and measurements only: `memory`, `datastore`, `azure-tables`. */
   readonly provider: string;
-  /** Sum of `entityOverheadBytes`, and each chunk's bytes and `chunkOverheadBytes`, dead or not. */
+  /** Bounds `entityOverheadBytes` plus each chunk's bytes and `chunkOverheadBytes`, dead or not. */
   readonly entityBytesMax: number;
   /** An entity's size beside its chunks, with the longest id. */
   readonly entityOverheadBytes: number;
@@ -57,7 +57,7 @@ export interface DriverLimits {
   readonly listMax: number;
   /** Reads that a store has in flight, and as many commits: the driver has connections for both. */
   readonly inFlightMax: number;
-  /** Writes of equal lanes may share one `write`. Pure; never changes for stored data. */
+  /** Writes to ids of one lane may share a `write`. A pure function, never changed. */
   lane(id: EntityId): string;
 }
 
@@ -89,7 +89,7 @@ export interface Part {
 export type Write =
   /** Creates the entity; refused (`condition`) if it exists. */
   | { readonly kind: 'insert'; readonly id: EntityId; readonly parts: readonly Part[] }
-  /** Keeps the parts it does not name. Refused (`condition`) at another version or none. */
+  /** Changes the named parts only. Refused (`condition`) at another version, or if it is gone. */
   | { readonly kind: 'patch'; readonly id: EntityId; readonly version: EntityVersion; readonly parts: readonly Part[] }
   /** As `patch`, but parts that are not named disappear. */
   | {

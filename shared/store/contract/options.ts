@@ -72,7 +72,7 @@ export interface TableOptions extends CallOptions {
    * many callers wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
    *
    * Not stored: processes may differ, and the smallest one splits. All handles in one store share
-   * the first one's value (`invalid` otherwise).
+   * the first one's value (`invalid` otherwise). A larger record has a container to itself.
    */
   readonly containerBytesMax?: number;
   /** Creates a missing table (default true); otherwise `not_found`. */
@@ -85,12 +85,12 @@ export interface VacuumOptions extends CallOptions {
    * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
    */
   readonly quietMs?: number;
-  /** Merges up to 0.6 of this size. Default: that of the open handles, else `TableOptions`'. */
+  /** Merges up to 0.6 of it. Default: the open handles' value, else that of TableOptions. */
   readonly containerBytesMax?: number;
 }
 
 export interface GetOptions extends CallOptions {
-  /** Accepts an answer read at most as many milliseconds ago. Default 0: linearizable. */
+  /** Answers without I/O from a read at most as many milliseconds old. Default 0: linearizable. */
   readonly maxAgeMs?: number;
 }
 
