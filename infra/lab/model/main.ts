@@ -23,7 +23,7 @@ const MODEL = command({
   about: `A MODEL of the clouds, no measurement: this store's engine and the plain layouts on modelled providers, in virtual time. The same seed
 gives the same figures on any machine.`,
   options: {
-    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, scale, guard, or a JSON file' },
+    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, guard, or a JSON file' },
     seed: { value: 'N', default: '1', help: 'everything random follows from it' },
     set: {
       value: 'NAME=VALUE,...',

@@ -56,8 +56,6 @@ const rowSchema = z.strictObject({
   warmupOperationsMax: count(10_000_000).optional(),
   windowMs: ms.optional(),
   operationsMax: count(10_000_000).optional(),
-  /** False: operations cost no processor time. */
-  processor: z.boolean().default(true),
   settings: z.record(z.string(), setting).default({}),
   goals: z.array(goalSchema).default([]),
 });
@@ -179,7 +177,7 @@ function cellOf(
       operationsMax: Math.max(2 * all, window.operationsMax),
     },
     seed,
-    hasProcessor: row.processor && processor,
+    hasProcessor: processor,
     settings: { ...row.settings, ...settings[own.provider] },
   };
 }
@@ -199,7 +197,6 @@ function nameOf(row: Row): string {
     row.keys ?? '',
     row.records === 10_000 ? '' : shortCount(row.records),
     row.containerKib === undefined ? '' : `${row.containerKib} KiB`,
-    row.processor ? '' : 'no processor',
     ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
   ];
   return [`${who} ${load} ${row.workload}`, ...extras.filter((extra) => extra !== '')].join(', ');

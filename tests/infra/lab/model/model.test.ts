@@ -28,7 +28,7 @@ async function fileOf(text: string): Promise<string> {
 }
 
 test.each([
-  [['--plan', 'missing.json'], '--plan is one of default, goals, scale'],
+  [['--plan', 'missing.json'], '--plan is one of default, goals, guard'],
   [['--set', 'commit.bseMs=3'], 'commit.baseMs is'],
   [['--set', 'commit.baseMs=fast'], 'a number from 0 up, or low, middle or high'],
   [['--set', 'commit.baseMs'], 'NAME=VALUE'],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_PLAN } from '../../../../shared/lab/plan/modelled/plan-default.ts';
 import { GOALS_PLAN } from '../../../../shared/lab/plan/modelled/plan-goals.ts';
-import { SCALE_PLAN } from '../../../../shared/lab/plan/modelled/plan-scale.ts';
 import { planOf, planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
 
 const GROUP = { title: 'one', across: 'callers', rows: [{ workload: 'put', callers: 4 }] };
@@ -69,6 +68,6 @@ describe('a plan file', () => {
   });
 });
 
-test.each([DEFAULT_PLAN, GOALS_PLAN, SCALE_PLAN])('the built-in plan $name is a plan', (plan) => {
+test.each([DEFAULT_PLAN, GOALS_PLAN])('the built-in plan $name is a plan', (plan) => {
   expect(rowsOf({ plan: planOf(JSON.stringify(plan)), seed: 1, settings: NONE, processor: true })).not.toHaveLength(0);
 });
