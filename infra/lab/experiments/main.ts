@@ -9,16 +9,27 @@ import { startAzure, startDatastore } from '../bench/providers.ts';
 import { ROOT } from '../../package/bundle.ts';
 import { EXPERIMENTS } from './documents/documents.ts';
 import type { Experiment } from './experiment.ts';
-import { PRICES } from './plan.ts';
-import { experimentsHtml } from './report/html.ts';
-import { experimentsText } from './report/text.ts';
-import { isWhole, reportOf } from './results.ts';
+import { chaptersHtml } from '../../../shared/lab/report/chapters/html.ts';
+import { chaptersText } from '../../../shared/lab/report/chapters/text.ts';
+import { chaptersReport, isWhole } from '../../../shared/lab/report/chapters/schema.ts';
 import { runExperiments } from './runner.ts';
 
 const IDS = EXPERIMENTS.map(({ id }) => id).join(',');
 
 /** Serializers of documents A and D, beside the packages of every comparison. */
 const PACKAGES = ['cbor-x', 'bson', 'yaml', 'js-yaml', 'papaparse'];
+
+const LEAD = [
+  'Between 2007 and 2011 five documents measured how to serialize, how to batch, few large or many small, and what a dollar buys. Here the same questions with the same inputs, then beside now.',
+  'Then were services, computers and languages of their day; now are emulators on one machine. So only ratios are compared: each variant against its own document’s baseline, then and now apart. The figures themselves stand below them in small type.',
+];
+
+const NOTES = [
+  'A ratio is a row’s mean over its baseline’s, within one column. Ratios of then and of now may be set beside each other; times and rates may not.',
+  'Bars show the ratios on a logarithmic scale of their own for each table; the line is the baseline. Of several runs the lowest and the highest stand below the mean.',
+  'Where a variant of then does not exist any more, the row names what was measured now in its place.',
+  'A column marked "model" is calculated from a model of a cloud, not measured.',
+];
 
 const COMMAND = command({
   name: 'npm run experiments --',
@@ -45,17 +56,21 @@ await runCommand(COMMAND, process.argv.slice(2), async ({ values: { only, out } 
     log: (line) => console.error(line),
     signal: stop.signal,
   });
-  const report = reportOf({
-    startedAt,
-    durationMs: performance.now() - startedMs,
-    coordinator: machine(),
-    versions: await versions(ROOT, PACKAGES),
-    prices: PRICES,
+  const report = chaptersReport({
+    title: 'five documents run again',
+    lead: LEAD,
+    ran: {
+      startedAt,
+      durationMs: performance.now() - startedMs,
+      coordinator: machine(),
+      versions: await versions(ROOT, PACKAGES),
+    },
     endedEarly: stop.signal.aborted ? (stop.signal.reason as Error).message : null,
     results,
+    notes: NOTES,
   });
-  const files = await writeFiles(report, path.resolve(out, 'experiments'), experimentsHtml);
-  console.log(`${experimentsText(report)}\n${files.join('\n')}`);
+  const files = await writeFiles(report, path.resolve(out, 'experiments'), chaptersHtml);
+  console.log(`${chaptersText(report)}\n${files.join('\n')}`);
   return isWhole(report) ? 0 : 1;
 });
 

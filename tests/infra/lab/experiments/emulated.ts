@@ -3,7 +3,7 @@ import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../../../infra/emulators/embedded.ts';
 import { providerOn } from '../../../../infra/lab/bench/providers.ts';
 import type { ExperimentContext } from '../../../../infra/lab/experiments/experiment.ts';
-import type { Chapter, Figure } from '../../../../infra/lab/experiments/results.ts';
+import type { Chapter, Figure } from '../../../../shared/lab/report/chapters/schema.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 
 export interface Emulated {

@@ -5,7 +5,7 @@ import { memoryDriver } from '../../../../../shared/drivers/memory.ts';
 import { type Compression, openStore, type Table } from '../../../../../shared/store/index.ts';
 import { entitySizes } from '../../../bench/stored.ts';
 import type { ExperimentContext } from '../../experiment.ts';
-import type { Column, FigureTable, Row } from '../../results.ts';
+import type { Column, FigureTable, Row } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Variant } from '../../rounds.ts';
 
 const RECORDS = 3_000;

@@ -1,6 +1,6 @@
 // A table of figures as sheets, one for each measure, as the page and the terminal show them: every cell in words, ratios first.
-import { factor, withUnit } from '../../../../shared/lab/kit/format.ts';
-import { type Column, type Figure, type FigureTable, meanOf, ratioOf, type Row } from '../results.ts';
+import { factor, withUnit } from '../../kit/format.ts';
+import { type Column, type Figure, type FigureTable, meanOf, ratioOf, type Row } from './schema.ts';
 
 export interface Cell {
   /** To the row's baseline in this column. */

@@ -1,0 +1,21 @@
+// Goals as findings: a figure holds, or does not, against the bounds that it is to keep.
+import { decimal } from '../../kit/format.ts';
+import type { Finding } from './schema.ts';
+
+export interface Bounds {
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+}
+
+/** `value`: null where too few operations bear it; then nothing holds, nor fails. */
+export function goalFinding(figure: string, value: number | null, { atLeast, atMost }: Bounds): Finding {
+  const wanted = [
+    ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
+    ...(atMost === undefined ? [] : [`at most ${atMost}`]),
+  ];
+  const isKept = value !== null && value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
+  return {
+    verdict: value === null ? 'open' : isKept ? 'holds' : 'does not hold',
+    text: `${figure}: ${value === null ? 'too few operations' : decimal(value)}; goal: ${wanted.join(', ')}.`,
+  };
+}
