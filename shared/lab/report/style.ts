@@ -1,4 +1,4 @@
-// The styles of all reports, and of the comparison: readable on a phone, on a screen, in the dark and on paper.
+// The style of all reports: readable on a phone, on a screen, in the dark and on paper.
 import { paletteCss, PALETTES } from './names.ts';
 
 const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa; --line: #dde3e9; --amber: #d9a400; --amber-ground: #fff8e1;
@@ -36,9 +36,6 @@ th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { co
   h2, h2 + .words, h3, .legend { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; }  small { font-size: 10px; }
 }
-`;
-
-export const COMPARISON_STYLE = `${REPORT_STYLE}
 a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
 h1 + .lead { font-size: 17px; margin: 8px 0; }
 main > details { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 8px 24px; margin: 20px 0; }

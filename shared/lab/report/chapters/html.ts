@@ -2,7 +2,6 @@
 import { escape } from '../../kit/html.ts';
 import { tableHtml } from '../../kit/html-table.ts';
 import { page } from '../html-parts.ts';
-import { COMPARISON_STYLE } from '../style.ts';
 import {
   type ChaptersReport,
   type FigureTable,
@@ -21,7 +20,7 @@ export function chaptersHtml(report: ChaptersReport): string {
   return page(`Stowage: ${report.title}`, body, STYLE);
 }
 
-const STYLE = `${COMPARISON_STYLE}
+const STYLE = `
 :root { --then: #8793a0; --now-0: #c2571a; --now-1: #2673b8; --model-0: #e0a987; --model-1: #8fb4d6; --good: #1d7a46; }
 @media screen and (prefers-color-scheme: dark) { :root { --then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --model-0: #8d5f3b; --model-1: #456c8c; --good: #6fcf97; } }
 .question { font-size: 17px; margin: 2px 0 4px; } .verdict { font-weight: 600; } .holds { color: var(--good); } .does-not-hold, .bad, .changed { color: var(--red); } .open, .same { color: var(--soft); }
@@ -72,7 +71,7 @@ function section(result: Result): string {
   const limits = (chapter?.cannotShow ?? []).map((line) => `<li>${escape(line)}</li>`);
   return [
     `<section id="${id}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>`,
-    `<p class="question">${escape(question)}</p>`,
+    ...(question === '' ? [] : [`<p class="question">${escape(question)}</p>`]),
     ...(source === null
       ? []
       : [`<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`]),

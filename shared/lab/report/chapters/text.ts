@@ -1,16 +1,18 @@
 // The report for a terminal: figures and ratios, then a line for each finding and each problem.
-import { textTable } from '../../kit/text-table.ts';
+import { textTable, wrapped } from '../../kit/text-table.ts';
 import { columnName, ratioTextOf, rowName, type Sheet, sheetsOf } from './sheets.ts';
 import { type ChaptersReport, problemsOf, type Result, type WordTable } from './schema.ts';
 
 /** The whole text, with a final newline. */
-export function chaptersText({ results, endedEarly }: ChaptersReport): string {
+export function chaptersText({ lead, results, endedEarly }: ChaptersReport): string {
   const lines = (lineOf: (result: Result) => string[]): string[] => {
     return results.flatMap((result) => lineOf(result).map((line) => `${result.id.toUpperCase()}  ${line}`));
   };
   const parts = [
+    ...lead.flatMap(wrapped),
+    '',
     ...results.flatMap(({ id, title, question, chapter }) => [
-      `${id.toUpperCase()}. ${title}\n   ${question}\n`,
+      `${id.toUpperCase()}. ${title}\n${question === '' ? '' : `   ${question}\n`}`,
       ...(chapter?.tables ?? []).flatMap(sheetsOf).map(sheetText),
       ...(chapter?.wordTables ?? []).filter(({ cells }) => cells === 'numbers').map(numbersText),
     ]),

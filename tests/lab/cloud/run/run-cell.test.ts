@@ -5,7 +5,7 @@ import { type PlanInput, planSchema, type RowInput, rowsOf } from '../../../../s
 import { runCell } from '../../../../shared/lab/cloud/run/run-cell.ts';
 
 function cellsOf(rows: RowInput[], window: PlanInput['window'] = {}): ModelCell[] {
-  const plan = planSchema.parse({ name: 'test', window, groups: [{ title: 'test', across: 'nothing', rows }] });
+  const plan = planSchema.parse({ name: 'test', window, groups: [{ title: 'test', rows }] });
   const settings = { datastore: {}, 'azure-tables': {} };
   return rowsOf({ plan, seed: 7, settings, processor: true }).flatMap(({ cells }) => cells);
 }
