@@ -38,7 +38,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/lab': ['bench model', 'calibration experiments'],
+  'infra/lab': ['*.ts', 'model experiments', 'bench', 'calibration'],
   'infra/lab/bench': ['contest', '*.ts'],
   'infra/lab/calibration': ['processor requests', 'main.ts'],
   'infra/lab/experiments': [
@@ -49,6 +49,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
     'modelled.ts',
     'documents',
     'runner.ts',
+    'command.ts',
     'main.ts',
   ],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],

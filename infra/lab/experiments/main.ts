@@ -1,18 +1,10 @@
-// The experiments, `npm run experiments`: five documents of 2007 to 2011 run again on emulators, then beside now. Exits 0 if nothing failed, else 1; the report
-// holds what there is either way.
-import path from 'node:path';
-import { makeFolder } from '../../cli/folder.ts';
-import { machine, versions } from '../../cli/machine.ts';
+// The experiments, `npm run experiments`: five documents of 2007 to 2011 run again on emulators. The
+// report holds all that there is, also when something failed.
+import { untilInterrupted } from '../../cli/interrupt.ts';
 import { command, runCommand, UsageError } from '../../cli/options.ts';
-import { writeFiles } from '../../cli/report-files.ts';
-import { startAzure, startDatastore } from '../bench/providers.ts';
-import { ROOT } from '../../package/bundle.ts';
+import { reportOn } from './command.ts';
 import { EXPERIMENTS } from './documents/documents.ts';
 import type { Experiment } from './experiment.ts';
-import { chaptersHtml } from '../../../shared/lab/report/chapters/html.ts';
-import { chaptersText } from '../../../shared/lab/report/chapters/text.ts';
-import { chaptersReport, isWhole } from '../../../shared/lab/report/chapters/schema.ts';
-import { runExperiments } from './runner.ts';
 
 const IDS = EXPERIMENTS.map(({ id }) => id).join(',');
 
@@ -34,7 +26,7 @@ const NOTES = [
 const COMMAND = command({
   name: 'npm run experiments --',
   about: `Runs five documents of 2007 to 2011 again, with the same inputs, on emulators on this machine: some minutes, and more on a busy machine.
-Writes then beside now, as ratios. Exits 1 if something failed or ended it early; what was measured is in the report even so.`,
+Writes then beside now, as ratios. Exits 1 if something failed; what was measured is in the report even so.`,
   options: {
     only: { value: 'ID,..', default: IDS, help: 'which experiments, by letter' },
     out: { value: 'DIR', default: 'report', help: 'where experiments.json and experiments.html go' },
@@ -42,36 +34,12 @@ Writes then beside now, as ratios. Exits 1 if something failed or ended it early
   examples: ['npm run experiments', 'npm run experiments -- --only a,d'],
 });
 
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => stop.abort(new Error(`ended by ${signal}`)));
-
-await runCommand(COMMAND, process.argv.slice(2), async ({ values: { only, out } }) => {
+await runCommand(COMMAND, process.argv.slice(2), ({ values: { only, out } }) => {
   const chosen = experimentsNamed(only);
-  await makeFolder('--out', out);
-  const startedAt = new Date().toISOString();
-  const startedMs = performance.now();
-  const results = await runExperiments(chosen, {
-    start: { datastore: startDatastore, 'azure-tables': startAzure },
-    log: (line) => console.error(line),
-    signal: stop.signal,
-  });
-  const report = chaptersReport({
-    title: 'five documents run again',
-    lead: LEAD,
-    ran: {
-      startedAt,
-      durationMs: performance.now() - startedMs,
-      coordinator: machine(),
-      versions: await versions(ROOT, PACKAGES),
-    },
-    endedEarly: stop.signal.aborted ? (stop.signal.reason as Error).message : null,
-    results,
-    notes: NOTES,
-  });
-  const files = await writeFiles(report, path.resolve(out, 'experiments'), chaptersHtml);
-  console.log(`${chaptersText(report)}\n${files.join('\n')}`);
-  return isWhole(report) ? 0 : 1;
+  const words = { title: 'five documents run again', lead: LEAD, notes: NOTES };
+  return untilInterrupted((signal) =>
+    reportOn(chosen, { ...words, out, name: 'experiments', packages: PACKAGES, signal }),
+  );
 });
 
 function experimentsNamed(text: string): readonly Experiment[] {

@@ -1,7 +1,7 @@
 // Runs experiments one after the other, each with emulators of its own, until their work is done. What fails stands in the result, and the rest goes on.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import type { BenchProvider } from '../bench/providers.ts';
+import type { BenchProvider } from '../providers.ts';
 import { type Experiment, messageOf } from './experiment.ts';
 import type { Result } from '../../../shared/lab/report/chapters/schema.ts';
 

@@ -7,7 +7,7 @@ export interface Bounds {
   readonly atMost?: number | undefined;
 }
 
-/** `value`: null where too few operations bear it; then nothing holds, nor fails. */
+/** `value`: null where it was not measured, or too few operations bear it. */
 export function goalFinding(figure: string, value: number | null, { atLeast, atMost }: Bounds): Finding {
   const wanted = [
     ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
@@ -16,6 +16,6 @@ export function goalFinding(figure: string, value: number | null, { atLeast, atM
   const isKept = value !== null && value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
   return {
     verdict: value === null ? 'open' : isKept ? 'holds' : 'does not hold',
-    text: `${figure}: ${value === null ? 'too few operations' : decimal(value)}; goal: ${wanted.join(', ')}.`,
+    text: `${figure}: ${value === null ? 'not known' : decimal(value)}; goal: ${wanted.join(', ')}.`,
   };
 }

@@ -1,6 +1,7 @@
 // A report of chapters, as data: tables of figures or words, and what they say. The experiments,
 // the model and the benchmark make one. ../SCHEMA.md describes it.
 import * as z from 'zod';
+import { median } from '../../kit/median.ts';
 import { circumstancesSchema } from '../schema.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
@@ -63,6 +64,8 @@ const tableSchema = z
     about: z.string(),
     columns: list(columnSchema),
     rows: list(rowSchema),
+    /** The middle run counts, where one of few may be disturbed. Default: the mean, as documents give it. */
+    hasMedians: z.boolean().optional(),
     /** Sentences that stand under the table. */
     notes: list(z.string()).optional(),
   })
@@ -178,10 +181,23 @@ export function meanOf(figure: Figure | undefined): number | undefined {
   return figure.runs.reduce((sum, run) => sum + run, 0) / figure.runs.length;
 }
 
-/** The row's mean over its baseline's in the same column; undefined where there is none. */
-export function ratioOf({ rows }: Pick<FigureTable, 'rows'>, rowId: string, columnId: string): number | undefined {
-  const row = rows.find(({ id }) => id === rowId);
-  const own = meanOf(row?.figures[columnId]);
-  const base = meanOf(rows.find(({ id }) => id === row?.against)?.figures[columnId]);
+/** The mean of the runs, or the median where the table has medians; undefined where there is none. */
+export function typicalOf(
+  { hasMedians }: Pick<FigureTable, 'hasMedians'>,
+  figure: Figure | undefined,
+): number | undefined {
+  if (hasMedians !== true) return meanOf(figure);
+  return figure !== undefined && 'runs' in figure ? median(figure.runs) : undefined;
+}
+
+/** The row's figure over its baseline's in the same column; undefined where there is none. */
+export function ratioOf(
+  table: Pick<FigureTable, 'rows' | 'hasMedians'>,
+  rowId: string,
+  columnId: string,
+): number | undefined {
+  const row = table.rows.find(({ id }) => id === rowId);
+  const baseline = table.rows.find(({ id }) => id === row?.against);
+  const [own, base] = [row, baseline].map((one) => typicalOf(table, one?.figures[columnId]));
   return own === undefined || base === undefined || base === 0 ? undefined : own / base;
 }

@@ -122,7 +122,7 @@ describe('goals', () => {
       'holds: Datastore, 4 x 1 put, p50 : 4 x container of "alone": 0.25; goal: at most 3.',
       'does not hold: Datastore, 4 x 1 put, conflicts: 0.20; goal: at most 0.1.',
       // Not shown to be reached.
-      'open: Datastore, 4 x 1 put, p99: too few operations; goal: at most 100.',
+      'open: Datastore, 4 x 1 put, p99: not known; goal: at most 100.',
     ]);
   });
 });
