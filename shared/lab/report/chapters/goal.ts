@@ -12,10 +12,11 @@ export function goalFinding(figure: string, value: number | null, { atLeast, atM
   const wanted = [
     ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
     ...(atMost === undefined ? [] : [`at most ${atMost}`]),
-  ];
+  ].join(', ');
   const isKept = value !== null && value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
+  const is = value === null ? 'not known' : Number.isInteger(value) ? String(value) : decimal(value);
   return {
     verdict: value === null ? 'open' : isKept ? 'holds' : 'does not hold',
-    text: `${figure}: ${value === null ? 'not known' : decimal(value)}; goal: ${wanted.join(', ')}.`,
+    text: `${figure}: ${is}${wanted === '' ? '' : `; goal: ${wanted}`}.`,
   };
 }

@@ -46,8 +46,8 @@ test('rates are compared by the second, at least; processor time by the record, 
     'holds: put, 1 in flight: processor time: 0.20; goal: at most 0.5.',
   ]);
   expect(verdictsIn(await contest(side([1, 400, 600])))).toEqual([
-    'does not hold: put, 1 in flight: rate: 1.00; goal: at least 3.',
-    'does not hold: put, 1 in flight: processor time: 1.00; goal: at most 0.5.',
+    'does not hold: put, 1 in flight: rate: 1; goal: at least 3.',
+    'does not hold: put, 1 in flight: processor time: 1; goal: at most 0.5.',
   ]);
 });
 
