@@ -34,7 +34,6 @@ const OPEN = [
   'shared/drivers/',
   'shared/lab/cloud/',
   'shared/lab/cost/',
-  'shared/lab/kit/',
   'shared/lab/load/',
   'shared/lab/plan/',
   'shared/lab/report/',
