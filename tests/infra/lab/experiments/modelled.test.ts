@@ -6,7 +6,12 @@ import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
 import { type ModelledDocument, modelledCells } from '../../../../infra/lab/experiments/modelled.ts';
 import { chaptersHtml } from '../../../../shared/lab/report/chapters/html.ts';
 import type { DocumentPlan } from '../../../../infra/lab/experiments/plan.ts';
-import { type Chapter, chaptersReport, type FigureTable, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
+import {
+  type Chapter,
+  chaptersReport,
+  type FigureTable,
+  ratioOf,
+} from '../../../../shared/lab/report/chapters/schema.ts';
 import { contextAlone, structureErrors } from './emulated.ts';
 
 const RUNNING = { signal: new AbortController().signal };

@@ -54,7 +54,15 @@ const TABLE: FigureTable = {
 
 const CHAPTER: Chapter = {
   tables: [TABLE],
-  wordTables: [{ title: 'Same?', about: 'Compared.', cells: 'words', columns: ['null'], rows: [{ name: 'JSON', cells: ['same'] }] }],
+  wordTables: [
+    {
+      title: 'Same?',
+      about: 'Compared.',
+      cells: 'words',
+      columns: ['null'],
+      rows: [{ name: 'JSON', cells: ['same'] }],
+    },
+  ],
   cannotShow: ['Distance.'],
   findings: [{ verdict: 'does not hold', text: 'Groups took 2 times as long.' }],
 };
