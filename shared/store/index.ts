@@ -16,8 +16,10 @@ export type {
   TableOptions,
   UpdateOptions,
   VacuumOptions,
+  VerifyOptions,
 } from './contract/options.ts';
 export type { DeleteOutcome, Entry, GetOutcome, PutOutcome, TableInfo, VacuumReport } from './contract/results.ts';
+export type { Finding, FindingKind, VerifyReport } from './contract/verify.ts';
 export type { TableStats } from './contract/stats.ts';
 export type { Compression, Runtime } from './contract/runtime.ts';
 export { StoreError } from './contract/errors.ts';

@@ -1,15 +1,19 @@
 // The store: one driver, one cache, one set of limits, and an engine for each open table.
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
+import { verifyTable } from './admin/verify.ts';
 import { TAG_DIGITS } from './container/turn-order.ts';
 import type { Store, Table } from './contract/api.ts';
-import type { CallOptions, StoreOptions, TableOptions, VacuumOptions } from './contract/options.ts';
+import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOptions } from './contract/options.ts';
 import type { TableInfo, VacuumReport } from './contract/results.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/check-options.ts';
+import type { VerifyReport } from './contract/verify.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
+import { decodeKey } from './format/position.ts';
+import type { StoredRecord } from './format/record.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
 import { CallDriver } from './io/call-driver.ts';
 import { Clock, drawId } from './io/clock.ts';
@@ -22,6 +26,7 @@ import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
+import { decodeValue } from './table/values.ts';
 
 const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
 /** A smaller cache would not hold one header. */
@@ -36,6 +41,7 @@ const INITIAL_CONTAINERS_MAX = 256;
 /** `close` waits as long for work under way. */
 const CLOSE_MS = 5_000;
 const QUIET_MS_DEFAULT = 120_000;
+const VERIFY_MS_DEFAULT = 24 * 3_600_000;
 const QUIET_MS_MOST = 24 * 3_600_000;
 
 /**
@@ -135,6 +141,17 @@ class ContainerStore implements Store {
       bounds,
       (engine, ended) => vacuumTable(engine, { quietMs, ended }),
       containerBytesMax,
+    );
+  }
+
+  async verify(name: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+    checkTableName(name);
+    CHECK.verify(options);
+    const { onFinding, timeoutMs = VERIFY_MS_DEFAULT } = options;
+    const checkValue = ({ key, codec, value }: StoredRecord): void =>
+      void decodeValue('msgpack', { tag: codec, bytes: value }, { table: name, key: decodeKey(key) });
+    return this.#administer(name, { ...options, timeoutMs }, (engine) =>
+      verifyTable({ engine, checkValue, onFinding }),
     );
   }
 

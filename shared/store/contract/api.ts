@@ -14,9 +14,11 @@ import type {
   TableOptions,
   UpdateOptions,
   VacuumOptions,
+  VerifyOptions,
 } from './options.ts';
 import type { DeleteOutcome, Entry, GetOutcome, PutOutcome, TableInfo, VacuumReport } from './results.ts';
 import type { TableStats } from './stats.ts';
+import type { VerifyReport } from './verify.ts';
 
 /**
  * Tables in one provider. Calls fail with a StoreError, for misuse with a TypeError. `await using`
@@ -67,6 +69,17 @@ export interface Store extends AsyncDisposable {
    * damaged; // => 0
    */
   vacuum(name: string, options?: VacuumOptions): Promise<VacuumReport>;
+  /**
+   * Reads everything that is stored of a table and reports what is damaged, missing or misplaced.
+   * Writes nothing, and may run beside anything. Rejects with `not_found`. Cost: a read of each
+   * container, none shared with other reads.
+   *
+   * @example
+   * const { records, findings } = await store.verify('users');
+   * records; // => 1
+   * findings; // => []
+   */
+  verify(name: string, options?: VerifyOptions): Promise<VerifyReport>;
   /**
    * Waits up to 5 s for work under way, fails the rest, closes the driver. Idempotent.
    *

@@ -13,6 +13,7 @@ import type {
   TableOptions,
   UpdateOptions,
   VacuumOptions,
+  VerifyOptions,
 } from './options.ts';
 
 export interface Kind {
@@ -79,6 +80,7 @@ export const CHECK = {
     containerBytesMax: NUMBER,
     ...CALL,
   }),
+  verify: optionsOf<VerifyOptions>('store.verify', { onFinding: FUNCTION, ...CALL }),
   get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
   getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
   put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ttlMs: NUMBER, ...CALL }),

@@ -1,6 +1,7 @@
 // The options that callers give, and the items of batches.
 import type { Driver } from './driver.ts';
 import type { Compression, Runtime } from './runtime.ts';
+import type { Finding } from './verify.ts';
 
 export interface CallOptions {
   /**
@@ -22,6 +23,12 @@ export interface StoreOptions {
   readonly compression?: Compression;
   /** Clock, timer and randomness. Default: the system's. */
   readonly runtime?: Runtime;
+}
+
+/** Options of a verification. `timeoutMs` bounds the whole walk: a day by default. */
+export interface VerifyOptions extends CallOptions {
+  /** Hears each finding as it is met, also those that the report leaves out. Must not throw. */
+  readonly onFinding?: (finding: Finding) => void;
 }
 
 /**
