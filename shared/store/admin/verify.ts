@@ -1,5 +1,5 @@
-// Verifies a table: reads every stored byte, level by level along the links, past every cache. A
-// right neighbour begins where its left one ends at any moment (invariant 2), so writers may go on.
+// Verifies a table: reads every stored byte, level by level along the links, past every cache.
+// Neighbours fit together at any moment (invariant 2), so writers may go on.
 import { type CheckValue, type Fault, faultsIn, recordsIn } from '../container/check.ts';
 import { pageBytesOf, peekPage, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { VerifyOptions } from '../contract/options.ts';

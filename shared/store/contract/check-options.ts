@@ -51,6 +51,7 @@ function oneOf(...words: readonly string[]): Kind {
 const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
 const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
 const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
+const EXPIRY = { ttlMs: NUMBER, expiresAtMs: NUMBER };
 const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
 
 export const CHECK = {
@@ -83,17 +84,16 @@ export const CHECK = {
   verify: optionsOf<VerifyOptions>('store.verify', { onFinding: FUNCTION, ...CALL }),
   get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
   getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
-  put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ttlMs: NUMBER, ...CALL }),
+  put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ...EXPIRY, ...CALL }),
   putMany: optionsOf<CallOptions>('table.putMany', CALL),
-  putItem: optionsOf<PutItem<unknown>>(
-    'table.putMany',
-    { key: STRING, value: ANYTHING, ...CONDITIONS, ttlMs: NUMBER },
-    ['key'],
-  ),
+  putItem: optionsOf<PutItem<unknown>>('table.putMany', { key: STRING, value: ANYTHING, ...CONDITIONS, ...EXPIRY }, [
+    'key',
+  ]),
   update: optionsOf<UpdateOptions>('table.update', { ttlMs: NUMBER, ...CALL }),
   delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
   deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
   deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
+  partitions: optionsOf<CallOptions>('table.partitions', CALL),
   scan: optionsOf<ScanOptions>('table.scan', {
     prefix: STRING,
     from: STRING,

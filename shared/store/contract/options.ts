@@ -108,6 +108,8 @@ export interface PutOptions extends CallOptions {
   readonly ifAbsent?: boolean;
   /** The record expires in as many milliseconds, a positive integer. Default: never. */
   readonly ttlMs?: number;
+  /** The record expires then, in milliseconds since 1970, be it past. Not together with `ttlMs`. */
+  readonly expiresAtMs?: number;
 }
 
 export interface UpdateOptions extends CallOptions {

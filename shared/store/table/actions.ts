@@ -20,11 +20,11 @@ export interface Prepared {
 
 /** Throws `invalid` for senseless options or a value that the codec cannot store; `too_large`. */
 export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepared {
-  const { key, value, ifVersion, ifAbsent, ttlMs } = item;
+  const { key, value, ifVersion, ifAbsent } = item;
   const where = { table: context.table, key };
   if (ifVersion !== undefined && ifAbsent === true)
     throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', where);
-  const expiresAtMs = expiryAfter(ttlMs, context, key);
+  const expiresAtMs = expiryOf(item, context);
   const { tag, bytes } = encodeValue(context.codec, value, where);
   const writing: Decision = { kind: 'write', codec: tag, value: bytes, expiresAtMs };
   const isBlind = ifVersion === undefined && ifAbsent !== true;
@@ -75,6 +75,15 @@ export function prepareDelete({ table }: ActionContext, { key, ifVersion }: Dele
     return current === undefined ? { kind: 'none' } : { kind: 'remove' };
   };
   return { action, bytes: 0 };
+}
+
+/** When the record of an item expires, in milliseconds since 1970. */
+function expiryOf({ key, ttlMs, expiresAtMs }: PutItem<unknown>, context: ActionContext): number | undefined {
+  if (expiresAtMs === undefined) return expiryAfter(ttlMs, context, key);
+  const where = { table: context.table, key };
+  if (ttlMs !== undefined) throw new StoreError('invalid', 'give ttlMs or expiresAtMs, not both', where);
+  if (Number.isSafeInteger(expiresAtMs) && expiresAtMs >= 0 && expiresAtMs <= LATEST_MS) return expiresAtMs;
+  throw new StoreError('invalid', 'expiresAtMs must be a whole number of milliseconds since 1970', where);
 }
 
 /** When a record put now expires, in wall-clock milliseconds. */

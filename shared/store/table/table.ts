@@ -18,6 +18,7 @@ import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/c
 import type { TableStats } from '../contract/stats.ts';
 import { type ActionContext, prepareDelete, preparePut, prepareUpdate } from './actions.ts';
 import type { TableContext } from './context.ts';
+import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
 import { decodeEntry, versionOf } from './values.ts';
@@ -130,6 +131,12 @@ export class StoredTable<V> implements Table<V> {
   scan(options: ScanOptions = {}): Scan<V> {
     CHECK.scan(options);
     return new TableScan<V>(this.#context, options);
+  }
+
+  async partitions(count: number, options?: CallOptions): Promise<string[]> {
+    CHECK.partitions(options);
+    const { deadlines, engine } = this.#context;
+    return deadlines.bound(deadlines.begin(options), () => partition(engine, count));
   }
 
   stats(): TableStats {
