@@ -135,6 +135,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
+  ['infra/cli/data', STORE, 'shared/drivers/', 'zod', 'node:'],
   [
     'infra/cli',
     'shared/lab/kit/',

@@ -45,4 +45,5 @@ export type {
 } from './contract/driver.ts';
 export { openStore } from './store.ts';
 export { systemRuntime } from './system/system-runtime.ts';
+export { decode, encode } from './table/codec.ts';
 export { VALUE_DEPTH_MAX } from './table/check-value.ts';

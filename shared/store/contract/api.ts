@@ -181,8 +181,8 @@ export interface Table<V> {
   scan(options?: ScanOptions): Scan<V>;
   /**
    * Cursors of up to `count` scans (1 to 1,024) that together give each record once, in shares of
-   * about one size. Each scan resumes by its own cursor, in any process. Cost: a read of each branch
-   * above as many containers.
+   * about one size. Each scan resumes by its own cursor, in any process. Cost: a read of each
+   * branch above as many containers.
    *
    * @example
    * const cursors = await users.partitions(8);

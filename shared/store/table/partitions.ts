@@ -1,5 +1,5 @@
-// Cuts a table into ranges of about equal size, for scans side by side. Branches are hints: any
-// positions make good cuts, so nothing is checked, and a table may change meanwhile.
+// Cuts a table into ranges of about equal size, for scans side by side. Any positions make good
+// cuts, so branches are trusted, though they are hints.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
