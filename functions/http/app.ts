@@ -1,5 +1,5 @@
-// The frame of both functions, Request -> Response: routes, deadlines, roles, problems and the log line. It knows no cloud and reads no
-// environment. Whatever happens inside, the answer is a response: an error becomes its problem in exactly one place, here.
+// The frame of both functions, Request -> Response: routes, deadlines, roles, problems, the log
+// line. It knows no cloud and no environment. Every error becomes its problem here.
 import { Hono } from 'hono';
 import { type AuthConfig, createAuthorize, type Role } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
@@ -18,7 +18,10 @@ export interface Call {
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
   /** The body, of at most so many bytes, inflated; throws what `readBody` does. */
   body(bytesMax: number): Promise<Uint8Array>;
-  /** Throws unless the caller has at least this role; for handlers that learn only from the body what is asked. */
+  /**
+   * Throws unless the caller has at least this role; for handlers that learn only from the body
+   * what is asked.
+   */
   authorize(needed: Role): void;
   /** A streaming handler hands over here how its stream will end; the log line waits for it. */
   endsWith(outcome: Promise<Problem | undefined>): void;
@@ -37,7 +40,7 @@ export interface Route {
   handle(call: Call): Promise<Response>;
 }
 
-/** What both functions' apps take. */
+/** The options of every function's app. */
 export interface FrameOptions {
   readonly auth: AuthConfig;
   readonly log: Log;
@@ -47,12 +50,15 @@ export interface FrameOptions {
   readonly timeoutMaxMs: number;
 }
 
-/** What a platform knows of one invocation; each member takes the place of the app's own. */
+/** The platform's knowledge of one invocation. Each member replaces the app's own. */
 export interface Invocation {
   readonly log?: Log;
   /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
-  /** The request's target as it arrived, of which the Request's own URL has folded backslashes and dot segments. */
+  /**
+   * The request's target as it arrived, of which the Request's own URL has folded backslashes and
+   * dot segments.
+   */
   readonly target?: string;
 }
 
@@ -62,7 +68,10 @@ export interface App {
   fetch(request: Request, invocation?: Invocation): Promise<Response>;
 }
 
-/** An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and `method_not_allowed` on a known path. */
+/**
+ * An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and
+ * `method_not_allowed` on a known path.
+ */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const authorize = createAuthorize(options.auth);
   const room = new BodyRoom();
@@ -98,7 +107,8 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     response.headers.set('X-Request-Id', names.requestId);
     if (names.traceparent !== undefined) response.headers.set('traceparent', names.traceparent);
     response.headers.set('X-Content-Type-Options', 'nosniff');
-    // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it has ended.
+    // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it
+    // has ended.
     if (request.method === 'HEAD') await response.body?.cancel();
     return response;
   }

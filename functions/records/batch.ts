@@ -1,5 +1,5 @@
-// POST of a batch: puts, gets and deletes mixed, an outcome each, in JSON or MessagePack. Keys travel in the body, so every key can be
-// reached here. Operations on one key take effect in their order; those on different keys run together.
+// POST of a batch: puts, gets and deletes mixed. Its body carries any key. Operations on one key
+// take effect in their order; different keys run together.
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
@@ -38,7 +38,7 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
 /** A batch as it was sent, and the bounds of its request. */
 interface Batch {
   readonly operations: readonly Operation[];
-  /** Of the values in it. */
+  /** The codec of the batch's values. */
   readonly codec: StructuredCodec;
   /** How old what its gets find may be, in milliseconds. */
   readonly maxAgeMs: number;
@@ -67,7 +67,10 @@ async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[
 /** Runs operations of one kind; their outcomes come in the same order. */
 type Run = (table: RecordTable, operations: readonly Operation[], batch: Batch) => Promise<readonly Outcome[]>;
 
-/** Indexes of operations, in groups to run one after the other: within a group all operations on one key are of one kind. */
+/**
+ * Indexes of operations, in groups to run one after the other: within a group all operations on one
+ * key are of one kind.
+ */
 function groupInOrder(operations: readonly Operation[]): number[][] {
   const groups: number[][] = [];
   const lastOf = new Map<string, { group: number; op: Operation['op'] }>();

@@ -1,5 +1,5 @@
-// One record over HTTP: GET, HEAD, PUT, DELETE with conditions, ttl and bounded staleness. Conditions are handed to the store where it
-// can judge them within the write; only lists of tags and `If-Match: *` cost a read first.
+// GET, HEAD, PUT and DELETE of one record. The store judges conditions within the write; only lists
+// of tags and `If-Match: *` cost a read first.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
 import { type Call, reply } from '../http/app.ts';
 import {
@@ -75,7 +75,7 @@ export async function deleteRecord(tables: Tables, { request, bounds }: Call): P
   return new Response(null, { status: 204, headers: CACHING });
 }
 
-/** What is written, and on which conditions. */
+/** The write, and its conditions. */
 interface ConditionalWrite {
   readonly table: RecordTable;
   readonly key: string;
@@ -84,8 +84,8 @@ interface ConditionalWrite {
 }
 
 /**
- * Writes under the request's conditions: at once where the store can judge them, otherwise after a read and on condition that the record is
- * still as it was read. Another writer in between costs another round, of at most eight.
+ * Writes under the request's conditions: at once where the store can judge them, else after a read.
+ * Another writer in between costs another round, at most eight.
  */
 async function writeUnder<T>(
   { table, key, conditions, bounds }: ConditionalWrite,

@@ -1,4 +1,5 @@
-// Tables over HTTP, and the handles that requests share. A record is never the reason to create a table: that takes an admin's PUT.
+// Tables over HTTP, and the handles that requests share. A record is never the reason to create a
+// table: that takes an admin's PUT.
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod/mini';
 import {
@@ -37,7 +38,10 @@ export class Tables {
     this.#options = { codec: 'encoded', ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   }
 
-  /** Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one of a table that is gone is forgotten. */
+  /**
+   * Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one
+   * of a table that is gone is forgotten.
+   */
   async use<T>(name: string, bounds: CallOptions, use: (table: RecordTable) => Promise<T>): Promise<T> {
     const table = this.#handles.get(name) ?? (await this.#open(name, bounds));
     try {
