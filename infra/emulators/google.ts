@@ -1,12 +1,15 @@
-// Finds and starts Google's two Datastore emulators, which come with the Google Cloud SDK and need Java. The jars are started
-// directly: the SDK's own commands put shells in between, which survive their parents.
+// Starts Google's two Datastore emulators of the Cloud SDK, which need Java. The jars start
+// directly: the SDK's commands add shells that survive their parents.
 import { access, constants, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 import type { Emulator } from './emulator.ts';
 
-/** `firestore`: the Firestore emulator in Datastore mode, which behaves like the service. `datastore`: the older one, which ignores masks. */
+/**
+ * `firestore`: the Firestore emulator in Datastore mode, which behaves like the service.
+ * `datastore`: the older one, which ignores masks.
+ */
 export type GoogleEmulatorKind = 'firestore' | 'datastore';
 
 export type FoundEmulator =
@@ -58,7 +61,10 @@ export async function findGoogleEmulator(
   return { found: true, kind, java, jar: jarPath };
 }
 
-/** Starts the emulator on a free port and waits until it answers. Throws, with its output, after 60 s. */
+/**
+ * Starts the emulator on a free port and waits until it answers. Throws, with its output, after 60
+ * s.
+ */
 export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emulator> {
   const { name, mainClass } = EMULATORS[emulator.kind];
   if ('endpoint' in emulator)
@@ -99,7 +105,10 @@ export async function onPath(command: string, env: NodeJS.ProcessEnv = process.e
   return undefined;
 }
 
-/** The legacy emulator insists on a project folder even when it keeps nothing on disk; this is what its `create` makes. */
+/**
+ * The legacy emulator insists on a project folder even when it keeps nothing on disk; this is what
+ * its `create` makes.
+ */
 async function emptyProject(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-datastore-'));
   await mkdir(path.join(folder, 'WEB-INF'));

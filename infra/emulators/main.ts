@@ -1,4 +1,5 @@
-// Starts both emulators and prints what to export. Both are strict about their services' limits, hold their data in memory, and end with Ctrl-C.
+// Starts both emulators and prints what to export. Both are strict about their services' limits,
+// hold their data in memory, and end with Ctrl-C.
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';

@@ -1,4 +1,4 @@
-// What a package says of its own making: the commit, and the versions of what moves the figures of a comparison.
+// A package's making: the commit, and the versions that affect a comparison's figures.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export async function buildFacts(root: string, cloud: keyof typeof PACKAGES): Pr
   return { commit: await commitOf(root), versions: await versionsOf(root, PACKAGES[cloud]) };
 }
 
-/** Of the project in `root` and of these packages that it has installed. */
+/** Versions of the project in `root` and of these installed packages. */
 export async function versionsOf(root: string, packages: readonly string[]): Promise<Record<string, string>> {
   const folders = [root, ...packages.map((name) => path.join(root, 'node_modules', name))];
   const versions = folders.map(async (folder) => {

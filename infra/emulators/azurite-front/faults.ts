@@ -1,8 +1,11 @@
-// Faults that a test installs, and the throttle that refuses requests to a partition above the service's scalability target.
+// Faults that a test installs, and the throttle that refuses requests to a partition above the
+// service's scalability target.
 import type { Operation } from './operations.ts';
 
 interface FaultScope {
-  /** Meets only requests with an operation like this. Default: every request that touches an entity. */
+  /**
+   * Meets only requests with an operation like this. Default: every request that touches an entity.
+   */
   readonly operation?: Operation['kind'];
   readonly partitionKey?: string;
   readonly rowKey?: string;
@@ -13,14 +16,19 @@ interface FaultScope {
 export type TableFault = FaultScope &
   (
     | { readonly kind: 'latency'; readonly delayMs: number }
-    /** Answers with this status and error code, before anything is applied or after everything was. */
+    /**
+     * Answers with this status and error code, before anything is applied or after everything was.
+     */
     | { readonly kind: 'fail'; readonly status: number; readonly code: string; readonly when: 'before' | 'after' }
     /** Cuts the connection without an answer, before or after. */
     | { readonly kind: 'cut'; readonly when: 'before' | 'after' }
   );
 
 export interface TableFaults {
-  /** Installs a fault and returns a function that removes it. Throws a TypeError for a status outside 400 to 599. */
+  /**
+   * Installs a fault and returns a function that removes it. Throws a TypeError for a status
+   * outside 400 to 599.
+   */
   add(fault: TableFault): () => void;
   clear(): void;
   /** The faults that meet a request with these operations, counted. */
@@ -62,7 +70,10 @@ export const ENTITIES_PER_SECOND = 2_000;
 /** Above this number, buckets that are full again are dropped, so that the map stays bounded. */
 const PARTITIONS_MAX = 10_000;
 
-/** A token bucket for each partition, which holds one second's worth. A refused request takes no tokens. */
+/**
+ * A token bucket for each partition, which holds one second's worth. A refused request takes no
+ * tokens.
+ */
 export function createThrottle(
   perSecond: number,
   nowMs: () => number,

@@ -1,5 +1,5 @@
-// A server before Azurite's table service that is strict where Azurite is not: it refuses entities that Azure would refuse for their size
-// or their number of properties, what a merge results in included, throttles partitions, and fails on demand. All else Azurite answers.
+// A server before Azurite that is strict where Azurite is not: it refuses entities over Azure's
+// limits, also as results of a merge, throttles partitions, and fails on demand.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,7 +20,10 @@ import {
 } from './size.ts';
 
 export interface FrontOptions {
-  /** Azurite's table service: `http://host:port`, without the account. Nobody else may write there: their writes would not be counted. */
+  /**
+   * Azurite's table service: `http://host:port`, without the account. Nobody else may write there:
+   * their writes would not be counted.
+   */
   readonly target: string;
   /** Signs the reads of entities that a merge changes. */
   readonly accountName: string;
@@ -39,12 +42,15 @@ export interface TableFront {
   close(): Promise<void>;
 }
 
-/** Where requests are passed on to, over connections that are kept. */
+/** Azurite, and the connections to it that are kept. */
 interface Azurite extends Pick<FrontOptions, 'target' | 'accountName' | 'accountKey'> {
   readonly agent: http.Agent;
 }
 
-/** Azurite itself refuses a transaction above 4 MiB; this bound keeps a larger body out of memory here. */
+/**
+ * Azurite itself refuses a transaction above 4 MiB; this bound keeps a larger body out of memory
+ * here.
+ */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 const TARGET_TIMEOUT_MS = 30_000;
 
@@ -61,7 +67,8 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
     const writes = operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    // Another write of the partition in between would make the sizes wrong that this one is checked by.
+    // Another write of the partition in between would make the sizes wrong that this one is checked
+    // by.
     if (first !== undefined) return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, azurite));
     if (operations.length > 0 || request.method === 'GET') return await forward(request, azurite);
     try {
@@ -164,7 +171,10 @@ async function forward({ method, url, headers, body }: IncomingRequest, { target
   return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
 }
 
-/** Passes a write on unless the service would refuse it. Sizes go into the given `known`, which a drop of a table replaces as a whole. */
+/**
+ * Passes a write on unless the service would refuse it. Sizes go into the given `known`, which a
+ * drop of a table replaces as a whole.
+ */
 async function checkedWrite(
   request: IncomingRequest,
   writes: readonly Operation[],
@@ -222,7 +232,10 @@ function refusalOf(changes: readonly Change[]): Refusal | undefined {
   return undefined;
 }
 
-/** The stored entity with the types of all properties; empty if it is absent, which Azurite then reports itself. */
+/**
+ * The stored entity with the types of all properties; empty if it is absent, which Azurite then
+ * reports itself.
+ */
 async function presentEntity(operation: Operation, azurite: Azurite): Promise<Body> {
   const { accountName, accountKey } = azurite;
   const { table, partitionKey, rowKey } = operation;

@@ -1,5 +1,5 @@
-// A cache of entities' sizes, so that a merge need not read its entity back. It holds sizes that Azurite has confirmed; after an uncertain
-// outcome the entity is forgotten, and read back before its next merge.
+// Caches entities' sizes that Azurite confirmed, so that a merge need not read its entity. An
+// uncertain outcome forgets the entity.
 import { LRUCache } from 'lru-cache';
 import type { Answer } from './answers.ts';
 import type { Operation } from './operations.ts';
@@ -17,7 +17,10 @@ export interface Change {
 export interface KnownSizes {
   get(operation: Operation): PropertySizes | undefined;
   set(operation: Operation, sizes: PropertySizes): void;
-  /** Updates the sizes by Azurite's answer to a request with these changes; undefined: there was no answer. */
+  /**
+   * Updates the sizes by Azurite's answer to a request with these changes; undefined: there was no
+   * answer.
+   */
   learn(changes: readonly Change[], answer: Answer | undefined): void;
 }
 

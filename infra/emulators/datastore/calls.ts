@@ -27,7 +27,10 @@ export interface Call {
   readonly keys: readonly KeyRef[];
   /** True for a non-transactional commit, of which a part may be applied. */
   readonly divisible: boolean;
-  /** Answers with the encoded response, or throws a StatusError. For a commit, `only` leaves out mutations by their index. */
+  /**
+   * Answers with the encoded response, or throws a StatusError. For a commit, `only` leaves out
+   * mutations by their index.
+   */
   run(only?: (index: number) => boolean): Buffer;
 }
 

@@ -1,4 +1,5 @@
-// Faults that a test installs: failures as the service shows them, so that a client's handling of them can be tested.
+// Faults that a test installs: failures as the service shows them, so that a client's handling of
+// them can be tested.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call, Rpc } from './calls.ts';
 import { type KeyRef, lastIdentifier } from './entities/keys.ts';
@@ -11,7 +12,10 @@ export interface KeyRange {
   readonly kind: string;
   /** Default: the default namespace. */
   readonly namespaceId?: string;
-  /** One entity: its name or id. Without it, from `from` to before `to` by name; without those too, the whole kind. */
+  /**
+   * One entity: its name or id. Without it, from `from` to before `to` by name; without those too,
+   * the whole kind.
+   */
   readonly id?: string | number;
   readonly from?: string;
   readonly to?: string;

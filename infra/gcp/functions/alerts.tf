@@ -2,7 +2,8 @@
 
 locals {
   service_filters = { for name, function in google_cloudfunctions2_function.this : name => "resource.labels.service_name=\"${function.name}\"" }
-  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers nobody else.
+  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers
+  # nobody else.
   timed    = { for name in keys(local.called) : name => local.service_filters[name] if name != "compare" }
   requests = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))}) AND metric.type=\"run.googleapis.com/request_count\""
   latency  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.timed))}) AND metric.type=\"run.googleapis.com/request_latencies\""
@@ -13,7 +14,8 @@ locals {
       # Its status was sent before it failed, so no count of 5xx has it.
       late = { text = "answers break off", filter = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))}) AND severity=ERROR AND jsonPayload.status<500" }
     },
-    # The line of a run that did not finish all tables, what ended without a line, and the scheduler's own attempts that reached nobody.
+    # The line of a run that did not finish all tables, what ended without a line, and the
+    # scheduler's own attempts that reached nobody.
     { for name in keys(local.scheduled) : name => {
       text   = "${name} fails"
       filter = "severity>=ERROR AND ((resource.type=\"cloud_run_revision\" AND ${local.service_filters[name]}) OR (resource.type=\"cloud_scheduler_job\" AND resource.labels.job_id=\"${var.name}-${name}\"))"
@@ -85,7 +87,8 @@ resource "google_monitoring_alert_policy" "latency" {
   }
 }
 
-# Asks for the health as Monitoring's own account, which the functions' gate lets in: also while nobody else calls.
+# Asks for the health as Monitoring's own account, which the functions' gate lets in: also while
+# nobody else calls.
 resource "google_monitoring_uptime_check_config" "health" {
   for_each = var.alerts == null ? {} : local.timed
 
@@ -144,7 +147,8 @@ resource "google_monitoring_alert_policy" "down" {
       }
     }
   }
-  # Google deletes no check that a policy names: the policy goes first, and comes back with the new one.
+  # Google deletes no check that a policy names: the policy goes first, and comes back with the new
+  # one.
   lifecycle {
     replace_triggered_by = [google_monitoring_uptime_check_config.health[each.key]]
   }

@@ -10,7 +10,10 @@ export interface Account {
   readonly place: string;
   /** For people. */
   readonly who: string;
-  /** As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not known. */
+  /**
+   * As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not
+   * known.
+   */
   readonly principal?: string;
 }
 
@@ -18,9 +21,15 @@ export interface Account {
 export interface Missing {
   readonly what: string;
   readonly fix: string;
-  /** The fix as a command that is free and deletes nothing, so that a deployment may run it by itself. */
+  /**
+   * The fix as a command that is free and deletes nothing, so that a deployment may run it by
+   * itself.
+   */
   readonly mend?: readonly [tool: string, ...args: string[]];
-  /** A plan does without it: it is mended right before the apply. Default: it is missing for the plan too. */
+  /**
+   * A plan does without it: it is mended right before the apply. Default: it is missing for the
+   * plan too.
+   */
   readonly isForApply?: boolean;
 }
 
@@ -31,7 +40,7 @@ export interface Loss {
   readonly type: string;
   /** Made again, empty. */
   readonly isReplaced: boolean;
-  /** What it is now. */
+  /** The resource's present values. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Why it is replaced: attributes that cannot change in place. */
   readonly reasons: readonly Reason[];
@@ -49,7 +58,7 @@ export interface StateResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What of a cloud's resources holds the records, and what serves. */
+/** The types of a cloud's resources that hold records, and those that serve. */
 export interface Holdings {
   /** Addresses of what is gone with the records in it. */
   readonly data: readonly string[];
@@ -64,15 +73,26 @@ export interface Holdings {
 export interface CloudSide {
   readonly cloud: Cloud;
   readonly holdings: Holdings;
-  /** Checks everything at once, and pushes all that is missing onto `missing` instead of throwing. */
+  /**
+   * Checks everything at once, and pushes all that is missing onto `missing` instead of throwing.
+   */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
   variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
-  /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
+  /**
+   * From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not
+   * what they should be.
+   */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
-  /** Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are not known everywhere at once. */
+  /**
+   * Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are
+   * not known everywhere at once.
+   */
   isPassing(said: string): boolean;
-  /** Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError while it is not right yet. */
+  /**
+   * Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError
+   * while it is not right yet.
+   */
   settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
   /** The command that shows what a function printed in the last hour. */
   logsCommand(settings: Settings, account: Account, name: string): string;

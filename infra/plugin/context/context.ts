@@ -1,4 +1,5 @@
-// The context of every command of the plugin: the settings, the machine's tools, the clock, and the log.
+// The context of every command of the plugin: the settings, the machine's tools, the clock, and the
+// log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskTool } from '../../cli/tools.ts';
 import type { Settings } from './settings.ts';

@@ -15,7 +15,9 @@ const front = await startTableFront({
   accountKey: AZURITE_ACCOUNT_KEY,
   nowMs: () => nowMs,
 });
-/** A second front before the first, which then shows and disturbs what the second asks of Azurite. */
+/**
+ * A second front before the first, which then shows and disturbs what the second asks of Azurite.
+ */
 const outer = await startTableFront({
   target: front.address,
   accountName: AZURITE_ACCOUNT_NAME,

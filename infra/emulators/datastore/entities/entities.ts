@@ -17,7 +17,10 @@ export interface CheckedEntity {
 const KEY = 1;
 const PROPERTIES = 3;
 
-/** Checks an entity except for its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
+/**
+ * Checks an entity except for its size, which a patch may change. Throws INVALID_ARGUMENT naming
+ * the field below the entity.
+ */
 export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
   const context = outermost(database);
   let keyBytes: Buffer | undefined;
@@ -100,7 +103,7 @@ export function propertiesBytes(properties: Properties): number {
   return sizeBytes;
 }
 
-/** What is stored names its database everywhere. */
+/** Stored entities name no database. */
 const ANY_DATABASE: Database = { projectId: '', databaseId: '' };
 
 /** Throws INVALID_ARGUMENT if key and properties together are larger than an entity may be. */

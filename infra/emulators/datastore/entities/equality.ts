@@ -1,5 +1,5 @@
-// Compares values by meaning, however they are encoded: a write that changes nothing must not raise a version. The order of properties
-// has no meaning, nor has a default value that one client encodes and another omits.
+// Compares values by meaning: a write that changes nothing must not raise a version. The order of
+// properties has no meaning; nor has an encoded default.
 import { WireReader } from '../wire/wire.ts';
 import { keyBytesOf, propertiesOf, valueOf } from './entities.ts';
 import { elementsOf, microseconds, pointOf } from './value-order.ts';

@@ -1,5 +1,5 @@
-// Keys: checked, made canonical (the project filled in), and turned into strings whose order is the order of keys. A key's string
-// begins with its parent's, so that an entity and its descendants are one range.
+// Checks keys, fills in the project, and makes strings in the order of keys. A key's string begins
+// with its parent's: an entity and its descendants are one range.
 import { isUtf8 } from 'node:buffer';
 import {
   INDEXED_BYTES_MAX,
@@ -27,7 +27,10 @@ export interface KeyRef {
   readonly namespaceId: string;
   /** Kind of the last element. */
   readonly kind: string;
-  /** Order among the keys of the partition: compare as strings, one character a byte. An incomplete key's lacks the last identifier. */
+  /**
+   * Order among the keys of the partition: compare as strings, one character a byte. An incomplete
+   * key's lacks the last identifier.
+   */
   readonly order: string;
   /** The encoded `Key`, canonical. */
   readonly encoded: Buffer;
@@ -259,7 +262,10 @@ function encodePartition({ projectId, databaseId }: Database, namespaceId: strin
   return bytesField(1, Buffer.concat(parts));
 }
 
-/** Text that ends where another begins with a smaller character: a zero byte in it is followed by 0xff, its end by 0x01. */
+/**
+ * Text that ends where another begins with a smaller character: a zero byte in it is followed by
+ * 0xff, its end by 0x01.
+ */
 function escaped(reader: WireReader): string {
   const text = reader.bytes.toString('latin1', reader.start, reader.end);
   return `${text.includes('\0') ? text.replaceAll('\0', '\0\u00ff') : text}\0\u0001`;

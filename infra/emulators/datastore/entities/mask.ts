@@ -1,4 +1,5 @@
-// Property masks: which properties a read shows, or a write touches. A path may lead into embedded entities.
+// Property masks: which properties a read shows, or a write touches. A path may lead into embedded
+// entities.
 import type { PropertyMask } from '../wire/protocol.ts';
 import { invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
@@ -64,7 +65,10 @@ export function masked(properties: Properties, mask: Mask): Properties {
   return shown;
 }
 
-/** Properties after a write under a mask: those the mask names are taken from `given`, or removed if absent there; others stay as `present`. */
+/**
+ * Properties after a write under a mask: those the mask names are taken from `given`, or removed if
+ * absent there; others stay as `present`.
+ */
 export function merged(present: Properties, given: Properties, mask: Mask): Properties {
   const result = new Map(present);
   for (const [name, part] of mask) {

@@ -1,10 +1,10 @@
-// Rewrites values as the service does before it stores them: keys without a project get it, timestamps are cut to microseconds.
-// It is rarely needed, and done only where the check of the values said so.
+// Rewrites values as the service stores them: keys get their project, timestamps are cut to
+// microseconds. Done only where the check of the values asks for it.
 import { bytesField, varint, WireReader } from '../wire/wire.ts';
 import { type Database, parseKey } from './keys.ts';
 import { FIELD, type Properties } from './values.ts';
 
-/** What to do with the content of a length-delimited field. */
+/** Rewrites the content of a length-delimited field. */
 type Rewrite = (content: Buffer) => Buffer;
 
 export function normaliseProperties(properties: Properties, database: Database): Properties {

@@ -1,5 +1,5 @@
-// Values as an index holds them, and their order: null, then integers and timestamps, booleans, strings and blobs by their bytes,
-// doubles, points, keys. Embedded entities have no place of their own; their properties do.
+// The order of an index: null, integers and timestamps, booleans, strings and blobs by their bytes,
+// doubles, points, keys. Embedded entities are indexed by their properties.
 import { inside } from '../wire/status.ts';
 import { BYTES, bytesField, varint, WireReader } from '../wire/wire.ts';
 import { type Database, keyName, parseKey } from './keys.ts';
@@ -81,7 +81,9 @@ function contentOf(reader: WireReader, database: Database, encoded: Buffer): Ind
   }
 }
 
-/** The value as a projection shows it: what the index knows, which is not always what was stored. */
+/**
+ * The value as a projection shows it: what the index knows, which is not always what was stored.
+ */
 export function projected({ rank, content, encoded }: IndexValue): Buffer {
   const meaning = Buffer.concat([varint(FIELD.meaning * 8), varint(MEANING_INDEX_VALUE)]);
   if (rank === RANK.integer) return Buffer.concat([varint(FIELD.integer * 8), varint(content as bigint), meaning]);

@@ -1,4 +1,5 @@
-// Checks a query and plans it: the tables and the range of keys to read, the filter, the order of the results.
+// Checks a query and plans it: the tables and the range of keys to read, the filter, the order of
+// the results.
 import { afterDescendants, type Database, KEY, partitionOf } from '../entities/keys.ts';
 import { DISJUNCTIONS_MAX } from '../wire/limits.ts';
 import { enumValue, type Query } from '../wire/protocol.ts';
@@ -129,7 +130,10 @@ function distinctOf({ distinctOn }: Query, given: readonly Order[]): string[] {
   return names;
 }
 
-/** Properties with inequalities, and those of a projection, order the results too, if the query does not say it itself. */
+/**
+ * Properties with inequalities, and those of a projection, order the results too, if the query does
+ * not say it itself.
+ */
 function impliedOrders(
   given: readonly Order[],
   condition: Condition | undefined,

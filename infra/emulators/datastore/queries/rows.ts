@@ -1,5 +1,5 @@
-// Runs a plan: finds the entities and sorts them. In the order of keys, results are produced one by one on request; any other order needs
-// all of them first.
+// Runs a plan: finds the entities and sorts them. In the order of keys, results are produced one by
+// one on request; any other order needs all of them first.
 import { keyBytesOf, propertiesOf, valueOf } from '../entities/entities.ts';
 import { KEY } from '../entities/keys.ts';
 import { segmentsOf } from '../entities/mask.ts';
@@ -117,7 +117,10 @@ function sortValue(plan: Plan, { property, descending }: Order, valuesOf: Values
   return best;
 }
 
-/** A row for every combination of the projected properties' values; none if one of them has no value. */
+/**
+ * A row for every combination of the projected properties' values; none if one of them has no
+ * value.
+ */
 function combinations(plan: Plan, stored: Stored, sortedBy: readonly IndexValue[], valuesOf: ValuesOf): Row[] {
   let choices: Map<string, IndexValue>[] = [new Map()];
   for (const property of plan.projection) {
@@ -182,7 +185,10 @@ function escapeSegment(segment: string): string {
   return segment.replaceAll(/[.\\]/g, (character) => `\\${character}`);
 }
 
-/** The entity that a value is, or those in the array that it is, unless they are excluded from indexes. */
+/**
+ * The entity that a value is, or those in the array that it is, unless they are excluded from
+ * indexes.
+ */
 function embeddedEntities(value: Buffer): Buffer[] {
   const entities: Buffer[] = [];
   const reader = new WireReader(value);

@@ -1,4 +1,5 @@
-// Hands out numeric ids: spread evenly, so that keys do not pile up at one end, and never one that is taken or reserved.
+// Hands out numeric ids: spread evenly, so that keys do not pile up at one end, and never one that
+// is taken or reserved.
 import { randomInt } from 'node:crypto';
 import { completeKey, type Database, keyName, type KeyRef } from '../entities/keys.ts';
 import type { Storage } from './storage.ts';

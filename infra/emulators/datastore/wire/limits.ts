@@ -2,7 +2,9 @@
 
 /** "Must not exceed 1 MiB - 4 bytes" (entity.proto). */
 export const ENTITY_BYTES_MAX = 1_048_572;
-/** Both of Google's emulators refuse one byte more, by this number; the proto speaks of 1,000,000. */
+/**
+ * Both of Google's emulators refuse one byte more, by this number; the proto speaks of 1,000,000.
+ */
 export const PROPERTY_BYTES_MAX = 1_048_487;
 /** Strings and blobs that are indexed, kinds, names, property names (entity.proto). */
 export const INDEXED_BYTES_MAX = 1_500;
@@ -16,12 +18,18 @@ export const LOOKUP_KEYS_MAX = 1_000;
 export const REQUEST_BYTES_MAX = 10 * 1_024 * 1_024;
 /** Limits page of the service: levels of embedded entities. */
 export const NESTING_MAX = 20;
-/** "An allocated transaction expires after 270 seconds or if idle for 60 seconds" (the service's page on transactions). */
+/**
+ * "An allocated transaction expires after 270 seconds or if idle for 60 seconds" (the service's
+ * page on transactions).
+ */
 export const TRANSACTION_MS_MAX = 270_000;
 export const TRANSACTION_IDLE_MS_MAX = 60_000;
 /** Not the service's: keeps a client that never ends its transactions from filling this process. */
 export const OPEN_TRANSACTIONS_MAX = 10_000;
-/** The smallest message that gRPC clients accept if they are not told otherwise; an answer that would grow larger is cut here. */
+/**
+ * The smallest message that gRPC clients accept if they are not told otherwise; an answer that
+ * would grow larger is cut here.
+ */
 export const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024 - 64 * 1_024;
 /** The service's batch of a query without a limit. */
 export const BATCH_RESULTS_MAX = 300;
@@ -31,8 +39,8 @@ export const DISJUNCTIONS_MAX = 30;
 /** "A minimum of one and maximum of five aggregations per query" (query.proto). */
 export const AGGREGATIONS_MAX = 5;
 /**
- * Not the service's, which refuses to write an entity with so many entries in one index: rows of one entity in a projection, which
- * come from every combination of the values of its arrays.
+ * A bound of this emulator: rows of one entity in a projection, one for each combination of its
+ * arrays' values. The service refuses to write such an entity.
  */
 export const COMBINATIONS_MAX = 20_000;
 /** Limits page of the service: a query's filters and orders. */

@@ -1,5 +1,5 @@
-// The messages of google.datastore.v1, from the definitions that Google publishes on npm. Entities, keys and values stay bytes here: an
-// embedded message and a bytes field look the same on the wire, so the definitions are altered where nobody wants the content decoded.
+// The messages of google.datastore.v1, from Google's published definitions. Entities, keys and
+// values stay bytes: the definitions are altered to bytes fields, which look the same on the wire.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
 import { invalid } from './status.ts';

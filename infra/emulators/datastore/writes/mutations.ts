@@ -1,4 +1,5 @@
-// One mutation: checked when the request arrives, and applied later to the current state of its key.
+// One mutation: checked when the request arrives, and applied later to the current state of its
+// key.
 import { checkEntityBytes, encodeEntity, parseEntity, propertiesBytes, propertiesOf } from '../entities/entities.ts';
 import { sameProperties } from '../entities/equality.ts';
 import { type Database, describeKey, type KeyRef, parseKey } from '../entities/keys.ts';
@@ -76,7 +77,10 @@ function checkConflict(mutation: Mutation, operation: Operation): Pick<CheckedMu
 /** A `MutationResult`. */
 export type MutationResult = object;
 
-/** Applies a mutation whose key is complete. Throws ALREADY_EXISTS, NOT_FOUND or FAILED_PRECONDITION, having changed nothing. */
+/**
+ * Applies a mutation whose key is complete. Throws ALREADY_EXISTS, NOT_FOUND or
+ * FAILED_PRECONDITION, having changed nothing.
+ */
 export function applyMutation(mutation: CheckedMutation, version: number, { storage }: Services): MutationResult {
   const { operation, key, baseVersion, onConflict } = mutation;
   const current = storage.get(key);
@@ -100,7 +104,9 @@ export function applyMutation(mutation: CheckedMutation, version: number, { stor
   return resultOf(changed ? storage.put(key, encodeEntity(key, properties), version) : current, version);
 }
 
-/** The properties of the entity afterwards. Throws INVALID_ARGUMENT if a patch makes it too large. */
+/**
+ * The properties of the entity afterwards. Throws INVALID_ARGUMENT if a patch makes it too large.
+ */
 function nextProperties({ mask, key, properties }: CheckedMutation, current: Stored | undefined): Properties {
   if (mask === undefined) return properties;
   const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);

@@ -1,6 +1,5 @@
-// Where Google's emulators differ from the protocol suite, and the words that say who is right: those in quotation marks are the comments
-// of datastore.proto, entity.proto and query.proto; "limits page" and "transactions page" are the service's documentation. The embedded
-// server has none. A case that is listed here must fail on that server.
+// Google's emulators differ here from the protocol suite; the embedded server does not. Quotations
+// are comments of datastore.proto, entity.proto and query.proto, or the service's named pages.
 import type { Difference } from './declare.ts';
 
 const ENTITY_SIZE = 'entity.proto: "Must not exceed 1 MiB - 4 bytes"';

@@ -1,4 +1,4 @@
-// What only the embedded server can show: its faults, its clock, its cuts of large answers, its end.
+// The embedded server alone: its faults, its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';

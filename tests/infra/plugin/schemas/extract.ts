@@ -1,9 +1,11 @@
-// Makes google.json and azurerm.json: what the providers' schemas say about the resource types that infra/ uses. Needs Terraform, and the
-// providers themselves, from a registry or a mirror:
-//   node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR]
-//   npx prettier --ignore-path /dev/null --write tests/infra/plugin/schemas
-// Terraform's protocol does not carry what a change replaces, defaults and ranges: those were read from the schemas in the providers' own
-// code, and stand as JSON in TRAITS_DIR/<provider>.json, by resource type and path of the attribute. Without the folder they are left out.
+// Makes google.json and azurerm.json: the providers' schemas of the resource types in infra/. Needs
+// Terraform and the providers, from a registry or a mirror:
+
+// node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR]
+// npx prettier --ignore-path /dev/null --write tests/infra/plugin/schemas
+
+// Traits (replacement, defaults, ranges) come from the providers' own code, as
+// TRAITS_DIR/<provider>.json: Terraform's protocol does not carry them.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What the four operations do, and what their results say.
+// The four operations and their results.
 import { expect } from 'vitest';
 import { type Declare, expectCode } from '../declare.ts';
 import {
