@@ -7,7 +7,7 @@ import {
   type ServerUnaryCall,
   type ServiceDefinition,
 } from '@grpc/grpc-js';
-import { type Call, prepareCall, type Rpc, RPCS } from './calls.ts';
+import { CALLS, type Rpc, RPCS } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createIds } from './storage/ids.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
@@ -59,7 +59,7 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
   const kept = createKeptStorage(nowMs, dataFile);
   const { storage } = kept;
   const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
-  const faults = createFaults(nowMs);
+  const faults = createFaults();
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
@@ -118,39 +118,26 @@ function definition(): ServiceDefinition {
 type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
 
 function handler(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage): Handler {
-  const prepare = (request: Buffer) => {
+  const run = (request: Buffer): Buffer => {
     if (request.length > REQUEST_BYTES_MAX)
       throw invalid('request', `has ${request.length} bytes; it must not be larger than ${REQUEST_BYTES_MAX} bytes`);
-    return keeping(prepareCall(rpc, request, services), kept);
-  };
-  const withFaults = async (call: Call, callback: sendUnaryData<Buffer>) => {
     try {
-      callback(null, await faults.run(rpc, call));
-    } catch (error) {
-      callback(errorOf(error));
+      return CALLS[rpc](request, services);
+    } finally {
+      // Before the answer, also if the call failed in the middle.
+      kept.keep();
     }
   };
   return ({ request }, callback) => {
     try {
-      const call = prepare(request);
-      if (faults.isEmpty) callback(null, call.run());
-      else void withFaults(call, callback);
+      callback(
+        null,
+        faults.run(rpc, () => run(request)),
+      );
     } catch (error) {
       callback(errorOf(error));
     }
   };
-}
-
-/** Keeps a call's writes before its answer, also if it failed in the middle. */
-function keeping(call: Call, kept: KeptStorage): Call {
-  const run: Call['run'] = (only) => {
-    try {
-      return call.run(only);
-    } finally {
-      kept.keep();
-    }
-  };
-  return { ...call, run };
 }
 
 /**

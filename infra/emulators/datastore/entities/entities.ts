@@ -3,7 +3,6 @@ import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
 import { inside, invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
 import { type Database, type KeyRef, type KeyRules, parseKey } from './keys.ts';
-import { normaliseProperties } from './normalise.ts';
 import { checkProperty, outermost, type Properties } from './values.ts';
 
 export interface CheckedEntity {
@@ -41,11 +40,7 @@ export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules):
   const key = inside('key', () => parseKey(given, database, rules));
   let sizeBytes = 0;
   for (const size of sizes.values()) sizeBytes += size;
-  return {
-    key,
-    properties: context.found.unnormalised ? normaliseProperties(properties, database) : properties,
-    sizeBytes,
-  };
+  return { key, properties, sizeBytes };
 }
 
 /** Encodes the stored form, which shares no memory with the request. */
@@ -61,6 +56,11 @@ export function propertiesOf(entity: Buffer): Properties {
     if (reader.field === PROPERTIES) properties.set(propertyName(reader), entity.subarray(reader.tagStart, reader.end));
   }
   return properties;
+}
+
+/** True if both hold the same properties, in whichever order: a write of these changes nothing. */
+export function sameProperties(one: Properties, other: Properties): boolean {
+  return one.size === other.size && [...one].every(([name, entry]) => other.get(name)?.equals(entry) === true);
 }
 
 /** The encoded key of a stored entity; empty for an embedded entity without a key. */
@@ -83,12 +83,6 @@ export function valueOf(entry: Buffer): Buffer {
     while (inner.next()) if (inner.field === 2) return inner.slice();
   }
   return entry.subarray(entry.length);
-}
-
-/** Encodes an entry of `properties`. */
-export function propertyEntry(name: string, value: Buffer): Buffer {
-  const entry = Buffer.concat([...bytesField(1, Buffer.from(name)), ...bytesField(2, value)]);
-  return Buffer.concat(bytesField(PROPERTIES, entry));
 }
 
 /** Bytes of stored properties by the service's formula. */

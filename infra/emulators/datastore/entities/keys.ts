@@ -9,7 +9,7 @@ import {
   PATH_ELEMENTS_MAX,
   STRING_OVERHEAD_BYTES,
 } from '../wire/limits.ts';
-import { inside, invalid } from '../wire/status.ts';
+import { inside, invalid, unsupported } from '../wire/status.ts';
 import { bytesField, varint, WireReader } from '../wire/wire.ts';
 
 /** The name under which queries and masks speak of an entity's key. */
@@ -42,7 +42,7 @@ export interface KeyRef {
 /** Kinds of keys that a field of a request allows. */
 export interface KeyRules {
   /** Default: complete. */
-  readonly completeness?: 'complete' | 'incomplete' | 'either';
+  readonly completeness?: 'complete' | 'either';
   /** Reserved kinds and names; default: refused. */
   readonly reserved?: 'allowed';
   /** Keys of other projects and databases; default: refused. */
@@ -108,22 +108,6 @@ export function partitionOf(bytes: Buffer | undefined, database: Database): stri
 /** Identifies a key across partitions. */
 export function keyName({ partition, order }: Pick<KeyRef, 'partition' | 'order'>): string {
   return `${partition}\n${order}`;
-}
-
-/** Name or id of the last element; undefined if it has neither. Ids beyond 2^53 lose precision. */
-export function lastIdentifier({ encoded }: KeyRef): string | number | undefined {
-  let identifier: string | number | undefined;
-  const reader = new WireReader(encoded);
-  while (reader.next()) {
-    if (reader.field !== 2) continue;
-    identifier = undefined;
-    const element = reader.message();
-    while (element.next()) {
-      if (element.field === 2) identifier = element.number();
-      else if (element.field === 3) identifier = element.text();
-    }
-  }
-  return identifier;
 }
 
 /** For people: `Kind:name/Kind:5`. */
@@ -195,10 +179,18 @@ export function isReserved(name: string): boolean {
   return name.length >= 4 && name.startsWith('__') && name.endsWith('__');
 }
 
+/**
+ * Throws if a mask, a filter or an order must not name this. Paths into embedded entities are
+ * UNIMPLEMENTED.
+ */
+export function checkPath(path: string, field: string): void {
+  if (path !== KEY && isReserved(path)) throw invalid(field, `"${path}" is reserved`);
+  if (/[.\\]/.test(path)) throw unsupported(`${field} "${path}": a path into an embedded entity`);
+}
+
 function checkCompleteness({ complete, count }: Path, { completeness = 'complete' }: KeyRules): void {
   const field = `path[${count - 1}]`;
   if (completeness === 'complete' && !complete) throw invalid(field, 'must have an id or a name');
-  if (completeness === 'incomplete' && complete) throw invalid(field, 'must have neither id nor name');
 }
 
 interface PartitionRef {

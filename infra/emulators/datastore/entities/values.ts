@@ -31,18 +31,13 @@ export const FIELD = {
   excludeFromIndexes: 19,
 } as const;
 
-/** Marks a value that came from an index: the result of a projection, never to be stored. */
-export const MEANING_INDEX_VALUE = 18;
+/** Marks the result of a projection, which must not be stored. */
+const MEANING_INDEX_VALUE = 18;
 
 export interface ValueContext {
   readonly database: Database;
   readonly insideArray: boolean;
   readonly depth: number;
-  /**
-   * Set if a key inside lacks its project, or a timestamp is finer than microseconds: the entity
-   * must be rewritten.
-   */
-  readonly found: { unnormalised: boolean };
 }
 
 /** Encoded entries of `Entity.properties`, tag included, by name. */
@@ -50,7 +45,7 @@ export type Properties = Map<string, Buffer>;
 
 /** The context of a property of an entity that is not embedded. */
 export function outermost(database: Database): ValueContext {
-  return { database, insideArray: false, depth: 0, found: { unnormalised: false } };
+  return { database, insideArray: false, depth: 0 };
 }
 
 /** Position and type of a value's content. */
@@ -81,7 +76,7 @@ export function checkValue(reader: WireReader, context: ValueContext): number {
 }
 
 /** The content of a value; the last one counts if there are several. */
-export function findContent(reader: WireReader): Found {
+function findContent(reader: WireReader): Found {
   const found: Found = { type: 0, start: 0, end: 0, wireType: 0, meaning: 0, excluded: false, annotated: false };
   while (reader.next()) {
     if (reader.field === FIELD.meaning) found.meaning = reader.number();
@@ -128,7 +123,7 @@ function contentBytes(bytes: Buffer, found: Found, context: ValueContext): numbe
     case FIELD.geoPoint:
       return checkGeoPoint(content());
     case FIELD.timestamp:
-      return checkTimestamp(content(), context);
+      return checkTimestamp(content());
     case FIELD.integer:
     case FIELD.double:
       return NUMBER_BYTES;
@@ -180,8 +175,7 @@ function checkEmbedded(reader: WireReader, context: ValueContext): number {
 /** Checks an embedded entity's key, which may be missing, incomplete or reserved. */
 function checkEmbeddedKey(bytes: Buffer, context: ValueContext): void {
   const rules = { reserved: 'allowed', foreign: 'allowed', completeness: 'either' } as const;
-  const key = inside('entity_value.key', () => parseKey(bytes, context.database, rules));
-  if (key.encoded !== bytes) context.found.unnormalised = true;
+  inside('entity_value.key', () => parseKey(bytes, context.database, rules));
 }
 
 export interface CheckedProperty {
@@ -216,9 +210,8 @@ export function checkProperty(entry: WireReader, context: ValueContext): Checked
 }
 
 function checkKeyValue(bytes: Buffer, context: ValueContext): number {
-  const key = inside('key_value', () => parseKey(bytes, context.database, { reserved: 'allowed', foreign: 'allowed' }));
-  if (key.encoded !== bytes) context.found.unnormalised = true;
-  return key.sizeBytes;
+  return inside('key_value', () => parseKey(bytes, context.database, { reserved: 'allowed', foreign: 'allowed' }))
+    .sizeBytes;
 }
 
 const LATITUDE_MAX = 90;
@@ -238,14 +231,13 @@ function checkGeoPoint(reader: WireReader): number {
 const SECONDS_MIN = -62_135_596_800n;
 const SECONDS_MAX = 253_402_300_799n;
 
-function checkTimestamp(reader: WireReader, context: ValueContext): number {
+function checkTimestamp(reader: WireReader): number {
   while (reader.next()) {
     const value = reader.int64();
     if (reader.field === 1 && (value < SECONDS_MIN || value > SECONDS_MAX))
       throw invalid('timestamp_value.seconds', 'must lie between the years 1 and 9999');
     if (reader.field === 2 && (value < 0n || value > 999_999_999n))
       throw invalid('timestamp_value.nanos', 'must lie between 0 and 999,999,999');
-    if (reader.field === 2 && value % 1_000n !== 0n) context.found.unnormalised = true;
   }
   return NUMBER_BYTES;
 }

@@ -33,17 +33,7 @@ export const OPEN_TRANSACTIONS_MAX = 10_000;
 export const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024 - 64 * 1_024;
 /** The service's batch of a query without a limit. */
 export const BATCH_RESULTS_MAX = 300;
-/** "at most 10 values" for NOT_IN (query.proto); the service allows 30 disjunctions in all. */
-export const NOT_IN_VALUES_MAX = 10;
-export const DISJUNCTIONS_MAX = 30;
-/** "A minimum of one and maximum of five aggregations per query" (query.proto). */
-export const AGGREGATIONS_MAX = 5;
-/**
- * A bound of this emulator: rows of one entity in a projection, one for each combination of its
- * arrays' values. The service refuses to write such an entity.
- */
-export const COMBINATIONS_MAX = 20_000;
-/** Limits page of the service: a query's filters and orders. */
+/** Limits page of the service: a query's filters. */
 export const FILTERS_MAX = 100;
 
 /** Bytes that the service counts besides names and values (its page on storage size). */

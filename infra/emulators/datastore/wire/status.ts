@@ -47,4 +47,9 @@ export function inside<T>(outer: string, body: () => T): T {
   }
 }
 
+/** UNIMPLEMENTED about a field or a part of it. */
+export function unsupported(field: string): StatusError {
+  return new StatusError(status.UNIMPLEMENTED, `${field}: not supported by this emulator`);
+}
+
 export { status };

@@ -17,26 +17,8 @@ const encodeResponse = encoder('CommitResponse');
 const TRANSACTIONAL = enumValue('CommitRequest.Mode', 'TRANSACTIONAL');
 const NON_TRANSACTIONAL = enumValue('CommitRequest.Mode', 'NON_TRANSACTIONAL');
 
-/** Throws INVALID_ARGUMENT before anything is applied. */
-export function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
-  const isTransactional = checkMode(request);
-  const mutations = request.mutations.map((mutation, place) => {
-    try {
-      return checkMutation(mutation, database);
-    } catch (error) {
-      throw within(`mutations[${place}]`, error);
-    }
-  });
-  checkSequences(mutations, isTransactional);
-  return mutations;
-}
-
-export function commit(
-  request: CommitRequest,
-  mutations: readonly CheckedMutation[],
-  database: Database,
-  services: Services,
-): Buffer {
+export function commit(request: CommitRequest, database: Database, services: Services): Buffer {
+  const mutations = checkCommit(request, database);
   const { transactions } = services;
   if (request.transactionSelector === 'transaction')
     return commitTransaction(transactions.find(request.transaction), mutations, database, services);
@@ -48,6 +30,20 @@ export function commit(
   const version = services.storage.nextVersion();
   const mutationResults = mutations.map((mutation) => apply(mutation, version, database, services));
   return encodeResponse({ mutationResults });
+}
+
+/** Throws INVALID_ARGUMENT before anything is applied. */
+function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
+  const isTransactional = checkMode(request);
+  const mutations = request.mutations.map((mutation, place) => {
+    try {
+      return checkMutation(mutation, database);
+    } catch (error) {
+      throw within(`mutations[${place}]`, error);
+    }
+  });
+  checkSequences(mutations, isTransactional);
+  return mutations;
 }
 
 function commitTransaction(

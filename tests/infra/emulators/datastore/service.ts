@@ -123,10 +123,6 @@ export const both = (...filters: google.datastore.v1.IFilter[]): google.datastor
   compositeFilter: { op: 'AND', filters },
 });
 
-export const either = (...filters: google.datastore.v1.IFilter[]): google.datastore.v1.IFilter => ({
-  compositeFilter: { op: 'OR', filters },
-});
-
 export const ascending = (name: string) => ({ property: { name }, direction: 'ASCENDING' as const });
 export const descending = (name: string) => ({ property: { name }, direction: 'DESCENDING' as const });
 
