@@ -325,7 +325,6 @@ describe('Azure, by status and code', () => {
     };
     await opened();
     azurite.faults.add({
-      kind: 'fail',
       operation: 'insert',
       status: 403,
       code: 'AuthorizationFailure',
