@@ -180,33 +180,24 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
 # --- identity
 
-# Granted on the data's resource group: in the account's own scope the lock would keep the
-# assignment, and block every removal of the functions.
-resource "azurerm_role_assignment" "store" {
-  for_each = azurerm_function_app_flex_consumption.this
-
-  scope                = var.data_group
-  role_definition_name = "Storage Table Data Contributor"
-  principal_id         = each.value.identity[0].principal_id
-  principal_type       = "ServicePrincipal"
+locals {
+  roles = {
+    # On the data's resource group: in the account's own scope the lock would keep the assignment,
+    # and block every removal of the functions.
+    store = { scope = var.data_group, role = "Storage Table Data Contributor" }
+    # The platform reads the package there, and the host keeps its keys and locks.
+    host      = { scope = azurerm_storage_account.host.id, role = "Storage Blob Data Owner" }
+    telemetry = { scope = azurerm_application_insights.this.id, role = "Monitoring Metrics Publisher" }
+  }
 }
 
-# The host's own account: the platform reads the package there, and the host keeps its keys and
-# locks.
-resource "azurerm_role_assignment" "host" {
-  for_each = azurerm_function_app_flex_consumption.this
+resource "azurerm_role_assignment" "function" {
+  for_each = {
+    for pair in setproduct(keys(local.roles), keys(var.functions)) : "${pair[0]} ${pair[1]}" => { grant = pair[0], function = pair[1] }
+  }
 
-  scope                = azurerm_storage_account.host.id
-  role_definition_name = "Storage Blob Data Owner"
-  principal_id         = each.value.identity[0].principal_id
-  principal_type       = "ServicePrincipal"
-}
-
-resource "azurerm_role_assignment" "telemetry" {
-  for_each = azurerm_function_app_flex_consumption.this
-
-  scope                = azurerm_application_insights.this.id
-  role_definition_name = "Monitoring Metrics Publisher"
-  principal_id         = each.value.identity[0].principal_id
+  scope                = local.roles[each.value.grant].scope
+  role_definition_name = local.roles[each.value.grant].role
+  principal_id         = azurerm_function_app_flex_consumption.this[each.value.function].identity[0].principal_id
   principal_type       = "ServicePrincipal"
 }
