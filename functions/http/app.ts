@@ -7,13 +7,17 @@ import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
 import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, severityOf } from './log.ts';
-import { pathSegment, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
+import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { type Names, namesOf } from './tracing.ts';
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
   readonly request: Request;
+  /** The query's parameters. */
+  readonly query: Partial<Record<string, string>>;
+  /** A parameter of the route's path, decoded; throws the Problem `malformed`. */
+  readonly param: (name: string) => string;
   /** Bounds for the store: the request's own deadline, or its caller's hanging up. */
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
   /** The body, of at most so many bytes, inflated; throws what `readBody` does. */
@@ -34,7 +38,9 @@ export interface Route {
   /** As Hono spells it. Parameters are for matching only: handlers read the raw path. */
   readonly path: string;
   /** The least role, checked before anything else; undefined: open to everybody. */
-  readonly role: Role | undefined;
+  readonly role: Role | undefined | ((request: Request) => Role | undefined);
+  /** Parameters of the query that it takes; default: none. A refusal reads no query. */
+  readonly query?: readonly string[] | 'unread';
   /** Headers of this API that it takes, beside `Stowage-Timeout-Ms`. */
   readonly headers?: readonly string[];
   handle(call: Call): Promise<Response>;
@@ -116,12 +122,15 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   async function settle({ route, request, target, names, share }: Arrived, endsWith: Call['endsWith']) {
     try {
       refuseAmbiguous(target);
-      if (route.role !== undefined) authorize(request, route.role);
+      const role = typeof route.role === 'function' ? route.role(request) : route.role;
+      if (role !== undefined) authorize(request, role);
       refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
         request,
         bounds,
+        query: route.query === 'unread' ? {} : queryOf(request, route.query ?? []),
+        param: (name) => paramOf(route, request, name),
         endsWith,
         body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
         authorize: (needed) => authorize(request, needed),
@@ -160,10 +169,7 @@ const HEALTH: Route = {
   method: 'GET',
   path: '/v1/health',
   role: undefined,
-  handle: async ({ request }) => {
-    queryOf(request, []);
-    return reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' });
-  },
+  handle: async () => reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' }),
 };
 
 function notFound(routes: readonly Route[]): Route {
@@ -173,7 +179,7 @@ function notFound(routes: readonly Route[]): Route {
 }
 
 function refusing(path: string, problem: () => Problem): Route {
-  return { method: 'GET', path, role: undefined, handle: () => Promise.reject(problem()) };
+  return { method: 'GET', path, role: undefined, query: 'unread', handle: () => Promise.reject(problem()) };
 }
 
 function notAllowed(routes: readonly Route[]): Problem {
@@ -224,8 +230,12 @@ function lineOf(route: Route, request: Request, { names, status, problem, durati
 function tableOf(route: Route, request: Request): string | undefined {
   if (!route.path.startsWith('/v1/tables/:table')) return undefined;
   try {
-    return pathSegment(request, 2);
+    return paramOf(route, request, 'table');
   } catch {
     return undefined;
   }
+}
+
+function paramOf({ path }: Route, request: Request, name: string): string {
+  return decoded(rawPath(request.url).split('/')[path.split('/').indexOf(`:${name}`)]!, 'path');
 }

@@ -38,36 +38,28 @@ export function refuseAmbiguous(target: string): void {
     throw new Problem('malformed', 'a segment of the path is . or ..: write such a key in a batch, no path carries it');
 }
 
-/** The segment of the path at this index (`/v1/tables/a`: 0 is `v1`), decoded. */
-export function pathSegment(request: Request, index: number): string {
-  return decode(rawPath(request.url).split('/')[index + 1] ?? '', 'path');
-}
-
 /** The query's parameters; a name that is not allowed, or stands twice, is `invalid`. */
-export function queryOf<Name extends string>(
-  request: Request,
-  allowed: readonly Name[],
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
+export function queryOf(request: Request, allowed: readonly string[]): Partial<Record<string, string>> {
+  const found: Partial<Record<string, string>> = {};
   for (const pair of rawQuery(request.url)
     .split('&')
     .filter((part) => part !== '')) {
     const equals = pair.indexOf('=');
     // Forms and URLSearchParams write a space as a plus sign.
     const [rawName, rawValue] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
-    const name = decode(rawName.replaceAll('+', ' '), 'query');
-    const known = allowed.find((candidate) => candidate === name);
-    if (known === undefined) {
+    const name = decoded(rawName.replaceAll('+', ' '), 'query');
+    if (!allowed.includes(name)) {
       const list = allowed.length === 0 ? 'this route takes none' : `known: ${allowed.join(', ')}`;
       throw new Problem('invalid', `unknown query parameter ${JSON.stringify(name)}; ${list}`);
     }
-    if (found[known] !== undefined) throw new Problem('invalid', `query parameter ${known} stands twice`);
-    found[known] = decode(rawValue.replaceAll('+', ' '), 'query');
+    if (found[name] !== undefined) throw new Problem('invalid', `query parameter ${name} stands twice`);
+    found[name] = decoded(rawValue.replaceAll('+', ' '), 'query');
   }
   return found;
 }
 
-function decode(text: string, where: 'path' | 'query'): string {
+/** Without its escapes. Throws the Problem `malformed` where they are not UTF-8. */
+export function decoded(text: string, where: 'path' | 'query'): string {
   try {
     return decodeURIComponent(text);
   } catch {

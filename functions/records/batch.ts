@@ -4,11 +4,10 @@ import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../share
 import { type Call, reply, type Route } from '../http/app.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
-import { queryOf } from '../http/paths.ts';
 import { toProblem } from '../http/problem.ts';
 import { batchAnswer, type Outcome } from './batch-answer.ts';
 import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
-import { type RecordTable, tableNameOf, type Tables } from './tables.ts';
+import { type RecordTable, type Tables } from './tables.ts';
 
 /** Bytes of a batch as it is sent, inflated. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
@@ -20,8 +19,7 @@ export function batchRoute(tables: Tables): Route {
 
 async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  queryOf(request, []);
-  const name = tableNameOf(request);
+  const name = call.param('table');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);
   const answerType = negotiated(
     request,

@@ -4,10 +4,10 @@ import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/
 import { type Call, reply, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { CACHING } from '../http/headers.ts';
-import { queryOf, rawPath, rawQuery } from '../http/paths.ts';
+import { rawPath, rawQuery } from '../http/paths.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import { recordText } from './record-text.ts';
-import { tableNameOf, type Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
@@ -21,26 +21,29 @@ const CHUNK_BYTES = 64 * 1024;
 
 const NDJSON = 'application/x-ndjson';
 
+const QUERY = ['prefix', 'from', 'to', 'limit', 'cursor'] as const;
+
 /** The route of scans. */
 export function scanRoute(tables: Tables): Route {
   return {
     method: 'GET',
     path: '/v1/tables/:table/records',
     role: 'read',
+    query: QUERY,
     handle: (call) => scanRecords(tables, call),
   };
 }
 
 async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  const { limit: limitText, ...range } = queryOf(request, ['prefix', 'from', 'to', 'limit', 'cursor']);
+  const { limit: limitText, ...range } = call.query as Partial<Record<(typeof QUERY)[number], string>>;
   const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
   const streamed = contentType === NDJSON;
   const limit = limitOf(limitText, streamed);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
   // The first record is fetched before anything is answered, so that what is wrong from the start
   // gets its own status.
-  const reading = await tables.use(tableNameOf(request), bounds, (table) => Reading.start(table.scan(options)));
+  const reading = await tables.use(call.param('table'), bounds, (table) => Reading.start(table.scan(options)));
   if (!streamed) {
     const text = await pageText(reading);
     return reply(contentType, text, linkOf(request, reading.cursor));
