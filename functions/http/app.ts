@@ -31,7 +31,6 @@ export interface Call {
   endsWith(outcome: Promise<Problem | undefined>): void;
 }
 
-/** One method of one path, and its handler. */
 export interface Route {
   /** GET answers HEAD too. */
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';

@@ -13,13 +13,13 @@ const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const SMALL_BYTES = 512 * 1024;
 
 /**
- * That large bodies leave free, for 32 small ones: three large ones that never end take all they
- * may.
+ * Large bodies leave this room to 32 small ones: three large bodies that never end would fill the
+ * rest.
  */
 const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
 
 /**
- * Each costs some microseconds. The largest body in the smallest packets of a network has half as
+ * A piece costs some microseconds. The largest body in the smallest network packets has half as
  * many.
  */
 const PIECES_MAX = 65_536;
@@ -54,16 +54,15 @@ export class BodyRoom {
 export interface BodyShare {
   /** Throws the Problem `unavailable` where the instance has no room for as many bytes more. */
   readonly take: (bytes: number) => void;
-  /** When the request is answered. */
+  /** Returns the memory when the request is answered. */
   readonly giveBack: () => void;
 }
 
-/** How a body is read. */
 export interface BodyBounds {
-  /** As it is, inflated. */
+  /** Bounds the body as sent, and inflated. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
-  /** Is told of memory before it is used, in bytes, and throws where it must not be. */
+  /** Takes memory, in bytes, before it is used; throws where there is none. */
   readonly take: BodyShare['take'];
 }
 
@@ -84,8 +83,8 @@ export async function readBody(request: Request, bounds: BodyBounds): Promise<Ui
 }
 
 /**
- * Into one buffer, which doubles when it is full: many small pieces take no more than a few large
- * ones.
+ * Collects into one buffer that doubles when full: many small pieces take no more memory than a few
+ * large ones.
  */
 async function collected(pieces: AsyncIterable<Uint8Array>, { bytesMax, take }: BodyBounds): Promise<Uint8Array> {
   let body = Buffer.alloc(0);

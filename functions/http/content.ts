@@ -7,7 +7,7 @@ import { MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
 import type { ValueReader } from './reader.ts';
 
-/** How stored bytes are encoded. */
+/** The encoding of stored bytes. */
 export type Codec = EncodedValue['codec'];
 
 /** The store's own limit for a record, so that one which can never fit is not read to its end. */

@@ -30,7 +30,7 @@ export function inGzip(response: Response, request: Request): Response {
   return sent;
 }
 
-/** By name: who sends `*` alone may not know what gzip is. */
+/** Only the name counts: a caller that sends `*` alone may not know gzip. */
 function takesGzip({ headers }: Request): boolean {
   const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
   return codings.some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?:0?\.0*[1-9]|1)[\d.]*\s*)?$/.test(coding));

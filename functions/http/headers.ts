@@ -36,8 +36,8 @@ export function ttlMsOf(request: Request): number | undefined {
 }
 
 /**
- * How old a read may be, in milliseconds: N seconds by `Cache-Control: max-age=N`; 0 otherwise, and
- * where `no-cache` stands beside it.
+ * The greatest age of a read, in milliseconds: N seconds by `Cache-Control: max-age=N`; 0
+ * otherwise, and with `no-cache`.
  */
 export function maxAgeMsOf(request: Request): number {
   const directives = (request.headers.get('Cache-Control') ?? '').toLowerCase().split(',');

@@ -31,7 +31,7 @@ const KINDS = new Map<number | undefined, ValueKind>([
   [OPEN_ARRAY, 'array'],
   [QUOTE, 'string'],
 ]);
-/** By their first bytes. */
+/** Literals by their first bytes. */
 const LITERALS = new Map(['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]));
 const BLANK = tableOf((char) => ' \t\n\r'.includes(char));
 const ESCAPED = tableOf((char) => '"\\/bfnrt'.includes(char));
@@ -40,12 +40,12 @@ const HEX_DIGIT = tableOf((char) => /[\da-f]/i.test(char));
 /** Characters that stand for themselves within a string; beyond ASCII each byte. */
 const PLAIN = tableOf((char) => char >= ' ' && char !== '"' && char !== '\\');
 
-/** Between calls it stands at the next value, past blanks. */
+/** Stands between calls at the next value, past blanks. */
 export class JsonReader implements ValueReader {
   readonly #bytes: Buffer;
   readonly #values = new ValueCount();
   #at = 0;
-  /** Behind the last token, before the blanks that follow it. */
+  /** The end of the last token, before the blanks that follow it. */
   #end = 0;
 
   constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
@@ -164,7 +164,7 @@ export class JsonReader implements ValueReader {
     this.#behind(at);
   }
 
-  /** Behind one digit or more. */
+  /** The end of one digit or more. */
   #digits(start: number): number {
     const at = behindAll(DIGIT, this.#bytes, start);
     if (at === start) throw this.#malformed(at);
@@ -197,7 +197,7 @@ export class JsonReader implements ValueReader {
   }
 }
 
-/** Behind the bytes of the table's kind that follow each other from `start` on. */
+/** The end of the run of the table's bytes that begins at `start`. */
 function behindAll(table: Uint8Array, bytes: Buffer, start: number): number {
   let at = start;
   // A look behind the last byte would make all that follow slow: the engine takes the table for an
@@ -206,7 +206,7 @@ function behindAll(table: Uint8Array, bytes: Buffer, start: number): number {
   return at;
 }
 
-/** For each byte 1 or 0. */
+/** A 1 for each byte of the kind, 0 for others. */
 function tableOf(is: (char: string) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (is(String.fromCharCode(byte)) ? 1 : 0));
 }

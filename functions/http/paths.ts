@@ -58,7 +58,7 @@ export function queryOf(request: Request, allowed: readonly string[]): Partial<R
   return found;
 }
 
-/** Without its escapes. Throws the Problem `malformed` where they are not UTF-8. */
+/** The text without its escapes. Throws the Problem `malformed` where they are not UTF-8. */
 export function decoded(text: string, where: 'path' | 'query'): string {
   try {
     return decodeURIComponent(text);

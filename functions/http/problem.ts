@@ -73,7 +73,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** As it is sent. */
+  /** The body of the response. */
   body(instance?: string): ProblemBody {
     const { status, title } = PROBLEMS[this.code];
     return {
@@ -89,8 +89,8 @@ export class Problem extends Error {
 }
 
 /**
- * How long a caller that met `throttled`, `unavailable` or `aborted` should wait, unless the
- * provider asks for more.
+ * A caller waits this long after `throttled`, `unavailable` or `aborted`, unless the provider asks
+ * for more.
  */
 export const RETRY_AFTER_SECONDS = '1';
 

@@ -23,7 +23,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
  */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|(?<!^00.*)-)/;
 
-/** More than a later version will need. */
+/** Bounds the header of later versions. */
 const TRACEPARENT_CHARS_MAX = 256;
 
 /** `platformId`: the invocation's. A header that is not well-formed counts as none. */

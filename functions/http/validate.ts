@@ -57,7 +57,7 @@ function expectedOf(issue: Issue): string | undefined {
   return undefined;
 }
 
-/** By the library's names of types, and of the class that bytes are. */
+/** Words for zod's names of types, and for the class of bytes. */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',

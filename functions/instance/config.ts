@@ -19,7 +19,7 @@ export interface FunctionConfig {
 /** A variable is missing or wrong; the message names it. */
 export class ConfigError extends Error {}
 
-/** Enough randomness that guessing is hopeless: 16 characters of base64 are 96 bits. */
+/** Guessing is hopeless: 16 characters of base64 are 96 bits. */
 const KEY_CHARS_MIN = 16;
 
 const appKey = z.string().check(

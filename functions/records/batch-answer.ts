@@ -15,7 +15,7 @@ import { isoTime } from './tables.ts';
  */
 const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
 
-/** How one operation of a batch ended. */
+/** The end of one operation of a batch. */
 export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
 
 /**

@@ -32,13 +32,13 @@ function registeredName(value: unknown): unknown {
 
 const DATA_EXPECTED = 'data is bin in MessagePack, base64 text in JSON';
 
-/** One of more bytes fails alone; a longer one would fill the answer, which names it. */
+/** Too many bytes fail alone; too many characters fail the batch, whose answer names each key. */
 const KEY = z.string().check(z.maxLength(1_024));
 
 const PUT = z.strictObject({
   op: z.literal('put'),
   key: KEY,
-  /** As it was sent, byte for byte; stored so, in the batch's own encoding. */
+  /** The bytes as sent; stored so, in the batch's own encoding. */
   value: z.exactOptional(z.instanceof(Uint8Array)),
   /** Instead of `value`: the bytes to store, as base64 text in JSON, with their `contentType`. */
   data: z.exactOptional(z.union([z.string(), z.instanceof(Uint8Array)], DATA_EXPECTED)),
@@ -59,7 +59,7 @@ export type Put = z.output<typeof PUT>;
 export type Delete = z.output<typeof DELETE>;
 export type Operation = z.output<typeof BATCH>['operations'][number];
 
-/** More members no map of a batch has. */
+/** No map of a batch has more members. */
 const MEMBERS_MAX = 16;
 
 /**

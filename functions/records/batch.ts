@@ -38,7 +38,7 @@ interface Batch {
   readonly operations: readonly Operation[];
   /** The codec of the batch's values. */
   readonly codec: StructuredCodec;
-  /** How old what its gets find may be, in milliseconds. */
+  /** The greatest age of records that gets find, in milliseconds. */
   readonly maxAgeMs: number;
   readonly bounds: CallOptions;
 }
@@ -104,7 +104,7 @@ async function runPuts(
   return outcomes;
 }
 
-/** Each record is read once, however often it is asked for: the store gives every asker a copy. */
+/** Reads each record once, however often it is asked for: the store gives every asker a copy. */
 async function runGets(
   table: RecordTable,
   operations: readonly Operation[],

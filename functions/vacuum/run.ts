@@ -1,15 +1,16 @@
-// One vacuum of every table: what a schedule asks for. Each table waits to fall quiet, so several
-// go side by side.
+// One vacuum of every table, as a schedule asks for it. Tables wait to fall quiet, so several go
+// side by side.
 import { type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
 
-/** How a run goes about it. */
 export interface RunOptions {
   /** The run's end, in milliseconds from now; `signal` aborts then at the latest. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** As `VacuumOptions` has it; default two minutes, and a quarter of the run's time at most. */
+  /**
+   * The `quietMs` of `VacuumOptions`; default two minutes, and at most a quarter of the run's time.
+   */
   readonly quietMs?: number;
-  /** With which tables are opened; default: the store's. */
+  /** Tables are opened with it; default: the store's. */
   readonly containerBytesMax?: number;
 }
 
@@ -40,12 +41,12 @@ const NOTHING = {
 const COUNTED = Object.keys(NOTHING) as (keyof VacuumReport)[];
 
 /**
- * Each has one request under way at a time, and waits most of the time: callers keep the store's
+ * A table has one request under way at a time, and mostly waits: callers keep the store's
  * throughput.
  */
 const TABLES_AT_A_TIME = 8;
 
-/** As long as the store waits by default. */
+/** The store's own default. */
 const QUIET_MS_MOST = 120_000;
 
 /**
@@ -61,7 +62,7 @@ export async function vacuumAll(store: Store, options: RunOptions): Promise<Vacu
   const total = { ...NOTHING };
   const failed: { table: string; code: string }[] = [];
   let unreached = 0;
-  // One iterator for all who work: each table is taken once.
+  // All workers share one iterator: each table is taken once.
   const waiting = fromAnywhere(names).values();
   const work = async (): Promise<void> => {
     for (const table of waiting) {

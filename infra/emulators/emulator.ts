@@ -2,7 +2,7 @@
 
 /** An emulator that is ready, on 127.0.0.1. */
 export interface Emulator {
-  /** For people: name and kind. */
+  /** Name and kind, for people. */
   readonly name: string;
   /** `http://127.0.0.1:port` of the service, for Azurite with the account's path. */
   readonly endpoint: string;

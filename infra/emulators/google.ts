@@ -1,8 +1,9 @@
 // Starts Google's two Datastore emulators of the Cloud SDK, which need Java. The jars start
 // directly: the SDK's commands add shells that survive their parents.
-import { access, constants, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { exists, onPath } from '../processes/on-path.ts';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 import type { Emulator } from './emulator.ts';
 
@@ -96,15 +97,6 @@ export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emul
   return { name, endpoint, exited: child.exited, close };
 }
 
-/** Full path of an executable on PATH. */
-export async function onPath(command: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
-  for (const folder of (env['PATH'] ?? '').split(path.delimiter)) {
-    const candidate = path.join(folder, command);
-    if (folder !== '' && (await exists(candidate, constants.X_OK))) return candidate;
-  }
-  return undefined;
-}
-
 /**
  * The legacy emulator insists on a project folder even when it keeps nothing on disk; this is what
  * its `create` makes.
@@ -114,13 +106,4 @@ async function emptyProject(): Promise<string> {
   await mkdir(path.join(folder, 'WEB-INF'));
   await writeFile(path.join(folder, 'WEB-INF', 'index.yaml'), 'indexes:\n');
   return folder;
-}
-
-async function exists(file: string, mode: number = constants.R_OK): Promise<boolean> {
-  try {
-    await access(file, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }

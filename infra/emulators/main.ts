@@ -38,7 +38,7 @@ async function portOf(option: string, text: string): Promise<number> {
 
 async function startBoth(datastorePort: number, tablePort: number): Promise<void> {
   const opened: Emulator[] = [];
-  // From the beginning: npm may be gone before the emulators are up.
+  // Set up before the emulators: npm may be gone before they are up.
   const end = async (): Promise<void> => {
     await Promise.all(opened.map((emulator) => emulator.close()));
     process.exit();

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 export interface BuildFacts {
-  /** With `+` behind it where files differ from the commit; null outside of a repository. */
+  /** Ends in `+` where files differ from the commit; null outside a repository. */
   readonly commit: string | null;
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** By cloud, beside the store itself. */
+/** The packages whose versions affect a comparison, by cloud. */
 const PACKAGES = {
   gcp: ['@google-cloud/datastore', 'google-gax', '@grpc/grpc-js', 'msgpackr'],
   azure: ['@azure/data-tables', '@azure/core-rest-pipeline', 'msgpackr'],

@@ -17,7 +17,7 @@ interface LockEntry {
 
 type Entries = Record<string, LockEntry>;
 
-/** How the entry stood in this project's tree, which says nothing about the package's own. */
+/** Members about the entry's place in this project's tree, not in the package's. */
 const OF_THIS_TREE = ['dev', 'devOptional', 'peer'];
 
 /** A package.json's own part of its lock file. */

@@ -56,9 +56,9 @@ export interface Clouds {
 }
 
 export interface CloudsOptions {
-  /** Which clouds. Default: both. */
+  /** The clouds to start. Default: both. */
   readonly providers?: readonly Provider[];
-  /** Which Datastore emulator. */
+  /** The Datastore emulator to start. */
   readonly datastore: 'embedded' | 'google';
   /**
    * Processes of the function `compare` on each cloud, which generate a load together. Default: 1.

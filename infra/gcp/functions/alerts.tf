@@ -189,7 +189,7 @@ resource "google_monitoring_alert_policy" "absent" {
       filter   = "resource.type=\"cloud_run_revision\" AND ${local.service_filters[each.key]} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"2xx\""
       duration = "3600s"
 
-      # With the duration 25 hours: Google takes no longer sum.
+      # The sum and the duration make 25 hours; Google takes no longer sum.
       aggregations {
         alignment_period     = "86400s"
         per_series_aligner   = "ALIGN_SUM"

@@ -256,7 +256,7 @@ resource "google_cloud_run_service_iam_member" "invoker" {
 
 # --- schedule
 
-# There without a schedule too: workflows may not delete accounts.
+# Exists without a schedule too: workflows may not delete accounts.
 resource "google_service_account" "scheduler" {
   account_id                   = "${var.name}-cron"
   create_ignore_already_exists = true
@@ -280,7 +280,7 @@ resource "google_cloud_scheduler_job" "this" {
   region    = var.region
   schedule  = each.value.schedule
   time_zone = "Etc/UTC"
-  # As long as the function may take; half an hour is the most.
+  # The function's own time limit; half an hour is the most.
   attempt_deadline = "${each.value.timeout_seconds}s"
 
   http_target {

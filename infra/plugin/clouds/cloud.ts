@@ -35,14 +35,14 @@ export interface Missing {
 
 /** Something that a plan deletes or replaces. */
 export interface Loss {
-  /** In Terraform, such as `google_firestore_database.store`. */
+  /** The Terraform address, such as `google_firestore_database.store`. */
   readonly address: string;
   readonly type: string;
   /** Made again, empty. */
   readonly isReplaced: boolean;
   /** The resource's present values. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Why it is replaced: attributes that cannot change in place. */
+  /** Attributes that cannot change in place, and so replace the resource. */
   readonly reasons: readonly Reason[];
 }
 
@@ -66,7 +66,7 @@ export interface Holdings {
   readonly functionType: string;
   /** The setting in serverless.yml behind an attribute that cannot change in place. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How to get what the changed setting asks for and keep the data. */
+  /** The way to the changed setting that keeps the data. */
   advice(loss: Loss, account: Account): string;
 }
 
@@ -80,8 +80,8 @@ export interface CloudSide {
   /** Values of infra/<cloud>/variables.tf, without the keys. */
   variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
   /**
-   * From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not
-   * what they should be.
+   * Reads Terraform's outputs; undefined if there are no functions. Throws on outputs of another
+   * shape.
    */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
   /**

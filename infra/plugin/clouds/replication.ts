@@ -1,4 +1,4 @@
-// How the replication of an Azure storage account changes without a new account. Source:
+// Changes the replication of an Azure storage account without a new account. Source:
 // https://learn.microsoft.com/azure/storage/common/redundancy-migration
 import type { Loss } from './cloud.ts';
 

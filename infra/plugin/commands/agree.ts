@@ -51,8 +51,8 @@ function functionsText(stack: Stack, { losses }: Planned): string {
 }
 
 /**
- * Asks for the name of what is at stake. Throws a DeployError if it is not given, or nobody can be
- * asked.
+ * Asks for the name of the stage at stake. Throws a DeployError if it is not given, or nobody can
+ * be asked.
  */
 export async function confirm({ settings }: Context, isConfirmed: boolean): Promise<void> {
   if (isConfirmed) return;

@@ -41,7 +41,7 @@ export async function changeKeys(context: Context, { step, ...options }: KeysOpt
   await writeEndpoints(context.settings, endpoints);
 }
 
-/** How many keys of a role are valid after a step. */
+/** The number of a role's keys that are valid after a step. */
 const WANTED = { add: 2, retire: 1 } as const;
 const DONE = {
   add: 'two keys of each role are valid already: `--retire` the older ones first',

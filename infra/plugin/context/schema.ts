@@ -144,8 +144,8 @@ export const PROVIDER_SCHEMA = {
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
 
 /**
- * When a function runs by itself: five fields of cron, which both clouds read alike as long as
- * nothing but numbers stands in them.
+ * Five fields of cron, by which a function runs. Both clouds read them alike while they hold
+ * numbers alone.
  */
 export const SCHEDULE_EVENT_SCHEMA = {
   type: 'string',

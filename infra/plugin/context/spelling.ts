@@ -50,7 +50,7 @@ function meantText(name: string, known: readonly string[]): string {
   return nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest.one}?`;
 }
 
-/** By its path: `provider.gcp.region`, or `functions.NAME.memoryMb`. */
+/** Finds a setting by its path: `provider.gcp.region`, or `functions.NAME.memoryMb`. */
 function schemaAt(path: string): Schema | undefined {
   const [root, ...rest] = path.split('.');
   const within = root === 'functions' ? rest.slice(1) : rest;
@@ -58,7 +58,7 @@ function schemaAt(path: string): Schema | undefined {
   return within.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], start);
 }
 
-/** How many letters have to be put in, taken out or changed (Levenshtein). */
+/** Counts letters to insert, delete or change (Levenshtein). */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (const [at, letter] of from.split('').entries()) {

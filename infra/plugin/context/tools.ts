@@ -1,8 +1,7 @@
 // Runs terraform or tofu, gcloud, az. Each run has a deadline. An interruption is passed on once,
 // with time for the tool to write down its work.
 import { spawn } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
-import path from 'node:path';
+import { onPath } from '../../processes/on-path.ts';
 import { DeployError } from './settings.ts';
 
 export interface RunOptions {
@@ -23,7 +22,7 @@ export interface Ended {
 /** A tool was ended early. It must not be retried automatically. */
 export class Stopped extends DeployError {}
 
-/** By a signal to this process. */
+/** Ended by a signal to this process. */
 export class Interrupted extends Stopped {}
 
 /** Whether an interruption is behind an error. */
@@ -85,16 +84,7 @@ export async function outputOf(run: Run, tool: string, args: readonly string[], 
 
 /** The first of these tools that is on PATH. */
 export async function firstOnPath(...tools: string[]): Promise<string | undefined> {
-  for (const tool of tools) {
-    for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
-      try {
-        await access(path.join(folder, tool), constants.X_OK);
-        return tool;
-      } catch {
-        // Not there.
-      }
-    }
-  }
+  for (const tool of tools) if ((await onPath(tool)) !== undefined) return tool;
   return undefined;
 }
 

@@ -48,7 +48,7 @@ export async function keysToKeep(context: Context, endpoint: CloudEndpoint | und
   }
 }
 
-/** One of what is made for each role; `at` counts roles from 0. */
+/** Makes one value for each role; `at` counts roles from 0. */
 export function byRole<Value>(valueOf: (role: KeyRole, at: number) => Value): Record<KeyRole, Value> {
   return Object.fromEntries(ROLES.map((role, at) => [role, valueOf(role, at)])) as Record<KeyRole, Value>;
 }

@@ -14,7 +14,7 @@ export interface BringUp extends Patience {
   readonly replan: () => Promise<Planned>;
 }
 
-/** As the example of Google's provider waits for the roles of a build account. */
+/** Google's provider waits this long in its example for a build account's roles. */
 const REPEAT_AFTER_MS = 60_000;
 /** Three repetitions. */
 const REPEAT_FOR_MS = 3 * REPEAT_AFTER_MS;

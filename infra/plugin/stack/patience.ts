@@ -10,7 +10,7 @@ export interface Patience {
 }
 
 export interface Retries extends Patience {
-  /** Between two attempts. Default 10 seconds. */
+  /** The pause between two attempts. Default 10 seconds. */
   readonly pauseMs?: number;
   /**
    * Whether an error may be gone some time later; others are thrown as they are. Default: all are.

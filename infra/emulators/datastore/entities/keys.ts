@@ -110,7 +110,7 @@ export function keyName({ partition, order }: Pick<KeyRef, 'partition' | 'order'
   return `${partition}\n${order}`;
 }
 
-/** For people: `Kind:name/Kind:5`. */
+/** The key for people: `Kind:name/Kind:5`. */
 export function describeKey({ encoded }: KeyRef): string {
   const elements: string[] = [];
   const reader = new WireReader(encoded);

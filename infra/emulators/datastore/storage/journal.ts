@@ -23,8 +23,8 @@ export interface JournalOptions {
   /** All that there is now, for a file written anew. */
   readonly entries: () => Iterable<Change>;
   /**
-   * How much is appended before the file is written anew, beside as much as it began with; and
-   * before that is tried again, if it failed. Default: 64 MiB.
+   * The file is written anew once it has grown by its first size and this much; a failed attempt is
+   * repeated after as much again. Default: 64 MiB.
    */
   readonly appendedBytesMax?: number;
 }
@@ -57,7 +57,7 @@ export function openJournal(file: string, options: JournalOptions): Journal {
     bytes = end;
     bytesMax = 2 * end + appendedBytesMax;
   };
-  // Without what was torn or is out of date.
+  // Drops torn frames and superseded values.
   rewrite();
   return {
     append(changes) {
@@ -102,7 +102,7 @@ function readJournal(file: string): Map<string, unknown> {
   return entries;
 }
 
-/** Behind its head. Undefined if there is no file. */
+/** A file opened at the end of its head; undefined if there is none. */
 function openedForReading(file: string): number | undefined {
   if (!existsSync(file)) return undefined;
   const at = openSync(file, 'r');
@@ -130,7 +130,7 @@ function readFrame(at: number): readonly Change[] | undefined {
   return deserialize(body) as readonly Change[];
 }
 
-/** Less than asked for where the file ends. */
+/** Returns fewer bytes at the end of the file. */
 function read(at: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   let filled = 0;

@@ -49,7 +49,7 @@ export function createKeptStorage(nowMs: () => number, file: string | undefined)
   };
 }
 
-/** As it is now: of a transaction that was rolled back, what was there before. */
+/** The key's present state, also after a transaction was rolled back. */
 function changeOf(storage: Storage, [name, key]: readonly [string, KeyRef]): Change {
   const stored = storage.get(key);
   if (stored?.entity === undefined) return [name, undefined];

@@ -125,10 +125,10 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
   };
 }
 
-/** How a request wants to read. */
+/** The state of the database that a request reads. */
 export interface ReadAs {
   readonly transaction: Transaction | undefined;
-  /** As of this version; undefined: as it is now. */
+  /** The version to read as of; undefined: the present. */
   readonly version: number | undefined;
   /** Id of the transaction that the request began, for the response. */
   readonly began: Buffer | undefined;

@@ -24,7 +24,9 @@ export const NESTING_MAX = 20;
  */
 export const TRANSACTION_MS_MAX = 270_000;
 export const TRANSACTION_IDLE_MS_MAX = 60_000;
-/** Not the service's: keeps a client that never ends its transactions from filling this process. */
+/**
+ * This emulator's own limit: keeps a client that never ends transactions from filling the process.
+ */
 export const OPEN_TRANSACTIONS_MAX = 10_000;
 /**
  * The smallest message that gRPC clients accept if they are not told otherwise; an answer that

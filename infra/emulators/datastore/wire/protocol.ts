@@ -138,7 +138,7 @@ function loadTypes(): protobuf.Root {
 
 const root = loadTypes();
 
-/** How to read a message of this name; throws INVALID_ARGUMENT if the bytes are none. */
+/** Reads a message of this name; throws INVALID_ARGUMENT if the bytes are none. */
 export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) => Messages[M] {
   const type = root.lookupType(`${PACKAGE}.${message}`);
   return (bytes) => {
@@ -150,7 +150,7 @@ export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) =
   };
 }
 
-/** How to write a message of this name. */
+/** Writes a message of this name. */
 export function encoder(message: string): (value: object) => Buffer {
   const type = root.lookupType(`${PACKAGE}.${message}`);
   return (value) => type.encode(value).finish() as Buffer;
