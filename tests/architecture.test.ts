@@ -134,7 +134,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   // No SDK: what both clouds share knows neither.
   ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
-  ['infra/emulators/azurite-front', 'lru-cache', 'node:'],
+  ['infra/emulators/azurite-front', 'node:'],
   ['infra/cli/data', STORE, 'shared/drivers/', 'zod', 'node:'],
   [
     'infra/cli',
