@@ -60,7 +60,11 @@ const BAD_TABLE_CALLS: [call: string, args: unknown[], told: string][] = [
   ['put', ['k', 'new', { ifVersion: null }], 'table.put: ifVersion must be a string, not null'],
   ['put', ['k', 'new', { ifAbsent: 'yes' }], 'table.put: ifAbsent must be true or false, not a string'],
   ['put', ['k', 'new', { constructor: 5 }], 'table.put has no option "constructor"'],
-  ['put', ['k', 'new', 5], 'table.put takes an object of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not a number'],
+  [
+    'put',
+    ['k', 'new', 5],
+    'table.put takes an object of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not a number',
+  ],
   [
     'put',
     ['k', 'new', ['ttlMs']],
