@@ -52,3 +52,25 @@ export async function putAll(
 function mayBeRepeated({ code, retryable }: StoreError): boolean {
   return retryable || code === 'unknown';
 }
+
+/** Works on all items at once. The first failure ends the others, and is thrown when they have ended. */
+export async function sideBySide<T>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T, index: number, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const outcomes = await Promise.allSettled(
+    items.map(async (item, index) => {
+      try {
+        await work(item, index, either);
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    }),
+  );
+  if (failed.signal.aborted) throw failed.signal.reason;
+  if (outcomes.some(({ status }) => status === 'rejected')) signal.throwIfAborted();
+}

@@ -2,7 +2,7 @@
 // after an interruption. A record that nobody changes meanwhile arrives once, as it is; one that is
 // changed arrives as it was at some moment of the copy: the copy is no snapshot.
 import type { EncodedValue, Store, Table } from '../../../shared/store/index.ts';
-import { batchesOf, putAll } from './batches.ts';
+import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
 /** Where a copy has come to, as JSON: a cursor for each range, null for one that is done. */
@@ -29,28 +29,25 @@ export interface CopyOptions {
 
 /** Rejects with a StoreError; what `onState` heard last can be gone on from. */
 export async function copyTable(options: CopyOptions): Promise<CopyState> {
-  const { signal } = options;
   const source = await encodedTable(options.from, options.table, { create: false });
   const target = await encodedTable(options.to, options.target, { order: source.order });
   const ranges: (string | null)[] =
-    options.state?.ranges.slice() ?? (await source.partitions(options.ranges, { signal }));
+    options.state?.ranges.slice() ?? (await source.partitions(options.ranges, { signal: options.signal }));
   let records = options.state?.records ?? 0;
-  await Promise.all(
-    ranges.map(async (begin, index) => {
-      if (begin === null) return;
-      for await (const { entries, cursor } of batchesOf(source.scan({ cursor: begin, signal }))) {
-        const items = entries.map(({ key, value, expiresAtMs }) => ({
-          key,
-          value,
-          ...(expiresAtMs !== undefined && { expiresAtMs }),
-        }));
-        await putAll(target, items, signal);
-        ranges[index] = cursor ?? null;
-        records += items.length;
-        await options.onState({ ranges: ranges.slice(), records });
-      }
-    }),
-  );
+  await sideBySide(ranges.slice(), options.signal, async (begin, index, signal) => {
+    if (begin === null) return;
+    for await (const { entries, cursor } of batchesOf(source.scan({ cursor: begin, signal }))) {
+      const items = entries.map(({ key, value, expiresAtMs }) => ({
+        key,
+        value,
+        ...(expiresAtMs !== undefined && { expiresAtMs }),
+      }));
+      await putAll(target, items, signal);
+      ranges[index] = cursor ?? null;
+      records += items.length;
+      await options.onState({ ranges: ranges.slice(), records });
+    }
+  });
   return { ranges, records };
 }
 
@@ -58,11 +55,9 @@ export async function copyTable(options: CopyOptions): Promise<CopyState> {
 export async function checksumOf(table: Table<EncodedValue>, ranges: number, signal: AbortSignal): Promise<Checksum> {
   const checksum = new Checksum();
   const cursors = await table.partitions(ranges, { signal });
-  await Promise.all(
-    cursors.map(async (cursor) => {
-      for await (const entry of table.scan({ cursor, signal })) checksum.add(lineOf(entry));
-    }),
-  );
+  await sideBySide(cursors, signal, async (cursor, _, either) => {
+    for await (const entry of table.scan({ cursor, signal: either })) checksum.add(lineOf(entry));
+  });
   return checksum;
 }
 

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.ts';
-import { putAll } from './batches.ts';
+import { putAll, sideBySide } from './batches.ts';
 import { encodedTable } from './copy.ts';
 import { linesOf, type Manifest, readManifest } from './files.ts';
 import { itemOf } from './record-line.ts';
@@ -25,7 +25,7 @@ export interface ImportOptions {
 
 /** The records put. Rejects with the file and line that cannot be read, or the error of a put. */
 export async function importTable(options: ImportOptions): Promise<number> {
-  const { source, signal } = options;
+  const { source } = options;
   const isFolder = (await stat(source)).isDirectory();
   const manifest = isFolder ? await readManifest(source) : undefined;
   if (isFolder && manifest === undefined)
@@ -36,15 +36,13 @@ export async function importTable(options: ImportOptions): Promise<number> {
   const table = await encodedTable(options.store, options.table, order === undefined ? {} : { order });
   const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
   let records = 0;
-  await Promise.all(
-    files.map(async (file) => {
-      for await (const items of itemBatches(file)) {
-        await putAll(table, items, signal);
-        records += items.length;
-        options.onProgress(records);
-      }
-    }),
-  );
+  await sideBySide(files, options.signal, async (file, _, signal) => {
+    for await (const items of itemBatches(file)) {
+      await putAll(table, items, signal);
+      records += items.length;
+      options.onProgress(records);
+    }
+  });
   return records;
 }
 
